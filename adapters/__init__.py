@@ -1,0 +1,1 @@
+"""Everything outside: each module here implements ports of the core with one vendor or platform."""

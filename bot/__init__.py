@@ -1,0 +1,1 @@
+"""Composition root and command line: the only place that knows everything."""

@@ -1,0 +1,53 @@
+"""Every error that crosses a port, as one tree.
+
+FootnoteError
+├── InvalidInput            a person or a file gave something that cannot be used; `field` names it
+├── Unavailable             an outside service did not do its work; trying later may help
+│   ├── ModelUnavailable        the chat model
+│   ├── RetrievalUnavailable    the passage index, so that nothing can be searched
+│   ├── EmbeddingUnavailable    the embedder; lexical search may still answer
+│   └── StoreUnavailable        the conversation store
+└── Misconfigured           an operator has to change something; the message says what
+
+Messages are sentences for a person and say what to do. They never quote a vendor's error text, which may hold
+secrets or addresses; that text stays in `__cause__`.
+"""
+
+from __future__ import annotations
+
+
+class FootnoteError(Exception):
+    """The root of all errors that the product raises on purpose."""
+
+
+class InvalidInput(FootnoteError):
+    """Something given cannot be used; the message names the field, the limit and what to do."""
+
+    def __init__(self, message: str, *, field: str) -> None:
+        """Keep the name of the *field* beside the sentence for a person."""
+        super().__init__(message)
+        self.field = field
+
+
+class Unavailable(FootnoteError):
+    """An outside service did not do its work."""
+
+
+class ModelUnavailable(Unavailable):
+    """The chat model gave no complete answer within its retries."""
+
+
+class RetrievalUnavailable(Unavailable):
+    """The passage index cannot be searched."""
+
+
+class EmbeddingUnavailable(Unavailable):
+    """The embedder gave no vectors."""
+
+
+class StoreUnavailable(Unavailable):
+    """The conversation store cannot be reached, or refused to write."""
+
+
+class Misconfigured(FootnoteError):
+    """The settings or the data on disk do not fit together; the message says what to change."""

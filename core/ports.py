@@ -1,0 +1,193 @@
+"""What the core needs from the world. Each port belongs to the core; adapters implement it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from typing import Protocol
+
+from core.model import (
+    Candidate,
+    ChatMessage,
+    Claim,
+    Conversation,
+    Delivery,
+    Document,
+    EmbeddedPassage,
+    IndexQuery,
+    Message,
+    MessageRef,
+    ModelTurn,
+    Outline,
+    Passage,
+    Progress,
+    Prompt,
+    Reaction,
+    Restarted,
+    Scope,
+    SearchResult,
+    TextDelta,
+    ThreadRef,
+    ToolSpec,
+    Turn,
+    Unreadable,
+    Vector,
+)
+from core.relevance import Calibration
+
+__all__ = [
+    "ChatMessage",
+    "ChatModel",
+    "ConversationStore",
+    "DocumentSource",
+    "Embedder",
+    "PassageIndex",
+    "Reranker",
+    "Retriever",
+    "Surface",
+]
+
+
+class Surface(Protocol):
+    """A platform where people read answers."""
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Draw *progress* until its last item, the `Answer`, which replaces all that was shown before."""
+        ...
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; doing it twice is no error."""
+        ...
+
+    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
+        """Read at most *limit* newest messages of a thread, oldest first."""
+        ...
+
+
+class ConversationStore(Protocol):
+    """Remembers conversations for a time; each append restarts the clock. Raises `StoreUnavailable`."""
+
+    async def load(self, thread: ThreadRef) -> Conversation | None:
+        """Give the conversation; None if there is none, if it has expired or cannot be read any more."""
+        ...
+
+    async def append(self, thread: ThreadRef, turn: Turn) -> None:
+        """Add a turn; one with the same `question_ref` is kept once, where it stood, with the newer text."""
+        ...
+
+    async def remove(self, question_ref: MessageRef) -> bool:
+        """Take one turn out; say whether it was there."""
+        ...
+
+    async def forget(self, thread: ThreadRef) -> bool:
+        """Remove the whole conversation; say whether there was one."""
+        ...
+
+
+class ChatModel(Protocol):
+    """A model that writes text and calls tools."""
+
+    @property
+    def reads_history(self) -> bool:
+        """Whether it can word a follow-up as a full query by itself; if not, the retriever blends in the turn before."""
+        ...
+
+    def stream(self, prompt: Prompt, *, tools: Sequence[ToolSpec]) -> AsyncIterator[TextDelta | Restarted | ModelTurn]:
+        """Yield text as it comes, then one `ModelTurn` with the whole text and any tool calls.
+
+        `Restarted` takes back the text of a broken attempt. Raises `ModelUnavailable`. Closing the iterator early
+        ends the work at once.
+        """
+        ...
+
+
+class Retriever(Protocol):
+    """Finds passages for a query."""
+
+    async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
+        """Give the best passages, best first. Raises `RetrievalUnavailable`.
+
+        *earlier* is the question before, for a follow-up that does not stand alone: the scores of *query* and of both
+        joined are averaged.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of length 1; queries and passages have their own method, so that they are not confused."""
+
+    @property
+    def name(self) -> str:
+        """What the vectors depend on: model and version. An index made under another name is refused."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """How many tokens of a passage are read; what is longer is not seen."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration:
+        """How a cosine of this embedder becomes a relevance score."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Count as the window counts, without the marks around the text."""
+        ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed what somebody looks for. Raises `EmbeddingUnavailable`."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Embed what can be found, in the same order. Raises `EmbeddingUnavailable`."""
+        ...
+
+
+class Reranker(Protocol):
+    """Scores passages against a query more carefully than vectors can."""
+
+    async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
+        """Give a calibrated relevance for each passage, in their order. Raises `RetrievalUnavailable`."""
+        ...
+
+
+class PassageIndex(Protocol):
+    """Holds passages with their vectors and words. Raises `RetrievalUnavailable`."""
+
+    async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
+        """Give the union of the *limit* nearest by vector and the *limit* best by words, each with both scores."""
+        ...
+
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Put *passages* in the place of all passages of a page, as one step for whoever searches."""
+        ...
+
+    async def prune(self, source: str, *, keep: Collection[str]) -> int:
+        """Remove the pages of *source* whose URL is not kept; give their number."""
+        ...
+
+    async def pages(self, source: str) -> Mapping[str, str]:
+        """Give the content hash of each page of *source* that is complete, by URL."""
+        ...
+
+    async def outline(self) -> Outline:
+        """Say what there is to search."""
+        ...
+
+
+class DocumentSource(Protocol):
+    """Somewhere documents come from."""
+
+    @property
+    def name(self) -> str:
+        """What the source is called in scopes; its pages are pruned by it."""
+        ...
+
+    def documents(self) -> AsyncIterator[Document | Unreadable]:
+        """Read every page, in a stable order; what cannot be read is reported and does not stop the rest."""
+        ...
