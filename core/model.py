@@ -99,7 +99,7 @@ def without_controls(text: str) -> str:
 def _question_text(text: str) -> str:
     text = without_controls(text).strip()
     if not text:
-        raise PydanticCustomError("blank", NO_QUESTION)  # pyright: ignore[reportArgumentType] - a constant sentence
+        raise PydanticCustomError("blank", NO_QUESTION)
     if len(text) > QUESTION_LIMIT:
         raise PydanticCustomError(
             "too_long",

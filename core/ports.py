@@ -88,7 +88,7 @@ class ChatModel(Protocol):
 
     @property
     def reads_history(self) -> bool:
-        """Whether it can word a follow-up as a full query by itself; if not, the retriever blends in the turn before."""
+        """Whether it words a follow-up as a full query by itself; if not, the search blends in the question before."""
         ...
 
     def stream(self, prompt: Prompt, *, tools: Sequence[ToolSpec]) -> AsyncIterator[TextDelta | Restarted | ModelTurn]:
@@ -113,7 +113,7 @@ class Retriever(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns text into vectors of length 1; queries and passages have their own method, so that they are not confused."""
+    """Turns text into vectors of length 1; queries and passages have a method each, so that they are not confused."""
 
     @property
     def name(self) -> str:

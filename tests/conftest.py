@@ -1,0 +1,50 @@
+"""What every test can rely on: a clean environment, no network beyond this machine, real corpora where present."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest_plugins = ["tests.fixtures.redis"]
+
+SETTINGS = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
+LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test sees the settings of whoever runs it, or writes into their data folder."""
+    for name in list(os.environ):
+        if name.startswith(SETTINGS) and name != "FOOTNOTE_SHARED_DATA":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(tmp_path / "footnote"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> None:
+    """A test that reaches beyond this machine fails at once, wherever it runs."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in LOCAL:
+            pytest.fail(f"a test tried to reach {address[0]}")
+        connect(self, address)
+
+    socket.socket.connect = guarded
+
+
+@pytest.fixture(name="shared_data", scope="session")
+def _shared_data() -> Path:
+    """Give the folder with the real corpora; skip where it is absent, but never where CI=true."""
+    here = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("FOOTNOTE_SHARED_DATA", here))
+    if not folder.is_dir():
+        message = "the real corpora are absent; name their folder in FOOTNOTE_SHARED_DATA"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    return folder
