@@ -1,0 +1,39 @@
+"""Short ways to build the values that tests need; only what matters to the test has to be named."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from core.model import MessageRef, Passage, Person, Question, ThreadRef
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def thread(name: str = "1") -> ThreadRef:
+    """A thread on a platform that does not exist."""
+    return ThreadRef(platform="test", workspace="w", channel="c", thread=name)
+
+
+def question(text: str = "What is a robot?", *, id: str = "m1", in_thread: str = "1", **fields: Any) -> Question:  # noqa: A002 - the field's name
+    """A question by somebody at noon."""
+    message = MessageRef(thread=thread(in_thread), id=id)
+    return Question.create(message=message, text=text, author=Person(id="p1", name="Ada"), asked_at=NOON, **fields)
+
+
+def passage(text: str = "A robot acts.", *, url: str = "https://docs.example/robots#what", **fields: Any) -> Passage:
+    """A passage of a page about robots."""
+    standard = Passage(
+        passage_id=f"{url}/{fields.get('position', 0)}",
+        source="docs",
+        page_url=url.partition("#")[0],
+        source_url=url,
+        page_title="Robots",
+        section_title="What they are",
+        chapter="one",
+        text=text,
+        position=0,
+        page_length=1,
+        content_hash="h1",
+    )
+    return standard.model_copy(update=fields)
