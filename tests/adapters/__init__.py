@@ -1,0 +1,1 @@
+"""What is peculiar to one adapter, beyond its contract."""

@@ -1,0 +1,1 @@
+"""The promises of each port, written once and run for every implementation."""

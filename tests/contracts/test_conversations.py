@@ -1,0 +1,199 @@
+"""What every conversation store promises. A new one joins by one more entry in `_store`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.conversations import RedisConversations
+from adapters.redis.seal import Seal
+from core.model import Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
+from core.ports import ConversationStore
+from tests.builders import NOON, thread
+from tests.fakes.conversations import MemoryConversations
+from tests.fixtures.redis import all_keys
+
+HOUR = timedelta(hours=1)
+MOST_OF_IT = timedelta(minutes=40)
+SECRET = "a secret that is long enough for a test"
+
+
+class MemoryClock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def now(self) -> datetime:
+        """Give the time."""
+        return self.time
+
+    async def advance(self, by: timedelta) -> None:
+        """Let *by* go past."""
+        self.time += by
+
+
+@dataclass
+class RedisClock:
+    """Lets time pass for a server by taking it from every key's expiry."""
+
+    client: Redis
+
+    async def advance(self, by: timedelta) -> None:
+        """Let *by* go past for all keys."""
+        for key in await all_keys(self.client):
+            await self.client.pexpire(key, await self.client.pttl(key) - by // timedelta(milliseconds=1))
+
+
+Clock = MemoryClock | RedisClock
+
+
+@pytest.fixture(name="clock", params=["memory", "redis"])
+async def _clock(request: pytest.FixtureRequest, redis_client: Redis) -> Clock:
+    return RedisClock(redis_client) if request.param == "redis" else MemoryClock()
+
+
+@pytest.fixture(name="store")
+async def _store(clock: Clock) -> ConversationStore:
+    match clock:
+        case MemoryClock():
+            return MemoryConversations(ttl=HOUR, now=clock.now)
+        case RedisClock():
+            return RedisConversations(clock.client, ttl=HOUR, seal=Seal([SECRET]))
+
+
+def turn(id: str, *, in_thread: ThreadRef | None = None, answer: str = "It acts.") -> Turn:  # noqa: A002 - the field's name
+    """One exchange with everything that a turn can hold."""
+    return Turn(
+        question_ref=MessageRef(thread=in_thread or thread(), id=id),
+        question=f"What is robot {id}?",
+        answer=f"{answer} [1]",
+        citations=(Citation(number=1, chapter="one", section="What", title="Robots", url="/r", relevance_score=0.9),),
+        tool_calls=(ToolRecord(name="search_documents", arguments="{}", success=True, result_size=3, time_ms=1.5),),
+        at=NOON,
+    )
+
+
+async def test_an_unknown_thread_has_no_conversation(store: ConversationStore) -> None:
+    """Loading what was never written gives nothing."""
+    assert await store.load(thread()) is None
+
+
+async def test_turns_come_back_whole_and_in_order(store: ConversationStore) -> None:
+    """What was appended is loaded again, oldest first."""
+    turns = tuple(turn(id) for id in ("10", "9", "b", "a"))  # noqa: A001 - the field's name
+    for each in turns:
+        await store.append(thread(), each)
+
+    assert await store.load(thread()) == Conversation(thread=thread(), turns=turns)
+
+
+async def test_text_and_ids_of_any_characters_come_back(store: ConversationStore) -> None:
+    """Blanks, braces, line breaks, zero bytes and other scripts are stored as they are."""
+    place = ThreadRef(platform="te st", workspace="{w}", channel="c:\n", thread="نص 🤖")
+    awkward = turn(" {} : % \x00 ", in_thread=place, answer="\x00\r\n\u2028 }{ روبوت 🤖")
+    await store.append(place, awkward)
+
+    assert await store.load(place) == Conversation(thread=place, turns=(awkward,))
+
+
+async def test_each_append_restarts_the_clock(store: ConversationStore, clock: Clock) -> None:
+    """A conversation that goes on lives on, with its first turn."""
+    await store.append(thread(), turn("1"))
+    await clock.advance(MOST_OF_IT)
+    await store.append(thread(), turn("2"))
+    await clock.advance(MOST_OF_IT)
+
+    assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("1"), turn("2")))
+
+
+async def test_a_conversation_ends_with_its_time(store: ConversationStore, clock: Clock) -> None:
+    """After the TTL there is none, there is nothing to forget, and the next turn stands alone."""
+    await store.append(thread(), turn("1"))
+    await clock.advance(HOUR)
+
+    assert await store.load(thread()) is None
+    assert not await store.forget(thread())
+    assert not await store.remove(turn("1").question_ref)
+    await store.append(thread(), turn("2"))
+    assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("2"),))
+
+
+async def test_reading_and_removing_do_not_restart_the_clock(store: ConversationStore, clock: Clock) -> None:
+    """Only an append keeps a conversation alive."""
+    await store.append(thread(), turn("1"))
+    await store.append(thread(), turn("2"))
+    await clock.advance(MOST_OF_IT)
+    await store.load(thread())
+    await store.remove(turn("1").question_ref)
+    await clock.advance(MOST_OF_IT)
+
+    assert await store.load(thread()) is None
+
+
+async def test_a_turn_that_is_appended_again_is_kept_once_where_it_stood(store: ConversationStore) -> None:
+    """The second append with the same question replaces the text and keeps the order."""
+    for each in (turn("1"), turn("2"), turn("1", answer="It moves.")):
+        await store.append(thread(), each)
+
+    assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("1", answer="It moves."), turn("2")))
+
+
+async def test_concurrent_appends_lose_nothing(store: ConversationStore) -> None:
+    """Twenty writers at once, each with two turns of which one is the same for all, leave twenty-one."""
+    start = asyncio.Barrier(20)
+
+    async def write(number: int) -> None:
+        await start.wait()
+        await store.append(thread(), turn(str(number)))
+        await store.append(thread(), turn("shared"))
+
+    await asyncio.gather(*(write(number) for number in range(20)))
+
+    conversation = await store.load(thread())
+    assert conversation
+    ids = [each.question_ref.id for each in conversation.turns]
+    assert sorted(ids) == sorted(["shared", *map(str, range(20))])
+
+
+async def test_a_removed_turn_is_gone_and_the_others_stay_in_order(store: ConversationStore) -> None:
+    """Removing says whether the turn was there."""
+    for each in (turn("1"), turn("2"), turn("3")):
+        await store.append(thread(), each)
+
+    assert await store.remove(turn("2").question_ref)
+    assert not await store.remove(turn("2").question_ref)
+    assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("1"), turn("3")))
+
+
+async def test_a_conversation_whose_last_turn_is_removed_is_none(store: ConversationStore) -> None:
+    """Nothing is left to load or to forget."""
+    await store.append(thread(), turn("1"))
+
+    assert await store.remove(turn("1").question_ref)
+    assert await store.load(thread()) is None
+    assert not await store.forget(thread())
+
+
+async def test_forgetting_says_whether_there_was_something(store: ConversationStore) -> None:
+    """A thread is forgotten once."""
+    await store.append(thread(), turn("1"))
+
+    assert await store.forget(thread())
+    assert not await store.forget(thread())
+    assert await store.load(thread()) is None
+
+
+async def test_threads_do_not_mix(store: ConversationStore) -> None:
+    """The same message id in two threads makes two conversations, and forgetting one leaves the other."""
+    here, there = turn("1", in_thread=thread("here")), turn("1", in_thread=thread("there"))
+    await store.append(thread("here"), here)
+    await store.append(thread("there"), there)
+    await store.forget(thread("here"))
+
+    assert await store.load(thread("here")) is None
+    assert await store.load(thread("there")) == Conversation(thread=thread("there"), turns=(there,))

@@ -1,0 +1,18 @@
+"""Waiting for something that has to become true soon."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+PATIENCE = 5.0
+
+
+async def wait_until(is_true: Callable[[], bool], *, what: str) -> None:
+    """Return as soon as *is_true* says so; fail with *what* was missing after five seconds."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not is_true():  # noqa: ASYNC110 - what is waited for happens outside of this process
+                await asyncio.sleep(0.005)
+    except TimeoutError as error:
+        raise AssertionError(f"{what} did not come within {PATIENCE:g} s") from error
