@@ -53,9 +53,30 @@ class Sources:
         """Give the footnote for *number* under the number that the reader sees."""
         return self._citations[number].model_copy(update={"number": shown_as})
 
+    def all(self) -> tuple[Citation, ...]:
+        """Give every footnote that could be used."""
+        return tuple(self._citations.values())
+
     def knows_url(self, url: str) -> bool:
         """Whether the index supplied this address, as a source or inside a passage."""
         return url in self._urls
+
+
+def selected_text(text: str) -> Sources:
+    """Make the one source of a question about a selection: the selected text itself, which has no address."""
+    return _Selection(text)
+
+
+class _Selection(Sources):
+    """Knows one number, and the addresses that the selected text names."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._urls.update(trim_url(found) for found in URL.findall(text))
+        self._numbers[""] = 1
+        self._citations[1] = Citation(
+            number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0
+        )
 
 
 def cite(hit: Hit, number: int) -> Citation:

@@ -1,0 +1,89 @@
+"""The one tool-calling loop: the model searches and writes; the code decides what may be shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from core.errors import ModelUnavailable
+from core.events import Observer, unobserved
+from core.history import TokenEstimate, history
+from core.model import Answer, Conversation, Progress, Question
+from core.ports import ChatModel, Retriever
+from core.prompts import INSTRUCTIONS, opening
+from core.run import Equipment, Run
+from core.search_tool import SearchTool
+from core.smalltalk import is_small_talk
+from core.toolbox import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far one answer may go."""
+
+    tool_rounds: int = 4
+    excerpt_characters: int = 500
+    history_tokens: int = 100_000
+
+
+class Agent:
+    """Answers questions; keeps nothing of them but a better estimate of tokens."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        retriever: Retriever,
+        *,
+        clock: Callable[[], float],
+        observer: Observer = unobserved,
+        limits: Limits | None = None,
+    ) -> None:
+        self._model = model
+        self._retriever = retriever
+        self._clock = clock
+        self._observer = observer
+        self._limits = limits or Limits()
+        self._estimate = TokenEstimate()
+
+    async def run(self, question: Question, conversation: Conversation | None = None) -> AsyncIterator[Progress]:
+        """Yield what happens while the question is answered; the last item is the `Answer`."""
+        run = self._prepare(question, conversation)
+        failed = False
+        try:
+            async for item in run.attempts():
+                yield item
+        except ModelUnavailable:
+            failed = True
+        for prompt, usage in run.asked:
+            size = len(json.dumps(prompt.messages, ensure_ascii=False).encode(errors="replace"))
+            self._estimate.learn(size, usage.prompt_tokens)
+        for item in run.conclude(failed=failed):
+            yield item
+
+    async def answer(self, question: Question, conversation: Conversation | None = None) -> Answer:
+        """Give the answer alone: the same loop, drained."""
+        *_, last = [item async for item in self.run(question, conversation)]
+        assert isinstance(last, Answer)  # noqa: S101 - run() ends with it
+        return last
+
+    def _prepare(self, question: Question, conversation: Conversation | None) -> Run:
+        earlier = "" if self._model.reads_history else _question_before(conversation)
+        search = SearchTool(self._retriever, question, earlier=earlier, excerpt_limit=self._limits.excerpt_characters)
+        budget = self._limits.history_tokens - self._estimate.tokens(INSTRUCTIONS, question.text)
+        past = history(conversation, budget=budget, estimate=self._estimate)
+        equipment = Equipment(
+            model=self._model,
+            search=search,
+            toolbox=Toolbox([search.tool], question=question.message, clock=self._clock, observer=self._observer),
+            clock=self._clock,
+            observer=self._observer,
+            tool_rounds=self._limits.tool_rounds,
+        )
+        return Run(question, opening(question, past), equipment)
+
+
+def _question_before(conversation: Conversation | None) -> str:
+    """Give the newest question that was not small talk."""
+    turns = conversation.turns if conversation else ()
+    return next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")

@@ -1,0 +1,96 @@
+"""What is worth counting or logging. The core reports; observers listen; the core knows none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from core.model import MessageRef, Usage
+
+ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
+
+
+class State(StrEnum):
+    """The states that a question passes."""
+
+    RECEIVED = "received"
+    VALIDATING = "validating"
+    RETRIEVING = "retrieving"
+    GENERATING = "generating"
+    COMPLETE = "complete"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """A question went on to another state; `error_type` is there with `State.ERROR` only."""
+
+    question: MessageRef
+    state: State
+    error_type: ErrorType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A tool ran; `arguments` may hold words of the question, and `result_size` is in characters."""
+
+    question: MessageRef
+    name: str
+    arguments: str
+    success: bool
+    result_size: int
+    time_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokensUsed:
+    """One turn of the model, as its service counted it."""
+
+    question: MessageRef
+    model: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class UrlsRemoved:
+    """The model wrote addresses that the index does not know; they were taken out."""
+
+    question: MessageRef
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFailed:
+    """A conversation could not be loaded or written; the question was answered without."""
+
+    question: MessageRef
+    doing: Literal["load", "append"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """A call to a service is made again."""
+
+    service: str
+    attempt: int
+    reason: str
+
+
+Event: TypeAlias = StateChanged | ToolCalled | TokensUsed | UrlsRemoved | MemoryFailed | Retried
+Observer: TypeAlias = Callable[[Event], None]
+
+
+def unobserved(event: Event) -> None:
+    """Listen to nothing."""
+
+
+def everyone(*observers: Observer) -> Observer:
+    """Make one observer of several."""
+
+    def tell(event: Event) -> None:
+        for observer in observers:
+            observer(event)
+
+    return tell

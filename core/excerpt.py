@@ -1,0 +1,54 @@
+"""Cuts a passage down to the window of whole sentences that fits a query best."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+from core.words import stems
+
+_BREAK = re.compile(r"(?<=[.!?。！？])[\"'”’)\]*_]*\s+|\n+")
+
+
+def excerpt(text: str, query: str, *, limit: int) -> str:
+    """Give at most *limit* characters of *text*: the run of whole sentences that shares most with *query*.
+
+    A sentence counts once for each different word of the query, rare words of the passage more; of equal windows the
+    first wins. A sentence longer than the limit is cut between words.
+    """
+    if len(text) <= limit:
+        return text
+    spans = _spans(text, limit)
+    wanted = set(stems(query))
+    frequency = Counter(word for start, end in spans for word in set(stems(text[start:end])))
+    found = [{word for word in stems(text[start:end]) if word in wanted} for start, end in spans]
+    best = (-1.0, 0, 0)
+    for first in range(len(spans)):
+        seen: set[str] = set()
+        for last in range(first, len(spans)):
+            if spans[last][1] - spans[first][0] > limit:
+                break
+            seen |= found[last]
+            score = sum(1 / frequency[word] for word in seen)
+            if score > best[0] or (score == best[0] and first == best[1]):
+                best = (score, first, last)
+    _, first, last = best
+    return text[spans[first][0] : spans[last][1]]
+
+
+def _spans(text: str, limit: int) -> list[tuple[int, int]]:
+    """Give the sentences' places in the text, none longer than *limit*."""
+    edges = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
+    spans: list[tuple[int, int]] = []
+    for start, end in pairwise(edges):
+        here = start
+        while len(text[here:end].rstrip()) > limit:
+            cut = text.rfind(" ", here + 1, here + limit + 1)
+            cut = cut if cut > here else here + limit
+            spans.append((here, cut))
+            here = cut
+        stripped = here + len(text[here:end].rstrip())
+        if stripped > here:
+            spans.append((here + len(text[here:end]) - len(text[here:end].lstrip()), stripped))
+    return spans

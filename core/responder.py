@@ -1,0 +1,93 @@
+"""The use case: answer one question in one thread."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
+
+from core.agent import Agent
+from core.errors import StoreUnavailable
+from core.events import ErrorType, MemoryFailed, Observer, State, StateChanged, unobserved
+from core.model import Answer, Claim, Conversation, Progress, Question, Reaction, Status, Turn
+from core.ports import ConversationStore, Surface
+
+_ERRORS: dict[Status, ErrorType] = {
+    Status.UNAVAILABLE: "retrieval",
+    Status.FAILED: "generation",
+    Status.NO_CONTEXT: "no_context",
+}
+
+
+class Responder:
+    """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        conversations: ConversationStore,
+        *,
+        now: Callable[[], datetime],
+        observer: Observer = unobserved,
+    ) -> None:
+        self._agent = agent
+        self._conversations = conversations
+        self._now = now
+        self._observer = observer
+
+    async def respond(self, claim: Claim, surface: Surface) -> Answer:
+        """Answer the claimed question on *surface*; an answer without memory is better than none."""
+        question = claim.question
+        self._state(question, State.RECEIVED)
+        conversation = await self._load(question)
+        outcome: list[Answer] = []
+        await surface.reply(claim, self._watched(question, conversation, outcome))
+        answer = outcome[0]
+        if answer.is_failure or answer.lexical_only:
+            await surface.react(question.message, Reaction.WARNING)
+        if not answer.is_failure:
+            await self._append(question, answer)
+        error = _ERRORS.get(answer.status)
+        self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
+        return answer
+
+    async def _watched(
+        self, question: Question, conversation: Conversation | None, outcome: list[Answer]
+    ) -> AsyncIterator[Progress]:
+        """Pass the progress on, and keep the answer at its end."""
+        async for item in self._agent.run(question, conversation):
+            if isinstance(item, Answer):
+                outcome.append(item)
+            yield item
+
+    async def _load(self, question: Question) -> Conversation | None:
+        if not _has_memory(question):
+            return None
+        try:
+            return await self._conversations.load(question.thread)
+        except StoreUnavailable:
+            self._observer(MemoryFailed(question.message, "load"))
+            return None
+
+    async def _append(self, question: Question, answer: Answer) -> None:
+        if not _has_memory(question):
+            return
+        turn = Turn(
+            question_ref=question.message,
+            question=question.text,
+            answer=answer.text,
+            citations=answer.citations,
+            tool_calls=answer.tool_calls,
+            at=self._now(),
+        )
+        try:
+            await self._conversations.append(question.thread, turn)
+        except StoreUnavailable:
+            self._observer(MemoryFailed(question.message, "append"))
+
+    def _state(self, question: Question, state: State) -> None:
+        self._observer(StateChanged(question.message, state))
+
+
+def _has_memory(question: Question) -> bool:
+    """Say whether the question belongs to a conversation: a selection or a private answer stands alone."""
+    return question.selection is None and question.visibility == "thread"

@@ -1,0 +1,110 @@
+"""A retriever made of an embedder, an index and, if there is one, a reranker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.errors import EmbeddingUnavailable
+from core.model import Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
+from core.ports import Embedder, PassageIndex, Reranker
+from core.relevance import lexical_relevance
+from core.words import stems
+
+CANDIDATES = 100  # of each list; more changed no ranking on the measured sets
+DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
+RERANKED = 30
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """What speaks for a passage, averaged over the queries that were asked; `alone` is the first query's cosine."""
+
+    passage: Passage
+    rank: float = 0.0
+    dense: float = 0.0
+    alone: float = 0.0
+    lexical: float = 0.0
+
+
+class HybridRetriever:
+    """Ranks by the convex combination of cosine and BM25; scores by the embedder's calibration.
+
+    The combination divides BM25 by the best of its query, so it ranks well but means nothing by itself. The score that
+    people see and the threshold cuts is therefore the calibrated cosine, or the reranker's own.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        index: PassageIndex,
+        *,
+        clock: Callable[[], float],
+        reranker: Reranker | None = None,
+    ) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._clock = clock
+        self._reranker = reranker
+
+    async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
+        """Give the best passages, best first; by words alone while the embedder is down."""
+        start = self._clock()
+        texts = [query, f"{earlier}\n{query}"] if earlier else [query]
+        vectors = await self._embed(texts)
+        embedded = self._clock()
+        found = await asyncio.gather(
+            *(
+                self._index.candidates(IndexQuery(text, vector, scope), limit=CANDIDATES)
+                for text, vector in zip(texts, vectors, strict=True)
+            )
+        )
+        lexical_only = vectors[0] is None
+        evidence = _combine(found)
+        hits = await self._hits(query, evidence, limit=limit, lexical_only=lexical_only)
+        end = self._clock()
+        return SearchResult(
+            query=query,
+            hits=tuple(hits),
+            total_count=len(evidence),
+            query_time_ms=(embedded - start) * 1000,
+            search_time_ms=(end - embedded) * 1000,
+            total_time_ms=(end - start) * 1000,
+            lexical_only=lexical_only,
+        )
+
+    async def _embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        try:
+            return await asyncio.gather(*(self._embedder.embed_query(text) for text in texts))
+        except EmbeddingUnavailable:
+            return [None] * len(texts)
+
+    async def _hits(
+        self, query: str, evidence: Sequence[_Evidence], *, limit: int, lexical_only: bool
+    ) -> Sequence[Hit]:
+        if self._reranker is not None and not lexical_only:
+            best = [item.passage for item in evidence[:RERANKED]]
+            scores = await self._reranker.rerank(query, best)
+            hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
+            return sorted(hits, key=lambda hit: -hit.score)[:limit]
+        if lexical_only:
+            words = len(set(stems(query)))
+            return [Hit(item.passage, lexical_relevance(item.lexical, words)) for item in evidence[:limit]]
+        calibration = self._embedder.calibration
+        return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence[:limit]]
+
+
+def _combine(found: Sequence[Sequence[Candidate]]) -> list[_Evidence]:
+    """Average the evidence of all queries; what a query did not find at all counts nothing there."""
+    evidence: dict[str, _Evidence] = {}
+    for number, candidates in enumerate(found):
+        best = max((candidate.lexical or 0.0 for candidate in candidates), default=0.0) or 1.0
+        for candidate in candidates:
+            item = evidence.setdefault(candidate.passage.passage_id, _Evidence(candidate.passage))
+            dense, lexical = candidate.dense or 0.0, candidate.lexical or 0.0
+            item.alone = dense if number == 0 else item.alone
+            item.dense += dense / len(found)
+            item.lexical += lexical / len(found)
+            item.rank += (DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical / best) / len(found)
+    return sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))

@@ -1,0 +1,188 @@
+"""One run of the agent's loop: asks the model, runs its tools, and asks again until there is an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from core.draft import Draft
+from core.events import Observer, State, StateChanged, TokensUsed, UrlsRemoved
+from core.model import (
+    Answer,
+    ModelTurn,
+    Progress,
+    Prompt,
+    Question,
+    Restarted,
+    SearchFailed,
+    Searching,
+    Status,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
+from core.ports import ChatModel
+from core.prompts import FAILED, NOT_IN_SELECTION, REPAIR
+from core.search_tool import SearchTool
+from core.smalltalk import is_small_talk
+from core.sources import selected_text
+from core.toolbox import Toolbox, as_message, asked_for
+from core.verdict import Verdict, judge
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What a run works with."""
+
+    model: ChatModel
+    search: SearchTool
+    toolbox: Toolbox
+    clock: Callable[[], float]
+    observer: Observer
+    tool_rounds: int
+
+
+class Run:
+    """Answers one question.
+
+    Rules that hold whatever the model does: nothing is shown before a search has found something relevant, unless the
+    question is small talk; an answer without a search makes the run search once by itself; an answer without a valid
+    mark gets one chance to name its passages.
+    """
+
+    def __init__(self, question: Question, prompt: Prompt, equipment: Equipment) -> None:
+        self._question = question
+        self._prompt = prompt
+        self._with = equipment
+        self._search = equipment.search
+        self._small_talk = is_small_talk(question.text)
+        self._rounds_left = 0 if question.selection is not None else equipment.tool_rounds
+        self._repaired = False
+        self._usage = Usage()
+        self._model_name = ""
+        self._start = equipment.clock()
+        self._generation_ms = 0.0
+        self._draft = self._new_draft()
+        self._turn = ModelTurn("")
+        self.asked: list[tuple[Prompt, Usage]] = []
+
+    async def attempts(self) -> AsyncIterator[Progress]:
+        """Ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
+        while True:
+            async for item in self._ask():
+                yield item
+            calls = self._calls(self._turn)
+            if not calls and not self._needs_repair():
+                return
+            for item in self._draft.take_back():
+                yield item
+            if not calls:
+                self._ask_for_marks()
+                continue
+            async for item in self._use_tools(calls):
+                yield item
+            if self._search.failed and not self._search.sources:
+                return
+
+    async def _ask(self) -> AsyncIterator[Progress]:
+        """Let the model speak once, and show what may be shown."""
+        self._state(State.GENERATING)
+        self._draft = self._new_draft()
+        begun = self._with.clock()
+        tools = self._with.toolbox.specs if self._rounds_left else ()
+        try:
+            async for item in self._with.model.stream(self._prompt, tools=tools):
+                match item:
+                    case TextDelta(text):
+                        shown = self._draft.feed(text)
+                    case Restarted():
+                        shown = self._draft.take_back()
+                    case ModelTurn():
+                        shown = self._draft.finish()
+                        self._turn = item
+                        self._count(item)
+                for progress in shown:
+                    yield progress
+        finally:
+            self._generation_ms += (self._with.clock() - begun) * 1000
+
+    def _new_draft(self) -> Draft:
+        if self._question.selection is not None:
+            return Draft(selected_text(self._question.selection), live=True, unless=NOT_IN_SELECTION)
+        return Draft(self._search.sources, live=bool(self._search.sources) or self._small_talk)
+
+    def _calls(self, turn: ModelTurn) -> tuple[ToolCall, ...]:
+        """Give the calls to run: the model's, or a search of our own where an answer came without any."""
+        if self._rounds_left and turn.tool_calls:
+            return turn.tool_calls
+        if self._search.searched or self._small_talk or self._question.selection is not None:
+            return ()
+        arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
+        return (ToolCall(id="search-1", name=self._search.tool.spec.name, arguments=arguments),)
+
+    def _needs_repair(self) -> bool:
+        return (
+            bool(self._search.sources)
+            and not self._draft.citations
+            and not self._draft.is_blank
+            and not self._repaired
+            and not self._small_talk
+        )
+
+    def _ask_for_marks(self) -> None:
+        self._repaired = True
+        self._rounds_left = 0
+        written = {"role": "assistant", "content": self._draft.before}
+        self._prompt = self._prompt.extended(written, {"role": "user", "content": REPAIR})
+
+    async def _use_tools(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Progress]:
+        self._rounds_left = max(self._rounds_left - 1, 0)
+        self._state(State.RETRIEVING)
+        for call in calls:
+            yield Searching(asked_for(call))
+        troubled = self._search.troubled
+        results = await self._with.toolbox.call(calls)
+        if self._search.troubled and not troubled:
+            yield SearchFailed()
+        text = self._turn.text if self._turn.tool_calls else ""
+        self._prompt = self._prompt.extended(as_message(text, calls), *results)
+
+    def _count(self, turn: ModelTurn) -> None:
+        self._usage += turn.usage
+        self._model_name = turn.model or self._model_name
+        self.asked.append((self._prompt, turn.usage))
+        self._with.observer(TokensUsed(self._question.message, turn.model, turn.usage))
+
+    def _state(self, state: State) -> None:
+        self._with.observer(StateChanged(self._question.message, state))
+
+    def conclude(self, *, failed: bool) -> Iterator[Progress]:
+        """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`."""
+        verdict = Verdict(Status.FAILED, FAILED)
+        if not failed:
+            verdict = judge(self._question, self._draft, self._search, small_talk=self._small_talk)
+        if self._draft.removed_urls:
+            self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
+        if verdict.status is not Status.ANSWERED:
+            yield from self._draft.take_back()
+        yield self._answer(verdict)
+
+    def _answer(self, verdict: Verdict) -> Answer:
+        question = self._question
+        return Answer(
+            id=sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16],
+            text=verdict.text,
+            citations=verdict.citations,
+            status=verdict.status,
+            has_relevant_context=bool(verdict.citations),
+            lexical_only=self._search.lexical_only,
+            nearest=verdict.nearest,
+            model=self._model_name,
+            usage=self._usage,
+            tool_calls=tuple(self._with.toolbox.records),
+            retrieval_time_ms=round(self._search.retrieval_time_ms, 1),
+            generation_time_ms=round(self._generation_ms, 1),
+            total_time_ms=round((self._with.clock() - self._start) * 1000, 1),
+        )

@@ -1,0 +1,99 @@
+"""The tool that searches the documents, for one question; it remembers what it gave the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from core.errors import RetrievalUnavailable
+from core.excerpt import excerpt
+from core.model import Citation, Hit, Question, Scope, SearchResult
+from core.ports import Retriever
+from core.sources import Sources, cite
+from core.tools import Tool, ToolError
+
+NEAREST = 3
+
+
+class SearchTool:
+    """Gives the model numbered passages above the question's threshold, and keeps count of all that was found."""
+
+    def __init__(self, retriever: Retriever, question: Question, *, earlier: str, excerpt_limit: int) -> None:
+        self._retriever = retriever
+        self._question = question
+        self._earlier = earlier
+        self._excerpt_limit = excerpt_limit
+        self._found: dict[str, Hit] = {}
+        self.sources = Sources()
+        self.searched = False
+        self.failed = False
+        self.lexical_only = False
+        self.retrieval_time_ms = 0.0
+        self.tool = Tool(self.search_documents)
+
+    async def search_documents(
+        self,
+        query: Annotated[str, Field(description="What to look for, as a full question or phrase that stands alone.")],
+        top_k: Annotated[int | None, Field(description="How many passages to return, 1 to 20.")] = None,
+        chapter: Annotated[str | None, Field(description="Search only this chapter, by its exact name.")] = None,
+    ) -> Mapping[str, Any]:
+        """Search the community's documents. Returns passages numbered for citing as [n], best first."""
+        if not query.strip():
+            raise ToolError("query is empty. Say what to look for.")
+        limit = max(1, min(top_k or self._question.top_k, self._question.top_k))
+        scope = self._question.scope
+        if chapter:
+            scope = scope.model_copy(update={"chapters": (chapter,)}) if self._may_search(chapter) else scope
+        result = await self._search(query, limit, scope)
+        hits = [hit for hit in result.hits if hit.score >= self._question.relevance_threshold]
+        self._remember(result)
+        return {
+            "results": [self._shown(hit, query) for hit in hits],
+            "total": len(hits),
+            "query": query,
+        }
+
+    def _may_search(self, chapter: str) -> bool:
+        """A question that was limited to chapters stays within them."""
+        return not self._question.scope.chapters or chapter in self._question.scope.chapters
+
+    async def _search(self, query: str, limit: int, scope: Scope) -> SearchResult:
+        self.searched = True
+        try:
+            result = await self._retriever.search(query, limit=limit, scope=scope, earlier=self._earlier)
+        except RetrievalUnavailable:
+            self.failed = True
+            raise ToolError("The documents cannot be searched right now.") from None
+        self.retrieval_time_ms += result.total_time_ms
+        self.lexical_only = self.lexical_only or result.lexical_only
+        return result
+
+    def _remember(self, result: SearchResult) -> None:
+        for hit in result.hits:
+            known = self._found.get(hit.passage.source_url)
+            if known is None or hit.score > known.score:
+                self._found[hit.passage.source_url] = hit
+
+    def _shown(self, hit: Hit, query: str) -> dict[str, Any]:
+        passage = hit.passage
+        return {
+            "number": self.sources.add(hit),
+            "text": excerpt(passage.text, query, limit=self._excerpt_limit),
+            "title": passage.page_title,
+            "section": passage.section_title,
+            "url": passage.source_url,
+            "score": round(hit.score, 2),
+        }
+
+    @property
+    def troubled(self) -> bool:
+        """Whether a search did not work, or worked by words alone."""
+        return self.failed or self.lexical_only
+
+    @property
+    def nearest(self) -> tuple[Citation, ...]:
+        """The closest sections of all searches, best first."""
+        best = sorted(self._found.values(), key=lambda hit: -hit.score)[:NEAREST]
+        return tuple(cite(hit, number) for number, hit in enumerate(best, start=1))
