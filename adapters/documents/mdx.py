@@ -1,0 +1,273 @@
+"""JSX and HTML inside Markdown: the tags go, the text inside them stays.
+
+Works on text whose code was set aside. Block tags are first turned into lines that begin with a mark, so that a
+second pass can take away the indentation that only showed the nesting of tags.
+"""
+
+from __future__ import annotations
+
+import re
+
+from adapters.documents.admonitions import label
+from adapters.documents.tags import Tag, brace_pairs, tag_at
+
+OPEN, CLOSE = "\x01", "\x02"
+BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "html",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "picture",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "video",
+        "audio",
+        "Admonition",
+        "Card",
+        "CardGrid",
+        "Cards",
+        "Step",
+        "Steps",
+        "TabItem",
+        "Tab",
+        "Tabs",
+    ]
+)
+INLINE = frozenset(
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "br",
+        "button",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "hr",
+        "i",
+        "img",
+        "input",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "nobr",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "source",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ]
+)
+VOID = frozenset(["br", "hr", "img", "input", "source", "wbr"])
+MARKS = {"b": "**", "strong": "**", "em": "*", "i": "*", "code": "`", "samp": "`", "tt": "`", "del": "~~", "s": "~~"}
+CONTENTLESS = re.compile(
+    r"<(script|style|svg|iframe|noscript|template)\b[^>]*(?:/>|>.*?</\1\s*>)", re.DOTALL | re.IGNORECASE
+)
+HEADING = re.compile(r"^[ \t]*<h([1-6])\b([^>\n]*)>(.*?)</h\1\s*>", re.DOTALL | re.IGNORECASE | re.MULTILINE)
+SUMMARY = re.compile(r"([ \t]*)<summary\b[^>\n]*>(.*?)</summary\s*>", re.DOTALL | re.IGNORECASE)
+STRONG = re.compile(r"</?(?:b|strong|h[1-6]|p)\b[^>\n]*>|\*\*", re.IGNORECASE)
+IDENTIFIER = re.compile(r"""(?:\bid\s*=\s*)["']([^"'\s]+)["']""")
+STRING = re.compile(r"""\s*(["'`])([^"'`$]*)\1\s*""")
+PLAIN_NAME = re.compile(r"#?[\w.$-]+")
+VISIBLE = ("title", "label", "alt", "caption", "description", "summary")  # attributes that components show as text
+
+
+def opened(text: str, *, is_mdx: bool) -> str:
+    """Take tags and, in MDX, expressions out of *text*."""
+    if "<" not in text and not (is_mdx and "{" in text):
+        return text
+    text = HEADING.sub(_heading, SUMMARY.sub(_summary, CONTENTLESS.sub("", text)))
+    return _dedented(_Scan(text, is_mdx=is_mdx).run())
+
+
+def _heading(match: re.Match[str]) -> str:
+    anchor = IDENTIFIER.search(match[2])
+    words = " ".join(match[3].split())
+    return f"\n\n{'#' * int(match[1])} {words}{f' {{#{anchor[1]}}}' if anchor else ''}\n\n"
+
+
+def _summary(match: re.Match[str]) -> str:
+    words = " ".join(STRONG.sub("", match[2]).split())
+    return f"\n\n{match[1]}**{words}**\n\n"
+
+
+class _Scan:
+    """One walk over a text from left to right."""
+
+    def __init__(self, text: str, *, is_mdx: bool) -> None:
+        self._text = text
+        self._is_mdx = is_mdx
+        self._pairs = brace_pairs(text)
+        self._out: list[str] = []
+        self._labels: dict[str, str] = {}
+
+    def run(self) -> str:
+        """Give the text without its tags and expressions."""
+        done = 0
+        for match in re.finditer(r"\\.|[<{]", self._text):
+            at = match.start()
+            if at < done or match[0][0] == "\\":
+                continue
+            end, words = self._tag(at) if match[0] == "<" else self._expression(at)
+            if end > at:
+                self._out += (self._text[done:at], words)
+                done = end
+        self._out.append(self._text[done:])
+        return "".join(self._out)
+
+    def _expression(self, at: int) -> tuple[int, str]:
+        end = self._pairs.get(at, -1) + 1
+        if not self._is_mdx or not end:
+            return at, ""
+        inner = self._text[at + 1 : end - 1]
+        if string := STRING.fullmatch(inner):
+            return end, string[2]
+        return (at, "") if PLAIN_NAME.fullmatch(inner) else (end, "")
+
+    def _tag(self, at: int) -> tuple[int, str]:
+        tag = tag_at(self._text, at, self._pairs)
+        if tag is None or not self._is_markup(tag, at):
+            return at, ""
+        if values := tag.attributes.get("values"):
+            self._labels.update(_labels(values))
+        if self._is_block(tag, at):
+            return tag.end, self._block(tag, at)
+        return tag.end, _inline(tag)
+
+    def _is_markup(self, tag: Tag, at: int) -> bool:
+        """Tell a tag from a generic type or a placeholder: `List<String>`, `<your_name>`."""
+        if self._is_mdx or tag.name.lower() in BLOCKS | INLINE:
+            return True
+        return tag.name[:1].isupper() and not tag.name.isupper() and not self._text[at - 1 : at].isalnum()
+
+    def _is_block(self, tag: Tag, at: int) -> bool:
+        if tag.name in BLOCKS or tag.name.lower() in BLOCKS:
+            return True
+        if tag.name in INLINE:
+            return False
+        line_start = self._text.rfind("\n", 0, at) + 1
+        return not self._text[line_start:at].strip() and self._text[tag.end : tag.end + 1] in ("", "\n")
+
+    def _block(self, tag: Tag, at: int) -> str:
+        if tag.name == "li":
+            return "" if tag.is_closing else "\n- "
+        line = self._text[self._text.rfind("\n", 0, at) + 1 : at]
+        indent = " " * (len(line) - len(line.lstrip()))
+        if tag.is_closing:
+            return f"\n{indent}{CLOSE}\n"
+        lines = f"\n\n{indent}{OPEN}{self._label(tag)}\n\n"
+        return lines + (f"{indent}{CLOSE}\n" if tag.is_self_closing else "")
+
+    def _label(self, tag: Tag) -> str:
+        attributes = tag.attributes
+        if tag.name == "Admonition":
+            return label(attributes.get("type", ""), attributes.get("title", ""))
+        if tag.name == "TabItem":
+            value = attributes.get("value", "")
+            words = attributes.get("label") or self._labels.get(value) or value
+            return f"**{words}**" if words else ""
+        return _visible(tag, bold=True)
+
+
+def _inline(tag: Tag) -> str:
+    match tag.name:
+        case "br":
+            return " "
+        case "sup" if not tag.is_closing:
+            return "^"
+        case name if name in MARKS:
+            return MARKS[name]
+        case _:
+            return "" if tag.is_closing else _visible(tag, bold=False)
+
+
+def _visible(tag: Tag, *, bold: bool) -> str:
+    """Give the attributes that a component shows to readers; of HTML only what describes a picture."""
+    names = VISIBLE if tag.name[:1].isupper() else ("alt",)
+    words = [tag.attributes[name] for name in names if tag.attributes.get(name, "").strip()]
+    if bold and words and tag.name[:1].isupper():
+        words[0] = f"**{words[0]}**"
+    return " ".join(words)
+
+
+def _labels(values: str) -> dict[str, str]:
+    """Read what `<Tabs values={[{label: 'Apple', value: 'apple'}]}>` calls its tabs."""
+    found: dict[str, str] = {}
+    for entry in re.findall(r"\{[^{}]*\}", values):
+        pairs = dict(re.findall(r"""(label|value)\s*:\s*["']([^"']*)["']""", entry))
+        if "label" in pairs and "value" in pairs:
+            found[pairs["value"]] = pairs["label"]
+    return found
+
+
+def _dedented(text: str) -> str:
+    """Move what stood inside tags back to where its outermost tag stood."""
+    out: list[str] = []
+    depth, outer, base = 0, 0, -1
+    for line in text.split("\n"):
+        bare = line.lstrip(" \t")
+        indent = len(line) - len(bare)
+        if bare[:1] in (OPEN, CLOSE):
+            outer = indent if bare[0] == OPEN and depth == 0 else outer
+            depth = depth + 1 if bare[0] == OPEN else max(0, depth - 1)
+            base = -1
+            out.append(" " * outer + bare[1:] if bare[1:] else "")
+            continue
+        if depth and bare:
+            base = indent if base < 0 else base
+            line = line[min(indent, max(0, base - outer)) :]  # noqa: PLW2901 - the same line, moved
+        out.append(line)
+    return "\n".join(out)

@@ -1,0 +1,57 @@
+"""What a reader makes of a file, and the reason when it cannot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# Control characters, half surrogates, and invisible formatting that could hide text from a person who checks a page.
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+HEADING = re.compile(r"^ {0,3}# +(.+?)(?: +#+)? *$", re.MULTILINE)
+SETEXT = re.compile(r"\A\s*(\S[^\n]*)\n=+ *$", re.MULTILINE)
+FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]* *$|\Z)", re.MULTILINE | re.DOTALL)
+ANCHOR = re.compile(r"\s*\{#[^}\s]+\}\s*$")
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+MARKS = re.compile(r"\*\*|__|[*`]")
+
+
+class NotReadable(Exception):
+    """A file that no text can be taken from; the message is a reason that follows the file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One file as Markdown; `meta` holds what the file says about itself."""
+
+    text: str
+    title: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def cleaned(text: str) -> str:
+    """Normalise line ends and drop what nobody can see."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n").replace("\v", "\n")
+    return UNSEEN.sub("", text)
+
+
+def first_heading(text: str) -> str:
+    """Give the words of the first level-one heading outside of code, or nothing."""
+    bare = FENCE.sub("", text)
+    match = SETEXT.search(bare) or HEADING.search(bare)
+    return plain(match[1]) if match else ""
+
+
+def plain(heading: str) -> str:
+    """Take the Markdown out of one line: marks, links and a named anchor."""
+    return MARKS.sub("", LINK.sub(r"\1", ANCHOR.sub("", heading))).strip()
+
+
+def title_of(stem: str) -> str:
+    """Make a title of a file name: `02-getting_started` becomes `Getting started`."""
+    words = re.sub(r"[-_\s]+", " ", re.sub(r"^\d+\s*[-_.]+\s*(?=\D)", "", stem)).strip()
+    return words[:1].upper() + words[1:] or stem
