@@ -203,10 +203,14 @@ class Document(Value):
 
 
 class Unreadable(Value):
-    """Something in a source that could not be read, and why, in words for the person who runs the bot."""
+    """Something in a source that could not be read, and why, in words for the person who runs the bot.
+
+    With its `url` known, what was read of the page before is kept.
+    """
 
     name: str
     reason: str
+    url: str = ""
 
 
 class Passage(Value):

@@ -1,0 +1,237 @@
+"""Cuts one block of Markdown into pieces that fit, along its own seams. Nothing here waits, reads or writes.
+
+The rule it keeps: no word is lost, and every code fence that a piece opens is closed in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from markdown_it.tree import SyntaxTreeNode
+
+Measure: TypeAlias = Callable[[str], int]
+
+CHARACTERS_A_TOKEN = 32  # a tokenizer may count a word of any length as one unknown token; that is no measure
+_INFO_LIMIT = 40  # characters of a fence's info string: longer ones name no language
+
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+|[。！？]+\s*")
+_SPACE = re.compile(r"\s+")
+_FENCE_START = re.compile(r"(?:`{3}(?=[^`\n]*(?:\n|\Z))|~{3})")
+_CLOSES = {mark: re.compile(rf"^([ \t]*){mark}{{3,}}[ \t]*$", re.MULTILINE) for mark in "`~"}
+_DASHES = re.compile(r"-{4,}")
+_MARKER = re.compile(r"[ \t]*([-+*]|\d{1,9}[.)])(?=\s|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text and what it measures."""
+
+    text: str
+    cost: int
+
+
+def cost_of(text: str, measure: Measure) -> int:
+    """Measure a text, but no text as smaller than its length allows."""
+    return max(measure(text), len(text) // CHARACTERS_A_TOKEN)
+
+
+def pack(pieces: Sequence[Piece], *, room: int, joint: str = "", joint_cost: int = 0) -> list[Piece]:
+    """Join neighbours as long as they fit in *room*, to parcels of like size, so that no crumb is left at the end."""
+    total = sum(piece.cost + joint_cost for piece in pieces)
+    goal = total / max(1, -(-total // max(1, room)))
+    parcels: list[list[Piece]] = []
+    filled = 0
+    for piece in pieces:
+        if parcels and filled < goal and filled + joint_cost + piece.cost <= room:
+            parcels[-1].append(piece)
+            filled += joint_cost + piece.cost
+        else:
+            parcels.append([piece])
+            filled = piece.cost
+    return [_joined(parcel, joint, joint_cost) for parcel in parcels]
+
+
+def _joined(parcel: Sequence[Piece], joint: str, joint_cost: int) -> Piece:
+    cost = sum(piece.cost for piece in parcel) + joint_cost * (len(parcel) - 1)
+    return Piece(joint.join(piece.text for piece in parcel), cost)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSplitter:
+    """Cuts the blocks of one page, given its *lines*, into pieces of at most *room* as *measure* counts.
+
+    A text must not measure more than its parts and what joins them.
+    """
+
+    lines: Sequence[str]
+    room: int
+    measure: Measure
+
+    def split(self, block: SyntaxTreeNode) -> list[Piece]:
+        """Give the pieces of a block, in order; none for one without text."""
+        match block.type:
+            case "hr":
+                return []
+            case "fence" | "code_block":
+                return self._split_code(block)
+            case "table":
+                return self._split_table(block)
+            case "bullet_list" | "ordered_list":
+                return self._split_list(block)
+            case "blockquote":
+                whole = self._whole(block)
+                return [whole] if whole else [piece for child in block.children for piece in self.split(child)]
+            case _:
+                return self.split_text("".join(child.content for child in block.children) or block.content)
+
+    def cost(self, text: str) -> int:
+        """Measure a text."""
+        return cost_of(text, self.measure)
+
+    def split_text(self, text: str) -> list[Piece]:
+        """Cut prose between sentences, a sentence between words, a word anywhere."""
+        text = _without_fence_start(text.strip())
+        if not text:
+            return []
+        cost = self.cost(text)
+        if cost <= self.room:
+            return [Piece(text, cost)]
+        sentences = [piece for sentence in _sentences(text) for piece in self._halved(sentence, self.room - 1)]
+        return self._stripped(pack(sentences, room=self.room - 1))
+
+    def _stripped(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """Tidy the cut edges; a mark that would open a fence there costs one more."""
+        texts = [(piece.text.strip(), piece.cost) for piece in pieces]
+        safe = [(_without_fence_start(text), text, cost) for text, cost in texts if text]
+        return [Piece(escaped, cost + len(escaped) - len(text)) for escaped, text, cost in safe]
+
+    def _halved(self, text: str, room: int) -> Iterator[Piece]:
+        cost = self.cost(text)
+        if cost <= room or len(text) == 1:
+            yield Piece(text, cost)
+            return
+        middle = _middle(text)
+        yield from self._halved(text[:middle], room)
+        yield from self._halved(text[middle:], room)
+
+    def _whole(self, block: SyntaxTreeNode) -> Piece | None:
+        """Give a list, an item or a quote as it was written, if it fits and closes the fences in it."""
+        if not all(self._is_closed(fence) for fence in block.walk() if fence.type == "fence"):
+            return None
+        text = _dedented(self._source(block))
+        cost = self.cost(text)
+        return Piece(text, cost) if cost <= self.room else None
+
+    def _source(self, block: SyntaxTreeNode) -> Sequence[str]:
+        start, end = block.map or (0, 0)
+        return self.lines[start:end]
+
+    def _is_closed(self, fence: SyntaxTreeNode) -> bool:
+        source = self._source(fence)
+        last = source[-1].strip(" \t>") if len(source) > 1 else ""
+        return len(last) >= len(fence.markup) and set(last) == {fence.markup[0]}
+
+    def _split_list(self, block: SyntaxTreeNode) -> list[Piece]:
+        whole = self._whole(block)
+        if whole:
+            return [whole] if whole.text else []
+        pieces: list[Piece] = []
+        run: list[Piece] = []
+        for item in block.children:
+            if kept := self._whole(item):
+                run.append(kept)
+            else:
+                pieces += [*self._pack_lines(run, self.room), *self._split_item(item)]
+                run = []
+        return [*pieces, *self._pack_lines(run, self.room)]
+
+    def _split_item(self, item: SyntaxTreeNode) -> list[Piece]:
+        marker = _MARKER.match(self._source(item)[0])
+        mark = marker[1] if marker else ""
+        first, *rest = item.children or [None]
+        if first is not None and first.type == "paragraph":
+            pieces = self.split_text(f"{mark} {first.children[0].content}")
+        else:
+            pieces = self.split_text(mark) if mark[:1].isdigit() else []
+            pieces += self.split(first) if first is not None else []
+        return pieces + [piece for child in rest if child is not None for piece in self.split(child)]
+
+    def _split_code(self, block: SyntaxTreeNode) -> list[Piece]:
+        content = block.content.strip("\n")
+        if not content.strip():
+            return []
+        info = _language(block.info)
+        whole = _fenced(content, info)
+        cost = self.cost(whole)
+        if cost <= self.room:
+            return [Piece(whole, cost)]
+        if self.cost(_fenced("", info)) > self.room // 2:
+            info = ""
+        around = self.cost(_fenced("", info))
+        inside = self.room - around
+        lines = [piece for line in content.split("\n") for piece in self._halved(line, inside)]
+        parcels = [Piece(p.text.strip("\n"), p.cost) for p in self._pack_lines(lines, inside) if p.text.strip()]
+        return [Piece(_fenced(parcel.text, info), parcel.cost + around) for parcel in parcels]
+
+    def _split_table(self, block: SyntaxTreeNode) -> list[Piece]:
+        rows = [line.strip(" \t>") for line in self._source(block)]
+        rows[1] = _DASHES.sub("---", rows[1])
+        whole = Piece("\n".join(rows), self.cost("\n".join(rows)))
+        if whole.cost <= self.room:
+            return [whole]
+        header, joint = "\n".join(rows[:2]) + "\n", self.cost("\n")
+        above = self.cost(header) + joint
+        if above > self.room // 2:  # a header as wide as this would leave no place for the rows
+            header, above = "", 0
+        room = self.room - above - 1
+        cells = [
+            piece for row in (rows[2:] if header else rows) for piece in self._stripped([*self._halved(row, room)])
+        ]
+        return [Piece(header + piece.text, above + piece.cost) for piece in self._pack_lines(cells, room + 1)]
+
+    def _pack_lines(self, pieces: Sequence[Piece], room: int) -> list[Piece]:
+        return pack(pieces, room=room, joint="\n", joint_cost=self.cost("\n"))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield text[start : end.end()]
+        start = end.end()
+    if start < len(text):
+        yield text[start:]
+
+
+def _middle(text: str) -> int:
+    """Give the place to cut: behind the space nearest to the middle, or the middle itself."""
+    half = len(text) // 2
+    ends = [space.end() for space in _SPACE.finditer(text) if 0 < space.end() < len(text)]
+    return min(ends, key=lambda end: abs(end - half), default=half)
+
+
+def _without_fence_start(text: str) -> str:
+    """Escape the marks of a code fence where a cut brought them to the start of a text."""
+    return f"\\{text}" if _FENCE_START.match(text) else text
+
+
+def _language(info: str) -> str:
+    info = info.strip().replace("`", "")
+    return info if len(info) <= _INFO_LIMIT else ""
+
+
+def _fenced(content: str, info: str) -> str:
+    """Put code between fences that no line of it closes."""
+    mark = "```"
+    if _CLOSES["`"].search(content):
+        mark = "~~~"
+        content = _CLOSES["~"].sub(r"\1~~", content)  # closes both kinds: only then is a line of marks shortened
+    return f"{mark}{info}\n{content}\n{mark}"
+
+
+def _dedented(lines: Sequence[str]) -> str:
+    """Take the first line's indentation away from all lines, as far as they have it."""
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    return "\n".join(line[min(indent, len(line) - len(line.lstrip())) :] for line in lines).strip()

@@ -1,0 +1,112 @@
+"""Cuts a page at its headings. Nothing here waits, reads or writes."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
+
+from core.anchors import Slugger, plain_text
+
+_LINE_BREAK = re.compile(r"\r\n?")
+_UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z!?][^<>]*>")
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Section:
+    """The blocks under one heading: `path` leads to it from below the page's title, `anchor` is empty at the top."""
+
+    path: tuple[str, ...]
+    anchor: str
+    blocks: list[SyntaxTreeNode] = field(default_factory=list[SyntaxTreeNode])
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as lines and sections; blocks name their place in the lines."""
+
+    lines: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+
+def read_page(text: str, title: str) -> Page:
+    """Parse Markdown into sections; a first heading that says the page's *title* again opens no section."""
+    text = _LINE_BREAK.sub("\n", text).replace("\0", "\ufffd")  # as the parser does, so that line numbers agree
+    text, tokens = _parse(text)
+    return Page(lines=tuple(text.split("\n")), sections=tuple(_sections(SyntaxTreeNode(tokens), title)))
+
+
+def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:
+    slugger = Slugger()
+    levels: list[tuple[int, str]] = []
+    section = Section(path=(), anchor="")
+    for node in tree.children:
+        if node.type != "heading":
+            _count_nested(node, slugger)
+            section.blocks.append(node)
+            continue
+        shown, anchor = _read_heading(node, slugger)
+        level = int(node.tag[1:])
+        if level == 1 and not levels and not section.blocks and says_the_same(shown, title):
+            continue
+        yield section
+        levels = [*(outer for outer in levels if outer[0] < level), (level, shown)]
+        section = Section(path=tuple(name for _, name in levels if name), anchor=anchor)
+    yield section
+
+
+def says_the_same(heading: str, title: str) -> bool:
+    """Whether one of both contains the other, but for case: a title often adds or drops a lesson's number."""
+    one, other = " ".join(heading.split()).casefold(), " ".join(title.split()).casefold()
+    return bool(one) and bool(other) and (one in other or other in one)
+
+
+def _read_heading(node: SyntaxTreeNode, slugger: Slugger) -> tuple[str, str]:
+    inline: list[Token] = []
+    parser = _parser()
+    parser.inline.parse(node.children[0].content if node.children else "", parser, {}, inline)
+    shown, anchor = slugger.read(plain_text(inline))
+    return " ".join(shown.split()), anchor
+
+
+def _count_nested(node: SyntaxTreeNode, slugger: Slugger) -> None:
+    """Headings in lists and quotes open no section here, but they take part in the numbering of anchors."""
+    for child in node.children:
+        if child.type == "heading":
+            _read_heading(child, slugger)
+        else:
+            _count_nested(child, slugger)
+
+
+def _parse(text: str) -> tuple[str, Sequence[Token]]:
+    """Parse blocks; where there are blocks of HTML, take their tags out first and give the changed text too."""
+    tokens = _parser().parse(text)
+    html = [token.map for token in tokens if token.type == "html_block" and token.map]
+    if not html:
+        return text, tokens
+    lines = text.split("\n")
+    for start, end in reversed(html):
+        lines[start:end] = _without_tags("\n".join(lines[start:end])).split("\n")
+    text = "\n".join(lines)
+    return text, _parser(html=False).parse(text)
+
+
+def _without_tags(html: str) -> str:
+    text = textwrap.dedent(_TAG.sub("", _UNSEEN.sub("", html)))
+    if _FENCE.search(text):
+        return text
+    return "\n".join(line.strip() for line in text.split("\n"))  # indentation would read as code
+
+
+@cache
+def _parser(*, html: bool = True) -> MarkdownIt:
+    # Only headings need their inline marks read, which is most of the work; definitions of links stay as text.
+    return MarkdownIt("commonmark", {"html": html}).enable("table").disable(["inline", "reference"])

@@ -1,0 +1,100 @@
+"""An index in memory."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from core.errors import RetrievalUnavailable
+from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, Vector
+
+
+class MemoryIndex:
+    """Holds passages in a dictionary by page; words are scored by how many of the query's a passage shares.
+
+    Set `fails` to make every call raise `RetrievalUnavailable`. `writes` lists the pages that were replaced, in order.
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._pages: dict[str, tuple[EmbeddedPassage, ...]] = {}
+        self.fails = False
+        self.writes: list[str] = []
+
+    async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
+        """Give the union of both lists; a passage that shares no word has no place in the list by words."""
+        self._check()
+        scored = [
+            Candidate(
+                passage=one.passage,
+                dense=None if query.vector is None else _cosine(query.vector, one.vector),
+                lexical=float(len(_words(query.text) & _words(f"{one.passage.heading} {one.passage.text}"))),
+            )
+            for one in self._all()
+            if _is_open(one.passage, query.scope)
+        ]
+        nearest = sorted(scored, key=lambda c: -(c.dense or 0.0))[:limit] if query.vector is not None else []
+        by_words = sorted((c for c in scored if c.lexical), key=lambda c: -(c.lexical or 0.0))[:limit]
+        union = {c.passage.passage_id: c for c in (*nearest, *by_words)}
+        return sorted(union.values(), key=lambda c: -((c.dense or 0.0) + (c.lexical or 0.0)))
+
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Put the passages in the place of the page's old ones."""
+        self._check()
+        self.writes.append(url)
+        self._pages.pop(url, None)
+        if passages:
+            self._pages[url] = tuple(passages)
+
+    async def prune(self, source: str, *, keep: Collection[str]) -> int:
+        """Remove what is not kept."""
+        self._check()
+        gone = [url for url in await self.pages(source) if url not in keep]
+        for url in gone:
+            del self._pages[url]
+        return len(gone)
+
+    async def pages(self, source: str) -> Mapping[str, str]:
+        """Give the pages with all their passages."""
+        self._check()
+        return {
+            url: page[0].passage.content_hash
+            for url, page in self._pages.items()
+            if page[0].passage.source == source and len(page) == page[0].passage.page_length
+        }
+
+    async def outline(self) -> Outline:
+        """Count."""
+        self._check()
+        passages = [one.passage for one in self._all()]
+        return Outline(
+            passages=len(passages),
+            pages=len(self._pages),
+            sources=tuple(sorted({p.source for p in passages})),
+            chapters=tuple(sorted({p.chapter for p in passages if p.chapter})),
+        )
+
+    def _all(self) -> list[EmbeddedPassage]:
+        return [one for page in self._pages.values() for one in page]
+
+    def _check(self) -> None:
+        if self.fails:
+            raise RetrievalUnavailable("The index was told to fail. Set `fails` to False.")
+
+
+def _is_open(passage: Passage, scope: Scope) -> bool:
+    return (
+        (not scope.sources or passage.source in scope.sources)
+        and (not scope.chapters or passage.chapter in scope.chapters)
+        and (scope.open_at is None or passage.opens_at is None or passage.opens_at <= scope.open_at)
+    )
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def _cosine(one: Vector, other: Vector) -> float:
+    length = math.hypot(*one) * math.hypot(*other)
+    return sum(a * b for a, b in zip(one, other, strict=True)) / length if length else 0.0

@@ -1,0 +1,285 @@
+"""Passages: under their headings, within the limit, and nothing lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from core.chunking import Chunker, embedding_text
+from core.errors import InvalidInput
+from core.model import Document, Passage
+
+CORPORA = {"course-physical-ai/lessons": 325, "docusaurus-textbook/docs": 44}
+
+
+def count(text: str) -> int:
+    """Count words and other marks, as a WordPiece tokenizer does before it looks into words."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+def page(text: str, title: str = "Robots") -> Document:
+    """A page about robots."""
+    return Document(source="docs", url="https://docs.example/robots", title=title, text=text, chapter="one")
+
+
+def chunk(text: str, limit: int = 60, title: str = "Robots") -> tuple[Passage, ...]:
+    """Cut a page about robots."""
+    return Chunker(limit, count).chunk(page(text, title), content_hash="h")
+
+
+def texts(text: str, limit: int = 60) -> list[str]:
+    """Cut a page and give the texts of its passages."""
+    return [passage.text for passage in chunk(text, limit)]
+
+
+def words(text: str) -> list[str]:
+    """Give the words of a text."""
+    return re.findall(r"\w+", text)
+
+
+def letters(text: str) -> str:
+    """Give all letters and digits of a text: what a cut within a word leaves in its place."""
+    return "".join(words(text))
+
+
+def is_part(part: str, whole: str) -> bool:
+    """Whether *part* occurs in *whole*, in order, with anything between."""
+    rest = iter(whole)
+    return all(letter in rest for letter in part)
+
+
+def body(text: str) -> str:
+    """Give all that stands under the headings of a page, as an independent reading of it sees it."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    headings = {i + 1 for i, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0}
+    kinds = ("inline", "fence", "code_block")
+    return " ".join(t.content for i, t in enumerate(tokens) if t.type in kinds and i not in headings)
+
+
+def has_open_fence(text: str) -> bool:
+    """Whether a fence runs to the end of the text, or of what holds it, without being closed."""
+    lines = text.split("\n")
+    for token in MarkdownIt("commonmark").parse(text):
+        if token.type == "fence" and token.map:
+            last = lines[token.map[1] - 1].strip(" >\t")
+            if token.map[1] - token.map[0] < 2 or set(last) != {token.markup[0]} or len(last) < len(token.markup):
+                return True
+    return False
+
+
+def test_a_passage_knows_its_place() -> None:
+    """Everything that a footnote and a filter need travels with the passage, under a deterministic id."""
+    passages = chunk("# Robots\n\nThey act.\n\n## Sensing\n\nThey see.\n\n### Cameras {#eyes}\n\nTwo of them.")
+
+    assert [(p.section_title, p.source_url, p.text, p.position, p.page_length) for p in passages] == [
+        ("", "https://docs.example/robots", "They act.", 0, 3),
+        ("Sensing", "https://docs.example/robots#sensing", "They see.", 1, 3),
+        ("Sensing › Cameras", "https://docs.example/robots#eyes", "Two of them.", 2, 3),
+    ]
+    assert {(p.source, p.page_url, p.page_title, p.chapter, p.content_hash) for p in passages} == {
+        ("docs", "https://docs.example/robots", "Robots", "one", "h")
+    }
+    assert len({p.passage_id for p in passages}) == 3
+    assert chunk("They act.")[0].passage_id == passages[0].passage_id
+
+
+def test_the_heading_path_is_embedded_in_front_of_the_text() -> None:
+    """What a passage is about often stands only in its headings."""
+    (passage,) = chunk("## Sensing\n\nThey see.")
+
+    assert embedding_text(passage) == "Robots › Sensing\n\nThey see."
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("# Robots\n\na", [""]),
+        ("# Lesson 1 — Robots\n\na\n\n## B\n\nb", ["", "B"]),
+        ("# Machines\n\na\n\n## B\n\nb", ["Machines", "Machines › B"]),
+        ("a\n\n# Robots\n\nb", ["", "Robots"]),
+        ("## B\n\nb\n\n#### D\n\nd\n\n### C\n\nc", ["B", "B › D", "B › C"]),
+        ("## B\n\n## C\n\nc", ["C"]),
+        ("Setext\n---\n\nc", ["Setext"]),
+        ("## **Bold** and `code` and [a link](x) ##\n\nc", ["Bold and code and a link"]),
+        ("```\n# no heading\n```", [""]),
+    ],
+)
+def test_sections_are_named_by_the_headings_below_the_title(text: str, paths: list[str]) -> None:
+    """A first heading that repeats the title is no section, and a heading without text makes no passage."""
+    assert [passage.section_title for passage in chunk(text)] == paths
+
+
+def test_anchors_count_headings_everywhere() -> None:
+    """A heading in a quote opens no section but takes its anchor away from the next one of the same name."""
+    passages = chunk("## A\n\n> ## B\n\n## B\n\nb\n\n## !\n\nc")
+
+    assert [p.source_url.partition("#")[2] for p in passages] == ["a", "b-1", ""]
+
+
+def test_an_anchor_cannot_break_out_of_a_link() -> None:
+    """An explicit anchor is somebody's text: it is percent-encoded."""
+    (passage,) = chunk("## A {#a) [x](evil}\n\na")
+
+    assert passage.source_url == "https://docs.example/robots#a%29%20%5Bx%5D%28evil"
+
+
+def test_small_neighbours_share_a_passage() -> None:
+    """Paragraph, list, code and table of one section stay together and as they were written."""
+    text = "Do this:\n\n1. one\n2. two\n\n```py\nrun()\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted"
+
+    assert texts(text, 80) == [text]
+
+
+def test_a_long_fence_is_cut_between_lines_and_fenced_again() -> None:
+    """Each piece of a program is a fence of its language."""
+    lines = [f"step_{n}(a, b)" for n in range(10)]
+
+    pieces = texts("```python title='x.py'\n" + "\n".join(lines) + "\n```", 60)
+
+    assert all(re.fullmatch(r"```python title='x.py'\n(?:step_\d\(a, b\)\n)+```", piece) for piece in pieces)
+    assert words(" ".join(re.sub("```.*", "", piece) for piece in pieces)) == words(" ".join(lines))
+
+
+def test_a_long_table_is_cut_between_rows_under_its_header() -> None:
+    """Each piece of a table can be read by itself."""
+    rows = [f"| joint{n} | {n} |" for n in range(12)]
+
+    pieces = texts("\n".join(["| name | id |", "|------|------|", *rows]), 60)
+
+    assert all(piece.startswith("| name | id |\n|---|---|\n| joint") for piece in pieces)
+    assert [row for piece in pieces for row in piece.split("\n")[2:]] == rows
+
+
+def test_a_long_list_is_cut_between_its_items() -> None:
+    """An item stays whole, with what is nested in it."""
+    items = [f"- item {n} has some words\n  - and a nested one" for n in range(8)]
+
+    pieces = texts("\n".join(items), 60)
+
+    assert len(pieces) > 1
+    assert "\n".join(pieces) == "\n".join(items)
+
+
+def test_a_long_paragraph_is_cut_between_sentences() -> None:
+    """No sentence that fits is torn apart, and the parts are of like size."""
+    sentences = [f"Sentence {n} says something of its own." for n in range(12)]
+
+    pieces = texts(" ".join(sentences), 60)
+
+    assert " ".join(pieces) == " ".join(sentences)
+    assert all(piece.endswith(".") for piece in pieces)
+    assert max(map(count, pieces)) - min(map(count, pieces)) <= 8
+
+
+def test_an_endless_word_is_cut() -> None:
+    """A blob that a tokenizer counts as one token does not become one passage."""
+    pieces = texts("x" * 100_000)
+
+    assert "".join(pieces) == "x" * 100_000
+    assert max(map(len, pieces)) <= 60 * 32
+
+
+def test_html_blocks_lose_their_tags_and_keep_their_text() -> None:
+    """Tags, comments, scripts and styles are not read; fences inside HTML stay fences."""
+    text = (
+        "<div>\n  <p>Kept <b>text</b></p>\n</div>\n\n<!-- not this -->\n\n<script>\nnot()\n</script>\n\n"
+        "<details>\n<summary>More</summary>\n\n```\n<kept>\n```\n\n</details>"
+    )
+
+    assert texts(text) == ["Kept text\n\nMore\n\n```\n<kept>\n```"]
+
+
+def test_a_fence_that_was_never_closed_is_closed() -> None:
+    """A page that forgets to close a fence does not spoil the answer that quotes it."""
+    assert texts("- a\n  ```\n  b\n\nc") == ["- a\n\n```\nb\n```\n\nc"]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "## Only\n\n### Headings", "---", "<!-- a comment -->", "```\n```"])
+def test_a_page_without_text_has_no_passages(text: str) -> None:
+    """There is nothing to find on it."""
+    assert chunk(text) == ()
+
+
+def test_an_overlong_heading_path_leaves_room_for_the_text() -> None:
+    """The outer levels go first, then the end of what is left."""
+    passages = chunk("## " + "outer " * 50 + "\n\n### Inner\n\na\n\n### " + "x y " * 100 + "\n\nb", title="t " * 80)
+
+    assert passages[0].section_title == "Inner"
+    assert passages[1].section_title.endswith("…")
+    assert passages[1].page_title.endswith("…")
+    assert all(count(embedding_text(passage)) <= 60 for passage in passages)
+
+
+def test_a_limit_without_room_is_refused() -> None:
+    """The message says what is possible."""
+    with pytest.raises(InvalidInput, match="31 tokens; it has to be at least 32") as caught:
+        Chunker(31, count)
+
+    assert caught.value.field == "limit"
+
+
+BLOCKS = st.one_of(
+    st.text(alphabet="ab1 .\n#>-*|`~\t\\", max_size=60),
+    st.sampled_from(
+        [
+            "# A",
+            "## B {#c}",
+            "```py\nrun()\n\nrun(2)\n```",
+            "~~~\n```\n~~~",
+            "````\n```\nx\n~~~\n````",
+            "- a\n  ```\n  code\n  ```\n- b",
+            "1. one\n\n   two\n   1. three",
+            "> quote\n> ```\n> open",
+            "| a | b |\n|---|---|\n" + "| one | two three |\n" * 8,
+            "    indented ```\n    code",
+            "$$ x = y $$",
+            ":::note\nText\n:::",
+            "Sentence one. " * 12,
+            "word ``` word ~~~ " * 10,
+        ]
+    ),
+)
+MARKDOWN = st.lists(BLOCKS, max_size=8).map("\n\n".join)
+
+
+@given(text=MARKDOWN, limit=st.integers(32, 80), measure=st.sampled_from([count, len]))
+@settings(deadline=None, max_examples=200)
+def test_every_page_keeps_the_rules(text: str, limit: int, measure: Callable[[str], int]) -> None:
+    """For every page, limit and measure: no word is lost, nothing is too long, every fence is closed."""
+    passages = Chunker(limit, measure).chunk(page(text), content_hash="h")
+
+    check_rules(text, passages)
+    assert [p.text for p in passages if measure(embedding_text(p)) > limit] == []
+
+
+def check_rules(text: str, passages: tuple[Passage, ...]) -> None:
+    """Assert what holds for every page."""
+    assert [p.text for p in passages if has_open_fence(p.text)] == []
+    assert [p.text for p in passages if not p.text.strip()] == []
+    assert [p.position for p in passages] == list(range(len(passages)))
+    assert is_part(letters(body(text)), letters("".join(p.text for p in passages)))
+
+
+@pytest.mark.parametrize("folder", CORPORA)
+def test_real_pages_keep_the_rules(shared_data: Path, folder: str) -> None:
+    """Every page of the real corpora is cut without loss, and within the limit of the embedded default."""
+    documents = list(corpus(shared_data / folder))
+
+    for document in documents:
+        passages = Chunker(240, count).chunk(document, content_hash="h")
+        check_rules(document.text, passages)
+        assert [p.text for p in passages if count(embedding_text(p)) > 240] == []
+    assert len(documents) == CORPORA[folder]
+
+
+def corpus(folder: Path) -> Iterator[Document]:
+    """Give the pages of a folder without their front matter."""
+    for path in sorted(folder.rglob("*.md")):
+        text = re.sub(r"\A---\n.*?\n---\n", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        yield page(text, title=path.stem)
