@@ -3,7 +3,8 @@
 The shipped graph turns its int8 weights into floats and multiplies those. Here the products are int8
 (`DynamicQuantizeMatMul`), attention is one operator, the embedding table stays int8 and only the rows in use become
 floats, and the mean over the tokens, scaled to length 1, is part of the graph. It reads one text without padding, so
-that nothing has to be masked. `python -m bench.embedding` compares both.
+that nothing has to be masked. `python -m bench.embedding` compares both. A change here that changes vectors raises
+`GRAPH_VERSION` beside the embedder.
 """
 
 from __future__ import annotations

@@ -205,11 +205,22 @@ def test_a_wheel_that_is_missing_or_another_is_named(file: WheelFile, message: s
 
 @settings(max_examples=200, deadline=None)
 @given(st.text() | st.text(st.sampled_from("ab \t\n\r\x1c\x85\u00a0\u2028\u0301ßΣ中🤖#[CLS].,-")))
-def test_counting_word_by_word_is_counting_at_once(text: str) -> None:
-    """For every text, the count is the number of tokens that the whole text is cut into."""
+def test_cutting_word_by_word_is_cutting_at_once(text: str) -> None:
+    """For every text, the tokens are those that the whole text is cut into, and the count is their number."""
     readable = text.encode("utf-8", "replace").decode("utf-8")
+    tokens = TOKENIZER.encode(readable, add_special_tokens=False).ids
 
-    assert PIECES.count(text) == len(TOKENIZER.encode(readable, add_special_tokens=False).ids)
+    assert (PIECES.window(text), PIECES.count(text)) == ([101, *tokens[:254], 102], len(tokens))
+
+
+def test_real_lessons_are_cut_alike(shared_data: Path) -> None:
+    """Whole lessons have the tokens that the library gives for them at once."""
+    lessons = sorted((shared_data / "course-physical-ai" / "lessons").rglob("*.md*"))[::30]
+    texts = [lesson.read_text("utf-8") for lesson in lessons]
+
+    assert [PIECES.count(text) for text in texts] == [
+        len(TOKENIZER.encode(text, add_special_tokens=False).ids) for text in texts
+    ]
 
 
 PIECES = WordPieces()
