@@ -74,7 +74,7 @@ def _cut(text: str, opened: int, limit: int) -> _Cut:
     """Find the best place to cut; the first *opened* characters are marks that were opened again."""
     fences = _fences(text)
     budget = limit
-    while budget > opened:
+    while True:  # ends: what was opened takes less than half of the room, and a cut in that half always fits
         at = _place(text, opened, budget, fences)
         cut = _repaired(text, at, fences)
         if len(cut.closing) + len(cut.opening) > limit // 2:
@@ -82,7 +82,6 @@ def _cut(text: str, opened: int, limit: int) -> _Cut:
         if len(text[: cut.at].rstrip()) + len(cut.closing) <= limit:
             return cut
         budget = min(at - 1, limit - len(cut.closing))
-    return _Cut(limit, limit)
 
 
 def _place(text: str, opened: int, budget: int, fences: Sequence[_Fence]) -> int:
@@ -160,10 +159,8 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
                 yield match.start(), closing.start(), match[1]
                 at = closing.end()
         elif match[2] and match[2] in (mark for _, mark in waiting) and not text[match.start() - 1].isspace():
-            while waiting:
-                opens, mark = waiting.pop()
-                if mark == match[2]:
-                    yield opens, match.start(), mark
-                    break
+            place = max(i for i, (_, mark) in enumerate(waiting) if mark == match[2])
+            yield waiting[place][0], match.start(), match[2]
+            del waiting[place:]
         elif match[2] and not text[at : at + 1].isspace():
             waiting.append((match.start(), match[2]))

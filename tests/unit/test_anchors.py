@@ -54,9 +54,9 @@ def test_an_explicit_anchor_wins() -> None:
 
 def test_inline_marks_are_reduced_to_text() -> None:
     """A heading reads as people see it."""
-    (inline,) = MarkdownIt("commonmark").parseInline("**Use** `a_b` in [the *guide*](x) ![logo](y) <b>now</b>")
+    (inline,) = MarkdownIt("commonmark").parseInline("**Use** `a_b` in [the *guide*](x)\n![logo](y) <b>now</b>")
 
-    assert plain_text(inline.children or []) == "Use a_b in the guide logo now"
+    assert plain_text(inline.children or []) == "Use a_b in the guide\nlogo now"
 
 
 @given(st.lists(st.sampled_from(["a", "a-1", "a-1-1", "A", "a 1", "b"]) | st.text(max_size=4), max_size=12))

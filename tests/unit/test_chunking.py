@@ -195,12 +195,47 @@ def test_html_blocks_lose_their_tags_and_keep_their_text() -> None:
     assert texts(text) == ["Kept text\n\nMore\n\n```\n<kept>\n```"]
 
 
+def test_html_around_a_fence_leaves_its_indentation() -> None:
+    """Indentation is part of a program."""
+    assert texts("<div>\n```py\nif a:\n    b\n```\n</div>") == ["```py\nif a:\n    b\n```"]
+
+
+def test_a_long_program_in_a_list_is_taken_out_of_it() -> None:
+    """The number of the item stays, and each piece of the program is a fence."""
+    code = "\n".join(f"   step_{n}(a, b)" for n in range(10))
+
+    first, *rest = texts(f"1. ```py\n{code}\n   ```\n2. Done.", 60)
+
+    assert first.startswith("1.\n\n```py\nstep_0(a, b)\n")
+    assert rest[-1].endswith("step_9(a, b)\n```\n\n2. Done.")
+
+
+def test_an_info_string_gives_way_to_the_code() -> None:
+    """Where it would fill half of each piece, it is not repeated."""
+    pieces = texts("```py a b c d e f g h i j\n" + "x = 1\n" * 20 + "```", 32)
+
+    assert all(re.fullmatch(r"```\n(?:x = 1\n)+```", piece) for piece in pieces)
+    assert "".join(pieces).count("x = 1") == 20
+
+
+def test_sentences_without_spaces_are_told_apart() -> None:
+    """Chinese and Japanese put none behind a full stop."""
+    text = "".join(f"{n}" + "机器人" * 9 + "。" for n in range(9))
+
+    pieces = [p.text for p in Chunker(80, len).chunk(page(text), content_hash="h")]
+
+    assert "".join(pieces) == text
+    assert all(piece.endswith("。") for piece in pieces)
+
+
 def test_a_fence_that_was_never_closed_is_closed() -> None:
     """A page that forgets to close a fence does not spoil the answer that quotes it."""
     assert texts("- a\n  ```\n  b\n\nc") == ["- a\n\n```\nb\n```\n\nc"]
 
 
-@pytest.mark.parametrize("text", ["", "\n \n", "## Only\n\n### Headings", "---", "<!-- a comment -->", "```\n```"])
+@pytest.mark.parametrize(
+    "text", ["", "\n \n", "## Only\n\n### Headings", "---", "<!-- a comment -->", "```\n```", "\u00a0"]
+)
 def test_a_page_without_text_has_no_passages(text: str) -> None:
     """There is nothing to find on it."""
     assert chunk(text) == ()

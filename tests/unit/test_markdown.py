@@ -106,6 +106,24 @@ def test_marks_that_mark_nothing_stay_alone() -> None:
     assert " ".join(split(text, 40)) == text
 
 
+def test_marks_that_would_take_half_a_piece_are_not_repeated() -> None:
+    """A long info string is no reason to write next to nothing into a piece."""
+    text = "```a very long info string\n" + "code " * 16 + "\n```"
+
+    pieces = split(text, 40)
+
+    assert len(pieces) == 3
+    assert bare("".join(pieces)) == bare(text)
+
+
+def test_crossing_marks_are_repaired_as_far_as_they_are_closed() -> None:
+    """A mark that is opened within another and never closed is only a character."""
+    assert split("Robots **sense *and think and act and move** around.", 40) == [
+        "Robots **sense *and think and act and**",
+        "**move** around.",
+    ]
+
+
 def test_footnote_marks_and_links_stay_whole() -> None:
     """A footnote that is cut in two leads nowhere."""
     assert split("Robots sense and think and then they act [12].", 43) == [
