@@ -166,6 +166,13 @@ def test_a_long_list_is_cut_between_its_items() -> None:
     assert "\n".join(pieces) == "\n".join(items)
 
 
+def test_deeply_nested_items_are_kept() -> None:
+    """Outlines of many levels exist."""
+    text = "\n".join(f"{'  ' * level}- level {level}" for level in range(30))
+
+    assert words(" ".join(texts(text, 60))) == words(text)
+
+
 def test_a_long_paragraph_is_cut_between_sentences() -> None:
     """No sentence that fits is torn apart, and the parts are of like size."""
     sentences = [f"Sentence {n} says something of its own." for n in range(12)]
