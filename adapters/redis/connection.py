@@ -65,7 +65,7 @@ def translated() -> Generator[None, None, None]:
 def _sentence(error: RedisError | OSError) -> str:
     from redis import exceptions
 
-    match error:
+    match error.__cause__ or error:  # a refused login comes wrapped in a failed connection
         case exceptions.AuthenticationError() | exceptions.NoPermissionError():
             return LOGIN
         case exceptions.OutOfMemoryError():

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
 # The owner holds the other end of standard input and never writes. When the owner is gone, even by SIGKILL, the kernel
 # closes that end, reading ends, and the watcher asks the server to stop. The server takes the place of the shell, so
@@ -19,10 +20,15 @@ exec "$@" </dev/null 3<&-
 """
 
 
+def private(path: Path, mode: str) -> IO[Any]:
+    """Open a file that nobody but its owner can read, whatever the folder allows."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
 @contextmanager
 def guarded(command: Sequence[str], *, log: Path, patience: float) -> Generator[subprocess.Popen[bytes], None, None]:
     """Run *command* until the context or this process ends; its session is its own, so Ctrl-C does not reach it."""
-    with log.open("ab") as output:
+    with private(log, "ab") as output:
         process = subprocess.Popen(  # noqa: S603 - the command is ours
             ["/bin/sh", "-c", SCRIPT, "sh", *command],
             stdin=subprocess.PIPE,

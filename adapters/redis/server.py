@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from adapters.redis import control
-from adapters.redis.guardian import guarded
+from adapters.redis.guardian import guarded, private
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
 PATIENCE = 5.0  # seconds for the server to answer, and to go
@@ -130,7 +130,7 @@ class PrivateServer:
 @contextmanager
 def _owned(folder: Path) -> Generator[None, None, None]:
     """Hold the folder; the kernel gives it free when this process ends, whatever happens."""
-    with (folder / LOCK).open("w") as file:
+    with private(folder / LOCK, "w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -1,0 +1,64 @@
+"""Reaching a server: addresses, limits, and servers that are away."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from adapters.redis.connection import connect, translated
+from adapters.redis.server import PrivateServer
+from core.errors import Misconfigured, StoreUnavailable
+from tests.fixtures.redis import say
+
+
+@pytest.mark.parametrize("url", ["", "localhost", "http://localhost", "redis://localhost?socket_timeout=soon"])
+def test_something_else_than_an_address_is_refused(url: str) -> None:
+    """The message shows what an address looks like."""
+    with pytest.raises(Misconfigured, match="redis://localhost:6379/0"):
+        connect(url)
+
+
+async def test_a_server_that_is_away_is_unavailable_without_its_address() -> None:
+    """Neither the password nor the address in the URL gets into the message."""
+    client = connect("redis://somebody:hunter2@localhost:1/0")
+
+    with pytest.raises(StoreUnavailable) as caught, translated():
+        await client.get("key")
+    await client.aclose()
+    assert str(caught.value) == "The conversation store cannot be reached. Try again in a moment."
+
+
+async def test_a_wrong_password_is_a_matter_of_the_login(tmp_path: Path) -> None:
+    """The message names the setting, not the password."""
+    async with PrivateServer(tmp_path) as url:
+        owner, stranger = connect(url), connect(f"{url}&password=hunter2")
+        await say(owner, "CONFIG", "SET", "requirepass", "something else")
+        with pytest.raises(StoreUnavailable) as caught, translated():
+            await stranger.get("key")
+        await owner.aclose()
+        await stranger.aclose()
+
+    wanted = "The conversation store refused the login. Check the user and the password in REDIS_URL."
+    assert str(caught.value) == wanted
+
+
+async def test_more_callers_than_connections_wait_for_their_turn(redis_url: str) -> None:
+    """Two hundred at once are all served."""
+    client = connect(redis_url)
+    answers = await asyncio.gather(*(say(client, "ECHO", str(number)) for number in range(200)))
+    await client.aclose()
+
+    assert answers == [str(number).encode() for number in range(200)]
+
+
+async def test_a_restarted_server_costs_no_error(tmp_path: Path) -> None:
+    """A client that was connected before goes on as if nothing had happened, and finds the data."""
+    async with PrivateServer(tmp_path) as url:
+        client = connect(url)
+        await say(client, "SET", "key", "value", "EX", "60")
+
+    async with PrivateServer(tmp_path):
+        assert await client.get("key") == b"value"
+        await client.aclose()
