@@ -107,7 +107,7 @@ def without_marks(text: str) -> str:
 class _NoMarks(Sources):
     """Knows no number and every address, so that only the marks go."""
 
-    def knows_url(self, url: str) -> bool:  # noqa: ARG002 - it knows them all
+    def knows_url(self, url: str) -> bool:
         return True
 
 

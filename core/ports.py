@@ -188,6 +188,10 @@ class DocumentSource(Protocol):
         """What the source is called in scopes; its pages are pruned by it."""
         ...
 
+    async def size(self) -> int | None:
+        """Count what `documents` will yield at most, for a progress bar; None if nobody can know."""
+        ...
+
     def documents(self) -> AsyncIterator[Document | Unreadable]:
         """Read every page, in a stable order; what cannot be read is reported and does not stop the rest."""
         ...

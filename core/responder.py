@@ -19,12 +19,12 @@ _ERRORS: dict[Status, ErrorType] = {
 
 
 class Responder:
-    """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn."""
+    """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn where it can."""
 
     def __init__(
         self,
         agent: Agent,
-        conversations: ConversationStore,
+        conversations: ConversationStore | None,
         *,
         now: Callable[[], datetime],
         observer: Observer = unobserved,
@@ -60,7 +60,7 @@ class Responder:
             yield item
 
     async def _load(self, question: Question) -> Conversation | None:
-        if not _has_memory(question):
+        if self._conversations is None or not _has_memory(question):
             return None
         try:
             return await self._conversations.load(question.thread)
@@ -69,7 +69,7 @@ class Responder:
             return None
 
     async def _append(self, question: Question, answer: Answer) -> None:
-        if not _has_memory(question):
+        if self._conversations is None or not _has_memory(question):
             return
         turn = Turn(
             question_ref=question.message,

@@ -118,7 +118,7 @@ class Scanner:
             return Code(_first_line(self._text))
         return self._starts.get(self._text[0], self._plain)(final=final)
 
-    def _newline(self, *, final: bool) -> Token | None:  # noqa: ARG002 - one signature for all starts
+    def _newline(self, *, final: bool) -> Token | None:
         return Text("\n")
 
     def _escape(self, *, final: bool) -> Token | None:

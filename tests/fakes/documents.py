@@ -20,6 +20,10 @@ class ListSource:
         """What the source is called."""
         return self._name
 
+    async def size(self) -> int | None:
+        """Count the documents."""
+        return len(self._documents)
+
     async def documents(self) -> AsyncIterator[Document | Unreadable]:
         """Give one document after the other."""
         for document in self._documents:

@@ -1,0 +1,114 @@
+"""The model's side of the conversation: one search, then an answer made of quotes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from operator import mul
+from typing import Any
+
+from adapters.extractive.quotes import Candidate, Source, candidates, choose, compose, word_fit
+from adapters.extractive.units import units
+from core.errors import EmbeddingUnavailable
+from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
+from core.ports import Embedder
+from core.prompts import NOT_IN_SELECTION, read_selection
+from core.smalltalk import is_small_talk
+
+NAME = "extractive"
+NOTICE = "_These are quotes from the documents, since no chat model is configured._"
+GREETING = (
+    "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "
+    "Ask me something about them."
+)
+MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
+SELECTION_RELEVANCE = 0.5
+
+
+class ExtractiveModel:
+    """Quotes the sentences that fit best, each with its mark; writes nothing of its own about the documents."""
+
+    reads_history = False
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def stream(
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec]
+    ) -> AsyncIterator[TextDelta | Restarted | ModelTurn]:
+        """Call the search tool first; then yield the answer paragraph by paragraph."""
+        question, results = _read(prompt.messages)
+        if tools and results is None and not is_small_talk(question):
+            arguments = json.dumps({"query": question}, ensure_ascii=False)
+            yield ModelTurn("", (ToolCall(id="call-1", name=tools[0].name, arguments=arguments),), model=NAME)
+            return
+        written = ""
+        for paragraph in await self._paragraphs(prompt, question, results):
+            piece = f"\n\n{paragraph}" if written else paragraph
+            written += piece
+            yield TextDelta(piece)
+        yield ModelTurn(written, model=NAME)
+
+    async def _paragraphs(self, prompt: Prompt, question: str, results: list[dict[str, Any]] | None) -> list[str]:
+        selection = read_selection(str(prompt.messages[-1]["content"]))
+        if selection is not None:
+            return await self._from_selection(*selection)
+        if results is None:
+            return [GREETING]
+        sources = [Source(r["number"], r["score"], tuple(units(r["text"]))) for r in results]
+        chosen = choose(await self._scored(question, sources))
+        if not chosen:
+            return []
+        return [*compose(chosen), *([] if _spoke_before(prompt.messages) else [NOTICE])]
+
+    async def _from_selection(self, text: str, question: str) -> list[str]:
+        """Quote the selection if a sentence of it has to do with the question."""
+        scored = await self._scored(question, [Source(1, 1.0, tuple(units(text)))])
+        cosines = await self._cosines(question, [item.unit.text for item in scored])
+        calibration = self._embedder.calibration
+        relevant = [
+            item
+            for item, cosine in zip(scored, cosines, strict=True)
+            if calibration.relevance(cosine) >= SELECTION_RELEVANCE or word_fit(question, item.unit.text) == 1
+        ]
+        return compose(choose(relevant)) or [NOT_IN_SELECTION]
+
+    async def _scored(self, question: str, sources: Sequence[Source]) -> list[Candidate]:
+        found = candidates(sources)
+        cosines = await self._cosines(question, [unit.text for _, unit in found])
+        return [
+            Candidate(
+                source,
+                unit,
+                (MEANING * cosine + (1 - MEANING) * word_fit(question, unit.text)) * (0.5 + source.score / 2),
+            )
+            for (source, unit), cosine in zip(found, cosines, strict=True)
+        ]
+
+    async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Compare meaning; without the embedder, words alone have to do."""
+        if not texts:
+            return []
+        try:
+            wanted = await self._embedder.embed_query(question)
+            vectors = await self._embedder.embed_passages(texts)
+        except EmbeddingUnavailable:
+            return [0.0] * len(texts)
+        return [sum(map(mul, wanted, vector)) for vector in vectors]
+
+
+def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None]:
+    """Give the newest question, and what the tools found for it; None if no tool was called yet."""
+    results: list[dict[str, Any]] | None = None
+    for message in reversed(messages):
+        if message["role"] == "user":
+            return str(message["content"]), results
+        if message["role"] == "tool":
+            data: dict[str, Any] = json.loads(message["content"])["data"] or {}
+            results = [*data.get("results", ()), *(results or ())]
+    return "", results
+
+
+def _spoke_before(messages: Sequence[ChatMessage]) -> bool:
+    """Say whether an earlier answer is in the conversation, which has said already that it quotes."""
+    return any(message["role"] == "assistant" and message.get("content") for message in messages)

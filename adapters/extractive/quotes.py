@@ -1,0 +1,111 @@
+"""Chooses what to quote: the units of all passages that fit the question best, in a readable order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adapters.extractive.units import Unit
+from core.words import stems
+
+CHARACTERS = 900  # a short answer: about as much as fits a phone's screen
+QUOTES = 3
+NEAR_BEST = 0.8  # of the best unit's score; what fits clearly worse only dilutes
+SAME = 0.7  # of their words in common: two units that say the same thing
+FEWEST_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage as the tool gave it, cut into units."""
+
+    number: int
+    score: float
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A unit that could be quoted, and how well it fits."""
+
+    source: Source
+    unit: Unit
+    score: float
+
+
+def candidates(sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
+    """Give the units worth scoring: prose that says something by itself."""
+    return [
+        (source, unit)
+        for source in sources
+        for unit in source.units
+        if unit.is_prose and len(unit.text.split()) > FEWEST_WORDS and not unit.text.endswith("?")
+    ]
+
+
+def word_fit(question: str, unit: str) -> float:
+    """Give the share of the question's words that a unit holds."""
+    wanted = set(stems(question))
+    return len(wanted & set(stems(unit))) / len(wanted) if wanted else 0.0
+
+
+def choose(scored: Sequence[Candidate]) -> list[Candidate]:
+    """Take the best few that fit nearly as well as the best and do not repeat one another."""
+    chosen: list[Candidate] = []
+    for candidate in sorted(scored, key=lambda item: -item.score):
+        if len(chosen) == QUOTES or candidate.score < NEAR_BEST * (chosen[0].score if chosen else 0.0):
+            break
+        if not any(_same(candidate.unit.text, other.unit.text) for other in chosen):
+            chosen.append(candidate)
+    return chosen
+
+
+def _same(one: str, other: str) -> bool:
+    a, b = set(stems(one)), set(stems(other))
+    return bool(a and b) and len(a & b) / min(len(a), len(b)) >= SAME
+
+
+def compose(chosen: Sequence[Candidate]) -> list[str]:
+    """Write the quotes as paragraphs, best passage first, each sentence in its passage's order with its mark."""
+    places: dict[int, set[int]] = {}
+    sources: dict[int, Source] = {}
+    for candidate in chosen:
+        source, unit = candidate.source, candidate.unit
+        sources.setdefault(source.number, source)
+        places.setdefault(source.number, set()).update(_with_neighbours(source, unit))
+    return _within(CHARACTERS, [_paragraph(sources[number], places[number]) for number in places])
+
+
+def _with_neighbours(source: Source, unit: Unit) -> set[int]:
+    """Add the sentence that a unit points back to, and what it announces."""
+    found = {unit.place}
+    if unit.needs_before and unit.place and source.units[unit.place - 1].is_prose:
+        found.add(unit.place - 1)
+    if unit.needs_after:
+        following = source.units[unit.place + 1 : unit.place + 5]
+        found |= {
+            next_unit.place for next_unit in (following if following and following[0].is_prose else following[:1])
+        }
+    return found
+
+
+def _paragraph(source: Source, places: set[int]) -> str:
+    lines: list[str] = []
+    listed = False
+    for place in sorted(places):
+        unit = source.units[place]
+        if not unit.is_prose:
+            lines.append(f"\n\n{unit.text}\n\n[{source.number}]")
+            continue
+        lines.append(f"{chr(10) + '- ' if listed else ' '}{unit.text} [{source.number}]")
+        listed = listed or unit.needs_after
+    return "".join(lines).strip()
+
+
+def _within(limit: int, paragraphs: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    for paragraph in paragraphs:
+        if kept and sum(map(len, kept)) + len(paragraph) > limit:
+            break
+        kept.append(paragraph)
+    return kept

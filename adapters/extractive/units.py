@@ -1,0 +1,82 @@
+"""Cuts a passage into what can be quoted whole: sentences, list items, code and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from core.words import sentences
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)*")
+_HEADING = re.compile(r"^\s*#{1,6}\s|^\s*[-=*_]{3,}\s*$")
+_POINTS_BACK = re.compile(
+    r"(?:its?|this|that|these|those|they|them|their|such|s?he|both|here|then|thus|so|but|and)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A part of a passage that can be quoted by itself; `place` is its position in the passage."""
+
+    text: str
+    place: int
+    is_prose: bool
+
+    @property
+    def needs_before(self) -> bool:
+        """Whether it points back to what was said before it."""
+        return self.is_prose and bool(_POINTS_BACK.match(self.text))
+
+    @property
+    def needs_after(self) -> bool:
+        """Whether it announces what follows."""
+        return self.is_prose and self.text.endswith(":")
+
+
+def units(text: str) -> list[Unit]:
+    """Give the units of a passage in their order; an unfinished fence at its end is left out."""
+    return [Unit(part, place, is_prose) for place, (part, is_prose) in enumerate(_parts(text))]
+
+
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    for kind, lines in groupby(_labelled(text), key=lambda labelled: labelled[0]):
+        block = "\n".join(line for _, line in lines)
+        if kind == "prose":
+            yield from ((sentence, True) for sentence in _prose(block))
+        elif kind.startswith("table") or _is_closed(block):
+            yield block, False
+
+
+def _labelled(text: str) -> Iterator[tuple[str, str]]:
+    """Say of each line whether it is prose, part of a table, or of which fence."""
+    fence, fences = "", 0
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if fence:
+            yield f"fence{fences}", line
+            if found and found[1].startswith(fence) and line.strip() == found[1]:
+                fence = ""
+        elif found:
+            fence, fences = found[1], fences + 1
+            yield f"fence{fences}", line
+        else:
+            yield ("table" if line.lstrip().startswith("|") else "prose"), line
+
+
+def _is_closed(block: str) -> bool:
+    lines = block.splitlines()
+    return len(lines) > 2 and bool(_FENCE.match(lines[-1]))  # noqa: PLR2004 - two fences with something between
+
+
+def _prose(block: str) -> Iterator[str]:
+    for line in block.splitlines():
+        if line.strip() and not _HEADING.match(line):
+            yield from sentences(_balanced(_MARKER.sub("", line, count=1)))
+
+
+def _balanced(text: str) -> str:
+    """Drop emphasis marks that were cut off from their other half."""
+    return text.replace("**", "") if text.count("**") % 2 else text

@@ -1,0 +1,5 @@
+"""Passage indexes on Qdrant: in process, and (for a community that has one) on a server."""
+
+from adapters.qdrant.edge import EdgeIndex
+
+__all__ = ["EdgeIndex"]

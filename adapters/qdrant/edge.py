@@ -1,0 +1,147 @@
+"""The embedded index: Qdrant's own engine in this process, on files in the data folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from adapters.qdrant.lexical import LexicalEncoder
+from adapters.qdrant.points import DENSE, SPARSE, complete_pages, page_filter, to_payload
+from adapters.qdrant.search import HybridSearch
+from adapters.qdrant.shard import Label, open_shard, replacing
+from core.chunking import embedding_text
+from core.errors import Misconfigured, RetrievalUnavailable
+from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline
+
+if TYPE_CHECKING:
+    from qdrant_edge import EdgeShard, NamedVector, Point
+
+Result = TypeVar("Result")
+
+PAGE_OF_SCROLL = 5_000
+ALL = 1_000_000  # more values than a facet will ever have
+
+
+class EdgeIndex:
+    """A `PassageIndex` that one process owns. Work runs on one thread: a query holds the interpreter anyway."""
+
+    def __init__(self, folder: Path, *, embedder: str, dimension: int) -> None:
+        self._folder = folder
+        self._label = Label(embedder, dimension)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
+        self._opened: tuple[EdgeShard, LexicalEncoder] | None = None
+
+    async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
+        """Give the union of both lists; a passage that only one of them found gets its other score too."""
+        return await self._run(lambda shard, lexical: HybridSearch(shard, lexical, query).candidates(limit))
+
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Put the passages in the place of the page's old ones; nobody can search between the two steps."""
+        await self._run(lambda shard, lexical: self._replace(shard, lexical, url, passages))
+
+    async def prune(self, source: str, *, keep: Collection[str]) -> int:
+        """Remove the pages of *source* that are not kept, and tidy the files up."""
+        return await self._run(lambda shard, _: _prune(shard, source, set(keep)))
+
+    async def pages(self, source: str) -> Mapping[str, str]:
+        """Give the content hash of each complete page of *source*."""
+        return await self._run(lambda shard, _: complete_pages(_payloads(shard, source)))
+
+    async def outline(self) -> Outline:
+        """Count what there is."""
+        return await self._run(lambda shard, _: _outline(shard))
+
+    async def aclose(self) -> None:
+        """Write everything down and let go of the files."""
+        if self._opened is not None:
+            await self._run(lambda shard, _: shard.close())
+            self._opened = None
+        self._thread.shutdown()
+
+    async def _run(self, work: Callable[[EdgeShard, LexicalEncoder], Result]) -> Result:
+        def with_shard() -> Result:
+            self._opened = self._opened or (open_shard(self._folder, self._label), LexicalEncoder())
+            return work(*self._opened)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, with_shard)
+        except Misconfigured:
+            raise
+        except Exception as error:  # the engine raises plain exceptions of many kinds
+            raise RetrievalUnavailable(
+                f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
+            ) from error
+
+    def _replace(
+        self, shard: EdgeShard, lexical: LexicalEncoder, url: str, passages: Sequence[EmbeddedPassage]
+    ) -> None:
+        from qdrant_edge import UpdateOperation
+
+        if not passages:
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
+            return
+        content_hash = passages[0].passage.content_hash
+        points = [_point(embedded, lexical) for embedded in passages]
+        with replacing(self._folder, url, content_hash):
+            shard.update(UpdateOperation.upsert_points(points))
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, other_than_hash=content_hash)))
+
+
+def _point(embedded: EmbeddedPassage, lexical: LexicalEncoder) -> Point:
+    from qdrant_edge import Point
+
+    passage = embedded.passage
+    vectors: dict[str, NamedVector] = {
+        DENSE: list(embedded.vector),
+        SPARSE: lexical.passage(embedding_text(passage)),
+    }
+    return Point(passage.passage_id, vectors, to_payload(passage))
+
+
+def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
+    """Read what says which version of which page a passage belongs to."""
+    from qdrant_edge import FieldCondition, Filter, MatchValue, ScrollRequest
+
+    of_source = Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
+    offset = None
+    while True:
+        records, offset = shard.scroll(
+            ScrollRequest(
+                offset=offset,
+                limit=PAGE_OF_SCROLL,
+                filter=of_source,
+                with_payload=["page_url", "content_hash", "page_length"],
+            )
+        )
+        yield from (record.payload or {} for record in records)
+        if offset is None:
+            return
+
+
+def _prune(shard: EdgeShard, source: str, keep: set[str]) -> int:
+    from qdrant_edge import UpdateOperation
+
+    gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
+    for url in gone:
+        shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
+    shard.optimize()
+    shard.flush()
+    return len(gone)
+
+
+def _outline(shard: EdgeShard) -> Outline:
+    from qdrant_edge import CountRequest, FacetRequest
+
+    def values(key: str) -> tuple[str, ...]:
+        hits = shard.facet(FacetRequest(key, limit=ALL, exact=True)).hits
+        return tuple(sorted(str(hit.value) for hit in hits if hit.value))
+
+    return Outline(
+        passages=shard.count(CountRequest()),
+        pages=len(values("page_url")),
+        sources=values("source"),
+        chapters=values("chapter"),
+    )

@@ -1,0 +1,69 @@
+"""How a passage lies in Qdrant: payload, vectors and filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from core.model import Passage, Scope
+
+if TYPE_CHECKING:
+    from qdrant_edge import Filter
+
+DENSE = "dense"
+SPARSE = "sparse"
+OPENS_AT = "opens_at"
+KEYWORDS = ("source", "chapter", "page_url")
+
+
+def to_payload(passage: Passage) -> dict[str, Any]:
+    """Give the fields as JSON; the release date as seconds, so that a range can filter it."""
+    payload = passage.model_dump(exclude={"passage_id"}, exclude_none=True)
+    if passage.opens_at is not None:
+        payload[OPENS_AT] = passage.opens_at.timestamp()
+    return payload
+
+
+def to_passage(point_id: object, payload: Mapping[str, Any]) -> Passage:
+    """Read a passage back."""
+    opens_at = payload.get(OPENS_AT)
+    fields: dict[str, Any] = {
+        **payload,
+        OPENS_AT: datetime.fromtimestamp(opens_at, UTC) if opens_at is not None else None,
+    }
+    return Passage(passage_id=str(point_id), **fields)
+
+
+def scope_filter(scope: Scope) -> Filter | None:
+    """Say which passages may be found."""
+    from qdrant_edge import FieldCondition, Filter, MatchAny, RangeFloat
+
+    must: list[Any] = []
+    for key, values in (("source", scope.sources), ("chapter", scope.chapters)):
+        if values:
+            must.append(FieldCondition(key=key, match=MatchAny(any=list(values))))
+    must_not: list[Any] = []
+    if scope.open_at is not None:
+        must_not.append(FieldCondition(key=OPENS_AT, range=RangeFloat(gt=scope.open_at.timestamp())))
+    return Filter(must=must, must_not=must_not) if must or must_not else None
+
+
+def page_filter(url: str, *, other_than_hash: str | None = None) -> Filter:
+    """Choose the passages of one page: all, or those of another version."""
+    from qdrant_edge import FieldCondition, Filter, MatchValue
+
+    of_page = FieldCondition(key="page_url", match=MatchValue(value=url))
+    if other_than_hash is None:
+        return Filter(must=[of_page])
+    return Filter(
+        must=[of_page], must_not=[FieldCondition(key="content_hash", match=MatchValue(value=other_than_hash))]
+    )
+
+
+def complete_pages(payloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Give the hash of each page of which every passage is there, and no passage of another version."""
+    seen: dict[str, list[tuple[str, int]]] = {}
+    for payload in payloads:
+        seen.setdefault(payload["page_url"], []).append((payload["content_hash"], payload["page_length"]))
+    return {url: found[0][0] for url, found in seen.items() if len(set(found)) == 1 and len(found) == found[0][1]}

@@ -1,0 +1,56 @@
+"""One hybrid query of the embedded index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any
+
+from adapters.qdrant.lexical import LexicalEncoder
+from adapters.qdrant.points import DENSE, SPARSE, scope_filter, to_passage
+from core.model import Candidate, IndexQuery
+
+if TYPE_CHECKING:
+    from qdrant_edge import EdgeShard, Query
+
+
+class HybridSearch:
+    """One hybrid query: both lists first, then the scores that are missing in either."""
+
+    def __init__(self, shard: EdgeShard, lexical: LexicalEncoder, query: IndexQuery) -> None:
+        from qdrant_edge import Query
+
+        self._shard = shard
+        self._payloads: dict[str, Mapping[str, Any]] = {}
+        self._filter = scope_filter(query.scope)
+        self._sparse = Query.Nearest(lexical.query(query.text), using=SPARSE)
+        self._dense = None if query.vector is None else Query.Nearest(list(query.vector), using=DENSE)
+
+    def candidates(self, limit: int) -> list[Candidate]:
+        """Give the union of the *limit* best of both lists; the dense scores are None where there is no vector."""
+        lexical = self._scores(self._sparse, limit)
+        dense = self._scores(self._dense, limit) if self._dense is not None else {}
+        if self._dense is not None:
+            dense |= self._missing(self._dense, lexical.keys() - dense.keys())
+            lexical |= self._missing(self._sparse, dense.keys() - lexical.keys())
+        return [
+            Candidate(to_passage(point, payload), dense.get(point), lexical.get(point, 0.0))
+            for point, payload in self._payloads.items()
+        ]
+
+    def _missing(self, query: Query, points: AbstractSet[str]) -> dict[str, float]:
+        """Score points that only the other list has found; one without a shared word is not found here either."""
+        from qdrant_edge import Filter, HasIdCondition, QueryRequest
+
+        if not points:
+            return {}
+        only = Filter(must=[HasIdCondition(set(points))])
+        found = self._shard.query(QueryRequest(limit=len(points), query=query, filter=only, with_payload=False))
+        return {str(point.id): point.score for point in found}
+
+    def _scores(self, query: Query, limit: int) -> dict[str, float]:
+        from qdrant_edge import QueryRequest
+
+        found = self._shard.query(QueryRequest(limit=limit, query=query, filter=self._filter, with_payload=True))
+        self._payloads.update((str(point.id), point.payload or {}) for point in found)
+        return {str(point.id): point.score for point in found}

@@ -1,0 +1,112 @@
+"""Opens the files of the embedded index: makes them, checks whose they are, and mends what a crash left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, page_filter
+from core.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from qdrant_edge import EdgeShard
+
+FORMAT = 1  # of payloads and sparse vectors; another one needs a new ingestion
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What the vectors of an index depend on."""
+
+    embedder: str
+    dimension: int
+    format: int = FORMAT
+
+    def __str__(self) -> str:
+        """Say it as the person who runs the bot knows it."""
+        return f"{self.embedder} ({self.dimension} numbers, format {self.format})"
+
+
+def open_shard(folder: Path, label: Label) -> EdgeShard:
+    """Open the index in *folder*, or make an empty one. Raises `Misconfigured` if it was made for another label."""
+    from qdrant_edge import EdgeShard
+
+    written = folder / "label.json"
+    if not written.exists():
+        shard = _create(folder / "shard", label)
+        written.write_text(json.dumps(asdict(label)))
+        return shard
+    found = Label(**json.loads(written.read_text()))
+    if found != label:
+        raise Misconfigured(
+            f"The index in {folder} was made with {found}, but now the embedder is {label}. Vectors of two embedders "
+            f"cannot be mixed: remove that folder and run `footnote ingest` again, or go back to the old embedder."
+        )
+    shard = EdgeShard.load(str(folder / "shard"))
+    _finish_replacement(shard, folder)
+    return shard
+
+
+def _create(folder: Path, label: Label) -> EdgeShard:
+    """Make an empty index; what a crash left of an earlier try, before there was a label, is nothing to keep."""
+    import shutil
+
+    from qdrant_edge import (
+        Distance,
+        EdgeConfig,
+        EdgeShard,
+        EdgeSparseVectorParams,
+        EdgeVectorParams,
+        Modifier,
+        PayloadSchemaType,
+        UpdateOperation,
+    )
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    config = EdgeConfig(
+        vectors={DENSE: EdgeVectorParams(size=label.dimension, distance=Distance.Cosine)},
+        sparse_vectors={SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)},
+    )
+    shard = EdgeShard.create(str(folder), config)
+    for field in KEYWORDS:
+        shard.update(UpdateOperation.create_field_index(field, PayloadSchemaType.Keyword))
+    shard.update(UpdateOperation.create_field_index(OPENS_AT, PayloadSchemaType.Float))
+    return shard
+
+
+# -- A page is replaced in two steps; a note on disk lets the next start finish what a crash cut in two ---------------
+
+
+@contextmanager
+def replacing(folder: Path, url: str, content_hash: str) -> Generator[None]:
+    """Leave a note while the passages of a page are replaced."""
+    note = folder / "replacing.json"
+    note.write_text(json.dumps({"url": url, "content_hash": content_hash}))
+    yield
+    note.unlink()
+
+
+def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
+    """If the new passages of a page are there, remove what is left of the old ones."""
+    from qdrant_edge import CountRequest, FieldCondition, Filter, MatchValue, UpdateOperation
+
+    note = folder / "replacing.json"
+    if not note.exists():
+        return
+    pending = json.loads(note.read_text() or "{}")
+    if pending:
+        url, content_hash = pending["url"], pending["content_hash"]
+        new = Filter(
+            must=[
+                FieldCondition(key="page_url", match=MatchValue(value=url)),
+                FieldCondition(key="content_hash", match=MatchValue(value=content_hash)),
+            ]
+        )
+        if shard.count(CountRequest(filter=new)):
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, other_than_hash=content_hash)))
+    note.unlink()

@@ -1,0 +1,71 @@
+"""Observers: what happens, as structured log lines without the texts that people wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Protocol, cast
+
+from core.events import Event, MemoryFailed, Observer, Retried, StateChanged, TokensUsed, ToolCalled
+
+
+class Logger(Protocol):
+    """As much of a structured logger as is used here."""
+
+    def info(self, event: str, **fields: Any) -> Any:
+        """Write a line."""
+        ...
+
+    def warning(self, event: str, **fields: Any) -> Any:
+        """Write a line that somebody should look at."""
+        ...
+
+
+def log_events(logger: Logger) -> Observer:
+    """Write each event as one line."""
+
+    def observe(event: Event) -> None:
+        write: Callable[..., Any] = logger.warning if _is_trouble(event) else logger.info
+        write(_name(event), **_fields(event))
+
+    return observe
+
+
+def _is_trouble(event: Event) -> bool:
+    match event:
+        case StateChanged(error_type=error_type):
+            return error_type in ("retrieval", "generation")
+        case MemoryFailed() | Retried():
+            return True
+        case _:
+            return False
+
+
+def _name(event: Event) -> str:
+    """Give `ToolCalled` as `tool_called`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
+
+
+def _fields(event: Event) -> dict[str, Any]:
+    """Give the fields as plain values; words that somebody wrote become their length."""
+    fields = asdict(event)
+    if isinstance(event, ToolCalled):
+        fields["arguments"] = _masked(event.arguments)
+    if not isinstance(event, Retried):
+        fields["question"] = str(event.question)
+    if isinstance(event, TokensUsed):
+        fields |= fields.pop("usage") if isinstance(fields["usage"], dict) else event.usage.model_dump()
+        fields.pop("usage", None)
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _masked(arguments: str) -> dict[str, Any] | str:
+    """Name the arguments and the size of each text, never the text."""
+    try:
+        values = json.loads(arguments)
+    except ValueError:
+        return f"{len(arguments)} characters, not JSON"
+    named = cast("dict[str, Any]", values if isinstance(values, dict) else {"arguments": arguments})
+    return {name: f"{len(value)} characters" if isinstance(value, str) else value for name, value in named.items()}

@@ -1,0 +1,145 @@
+"""The surfaces of the terminal. Each draws progress its own way; what is said is the core's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import IO, TYPE_CHECKING
+
+from adapters.terminal.render import as_json, linked, one_line, plain
+from core.model import (
+    Answer,
+    Claim,
+    Delivery,
+    Message,
+    MessageRef,
+    Progress,
+    Reaction,
+    Restarted,
+    SearchFailed,
+    Searching,
+    TextDelta,
+    ThreadRef,
+    without_controls,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+LINE = 60
+
+
+class PlainSurface:
+    """Writes the finished answer as plain text: what a pipe has been given cannot be taken back."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Wait for the answer and write it."""
+        answer = await _last(progress)
+        self._write(answer)
+        return Delivery(messages=(claim.question.message,))
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """The warning stands in front of the text already."""
+
+    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
+        """A terminal keeps no messages of other people."""
+        return ()
+
+    def _write(self, answer: Answer) -> None:
+        self._out.write(plain(answer) + "\n")
+        self._out.flush()
+
+
+class JsonSurface(PlainSurface):
+    """Writes one JSON object and nothing else."""
+
+    def _write(self, answer: Answer) -> None:
+        self._out.write(json.dumps(as_json(answer), ensure_ascii=False) + "\n")
+        self._out.flush()
+
+
+class ScreenSurface(PlainSurface):
+    """Draws the answer while it comes, then the sources, with links to click."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console.file)
+        self._console = console
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Show what is going on in a live view, and leave the finished answer in its place."""
+        from rich.live import Live
+
+        view = _View()
+        with Live(view, console=self._console, transient=True, refresh_per_second=12):
+            async for item in progress:
+                view.take(item)
+        if view.answer is not None:
+            self._console.print(_finished(view.answer))
+        return Delivery(messages=(claim.question.message,))
+
+
+class _View:
+    """What the screen shows while an answer is made: a status line, or the end of the text so far."""
+
+    def __init__(self) -> None:
+        from rich.spinner import Spinner
+
+        self._spinner = Spinner("dots", "Reading the question …")
+        self._text = ""
+        self.answer: Answer | None = None
+
+    def take(self, item: Progress) -> None:
+        match item:
+            case Searching(query):
+                self._spinner.update(text=f"Searching for “{one_line(query, LINE)}” …")
+            case SearchFailed():
+                self._spinner.update(text="⚠️ The search has trouble …")
+            case TextDelta(text):
+                self._text += without_controls(text)
+            case Restarted():
+                self._text = ""
+            case Answer():
+                self.answer = item
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Give at most a screenful, from the end: what does not fit would otherwise hide the newest words."""
+        from rich.markdown import Markdown
+        from rich.segment import Segment
+
+        shown: RenderableType = Markdown(self._text) if self._text else self._spinner
+        lines = console.render_lines(shown, options.update(height=None), pad=False)
+        for line in lines[-max(console.height - 2, 1) :]:
+            yield from line
+            yield Segment.line()
+
+
+def _finished(answer: Answer) -> RenderableType:
+    from rich.console import Group
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    text = f"⚠️ {answer.text}" if answer.is_failure or answer.lexical_only else answer.text
+    parts: list[RenderableType] = [Markdown(linked(without_controls(text), answer.citations), hyperlinks=True)]
+    named = answer.citations or answer.nearest
+    if named:
+        parts.append(Text("\nSources" if answer.citations else "\nNearest sections", style="bold"))
+    for citation in named:
+        mark = f"[{citation.number}] " if answer.citations else "- "
+        line = Text(mark + without_controls(citation.heading), style="none")
+        line.append(f"  {citation.relevance_score:.2f}", style="dim")
+        parts.append(line)
+        if citation.url:
+            parts.append(Text(f"    {citation.url}", style=f"dim link {citation.url}", overflow="fold"))
+    return Group(*parts, Text(""))
+
+
+async def _last(progress: AsyncIterator[Progress]) -> Answer:
+    answer: Answer | None = None
+    async for item in progress:
+        if isinstance(item, Answer):
+            answer = item
+    assert answer is not None  # noqa: S101 - the port promises it
+    return answer

@@ -1,0 +1,102 @@
+"""The command line: reads words and options, and leaves the work to `bot/commands`.
+
+Only what `--help` needs is imported here: the vendors behind the commands take seconds to load.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.outcome import report
+
+app = typer.Typer(
+    name="footnote",
+    help="Answers questions from your own documents, with footnotes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+TopK = Annotated[int | None, typer.Option("--top-k", help="How many passages a search gives, 1 to 20.")]
+Threshold = Annotated[float | None, typer.Option("--threshold", help="Ignore passages below this relevance, 0 to 1.")]
+Chapters = Annotated[list[str] | None, typer.Option("--chapter", help="Search only this chapter; may be repeated.")]
+Sources = Annotated[list[str] | None, typer.Option("--source", help="Search only this source; may be repeated.")]
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders and files to read.")],
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="Where the pages are published; links go there.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="What to call the source; default: the folder's name.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing if nothing has changed.")] = False,
+) -> None:
+    """Read documents into the index. Only what has changed is read again."""
+    from bot.commands.ingest import ingest_sources
+
+    raise typer.Exit(report(lambda: ingest_sources(paths, base_url=base_url, name=source, quiet=quiet)))
+
+
+@app.command()
+def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    thread: Annotated[str | None, typer.Option("--thread", help="Continue the conversation of this name.")] = None,
+    selection: Annotated[str | None, typer.Option("--selection", help="Answer only from this text.")] = None,
+    top_k: TopK = None,
+    threshold: Threshold = None,
+    chapter: Chapters = None,
+    source: Sources = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as one JSON object.")] = False,
+) -> None:
+    """Answer one question."""
+    from bot.commands.ask import Asked, ask_once
+
+    asked = Asked(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
+    raise typer.Exit(report(lambda: ask_once(asked, as_json=as_json), as_json=as_json))
+
+
+@app.command()
+def chat(
+    thread: Annotated[str, typer.Option("--thread", help="Which conversation to continue.")] = "chat",
+    top_k: TopK = None,
+    threshold: Threshold = None,
+    chapter: Chapters = None,
+    source: Sources = None,
+) -> None:
+    """Have a conversation. /help shows what can be typed besides questions."""
+    from bot.commands.ask import Asked
+    from bot.commands.chat import converse
+
+    asked = Asked("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
+    raise typer.Exit(report(lambda: converse(asked)))
+
+
+@app.command()
+def evaluate(
+    cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case a line.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
+) -> None:
+    """Run test questions against the index and print how the answers do."""
+    from bot.commands.evaluate import evaluate_cases
+
+    raise typer.Exit(report(lambda: evaluate_cases(cases, as_json=as_json), as_json=as_json))
+
+
+@app.command()
+def doctor() -> None:
+    """Check the settings, the index and the store, and say what to do."""
+    from bot.commands.doctor import examine
+
+    raise typer.Exit(report(examine))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

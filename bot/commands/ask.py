@@ -1,0 +1,85 @@
+"""`footnote ask`: one question, one answer."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.commands.session import Session, session
+from bot.outcome import OK, UNAVAILABLE
+from bot.settings import Settings, read_settings
+from bot.wiring import surface
+from core.errors import InvalidInput, Misconfigured
+from core.model import Answer, Claim, MessageRef, Outline, Person, Question, Scope, ThreadRef
+from core.ports import Surface
+
+HINTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was typed on the command line."""
+
+    text: str
+    thread: str | None = None
+    selection: str | None = None
+    top_k: int | None = None
+    threshold: float | None = None
+    chapters: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    def question(self, settings: Settings) -> Question:
+        """Make the question, or raise `InvalidInput`. Without a thread it stands alone and is not remembered."""
+        message = MessageRef(thread=thread_ref(self.thread or secrets.token_hex(8)), id=secrets.token_hex(8))
+        optional: dict[str, Any] = {"selection": self.selection} if self.selection is not None else {}
+        return Question.create(
+            message=message,
+            text=self.text,
+            author=Person(id="local"),
+            asked_at=datetime.now(UTC),
+            visibility="thread" if self.thread else "private",
+            scope=Scope(sources=self.sources, chapters=self.chapters, open_at=datetime.now(UTC)),
+            top_k=settings.top_k if self.top_k is None else self.top_k,
+            relevance_threshold=settings.relevance_threshold if self.threshold is None else self.threshold,
+            **optional,
+        )
+
+
+def thread_ref(name: str) -> ThreadRef:
+    """Give the terminal's thread of this name."""
+    if not name.strip():
+        raise InvalidInput("The thread's name is empty. Give it one, such as --thread homework.", field="thread")
+    return ThreadRef(platform="terminal", workspace="local", channel="chat", thread=name)
+
+
+def ask_once(asked: Asked, *, as_json: bool) -> int:
+    """Answer one question on standard output."""
+    question = asked.question(read_settings())
+    with session("footnote ask", memory=asked.thread is not None) as opened:
+        answer = opened.run(respond(opened, question, surface(as_json=as_json)))
+    return UNAVAILABLE if answer.is_failure else OK
+
+
+async def respond(opened: Session, question: Question, shown_on: Surface) -> Answer:
+    """Check that there is something to search, and answer."""
+    if question.selection is None:
+        check_scope(await opened.app.index.outline(), question.scope)
+    return await opened.app.responder.respond(Claim(question), shown_on)
+
+
+def check_scope(outline: Outline, scope: Scope) -> None:
+    """Raise `Misconfigured` if there is nothing to search, `InvalidInput` if a name is not one of the index."""
+    if not outline.passages:
+        raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
+    _check_names("chapter", scope.chapters, outline.chapters)
+    _check_names("source", scope.sources, outline.sources)
+
+
+def _check_names(what: str, wanted: Sequence[str], known: Sequence[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            shown = ", ".join(known[:HINTS]) + (", …" if len(known) > HINTS else "")
+            raise InvalidInput(f"There is no {what} {name!r}. The {what}s are: {shown or 'none'}.", field=what)

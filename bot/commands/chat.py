@@ -1,0 +1,110 @@
+"""`footnote chat`: a conversation at the keyboard."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+from bot.commands.ask import Asked, check_scope, respond, thread_ref
+from bot.commands.session import Session, session
+from bot.outcome import OK
+from bot.wiring import surface
+from core.errors import InvalidInput, Unavailable
+from core.model import Answer, Scope
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+HELP = """\
+Type a question about the documents. Besides:
+  /sources  the sources of the last answer, with scores
+  /forget   forget this conversation
+  /help     this help
+  /quit     leave (or Ctrl-D)
+Ctrl-C stops an answer."""
+
+
+def converse(asked: Asked) -> int:
+    """Answer questions until the end of the input."""
+    from rich.console import Console
+
+    console = Console()
+    with session("footnote chat", memory=True) as opened:
+        check_scope(opened.run(opened.app.index.outline()), Scope(sources=asked.sources, chapters=asked.chapters))
+        chat = _Chat(opened, asked, console)
+        chat.welcome()
+        while (line := _read()) is not None:
+            if line in ("/quit", "/exit"):
+                break
+            chat.take(line)
+    return OK
+
+
+def _read() -> str | None:
+    """Read a line; None at the end of the input. At the prompt, Ctrl-C leaves the chat."""
+    interactive = sys.stdin.isatty()
+    if interactive:
+        importlib.import_module("readline")  # gives input() line editing and history
+    try:
+        return input("> " if interactive else "").strip()
+    except EOFError:
+        return None
+
+
+class _Chat:
+    """One conversation at the keyboard."""
+
+    def __init__(self, opened: Session, asked: Asked, console: Console) -> None:
+        self._opened = opened
+        self._asked = asked
+        self._console = console
+        self._thread = thread_ref(asked.thread or "chat")
+        self._last: Answer | None = None
+
+    def welcome(self) -> None:
+        store = self._opened.app.conversations
+        known = self._opened.run(store.load(self._thread)) if store else None
+        turns = len(known.turns) if known else 0
+        self._say("Ask about the documents. /help shows what else can be typed.")
+        if turns:
+            self._say(f"This conversation goes on ({turns} so far); /forget starts anew.")
+
+    def take(self, line: str) -> None:
+        match line:
+            case "":
+                return
+            case "/help":
+                self._say(HELP)
+            case "/sources":
+                self._sources()
+            case "/forget":
+                self._forget()
+            case _ if line.startswith("/") and " " not in line:
+                self._say(f"There is no command {line}. /help shows what can be typed.")
+            case _:
+                self._ask(line)
+
+    def _ask(self, line: str) -> None:
+        """Answer; a wrong question or a failure ends the answer, not the chat."""
+        try:
+            question = dataclasses.replace(self._asked, text=line).question(self._opened.settings)
+            self._last = self._opened.run(respond(self._opened, question, surface()))
+        except KeyboardInterrupt:
+            self._say("Stopped.")
+        except (InvalidInput, Unavailable) as error:
+            self._say(str(error))
+
+    def _sources(self) -> None:
+        citations = self._last.citations if self._last else ()
+        lines = (f"[{c.number}] {c.heading}  {c.url}  {c.relevance_score:.2f}" for c in citations)
+        self._say("\n".join(lines) or "The last answer has no sources.")
+
+    def _forget(self) -> None:
+        store = self._opened.app.conversations
+        forgotten = self._opened.run(store.forget(self._thread)) if store else False
+        self._say("Forgotten." if forgotten else "There was nothing to forget.")
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, style="dim", markup=False, highlight=False)

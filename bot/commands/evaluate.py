@@ -1,0 +1,94 @@
+"""`footnote evaluate`: test questions, and a table of how their answers do."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.commands.ask import Asked, check_scope
+from bot.commands.session import Session, session
+from bot.outcome import OK
+from core.errors import InvalidInput
+from core.evaluation import Case, Result, evaluate, read_cases
+from core.model import Answer, Conversation, Scope, Turn
+
+
+def evaluate_cases(path: Path, *, as_json: bool) -> int:
+    """Ask every case and print the report; the code is 0 also where answers fall short, since that is the report."""
+    try:
+        cases = read_cases(path.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The cases in {path} cannot be read. Check the path.", field="cases") from error
+    with session("footnote evaluate") as opened:
+        results = opened.run(_evaluate(opened, cases))
+    if as_json:
+        sys.stdout.write(json.dumps(_report(results), ensure_ascii=False) + "\n")
+    else:
+        _print(results)
+    return OK
+
+
+async def _evaluate(opened: Session, cases: Sequence[Case]) -> list[Result]:
+    check_scope(await opened.app.index.outline(), Scope())
+
+    async def ask(questions: Sequence[str]) -> Answer:
+        return await ask_in_turn(opened, questions)
+
+    return [result async for result in evaluate(cases, ask)]
+
+
+async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
+    """Ask several questions in one conversation that nobody keeps; give the last answer."""
+    asked = Asked("", thread=secrets.token_hex(8))
+    turns: tuple[Turn, ...] = ()
+    for text in questions:
+        question = Asked(text, thread=asked.thread).question(opened.settings)
+        answer = await opened.app.agent.answer(question, Conversation(thread=question.thread, turns=turns))
+        turn = Turn(question_ref=question.message, question=text, answer=answer.text, at=datetime.now(UTC))
+        turns = (*turns, turn)
+    return answer  # pyright: ignore[reportPossiblyUnbound] - there is always a question
+
+
+def _report(results: Sequence[Result]) -> dict[str, object]:
+    return {
+        "passed": sum(result.passed for result in results),
+        "total": len(results),
+        "cases": [
+            {
+                "id": result.case.id,
+                "kind": result.case.kind,
+                "question": result.case.question,
+                "status": result.answer.status.value,
+                "passed": result.passed,
+                "checks": result.checks,
+                "cited": [citation.url for citation in result.answer.citations],
+            }
+            for result in results
+        ],
+    }
+
+
+def _print(results: Sequence[Result]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{sum(result.passed for result in results)} of {len(results)} cases passed")
+    for column in ("case", "kind", "question", "status", "cited", "not as expected"):
+        table.add_column(column)
+    for result in results:
+        chapters = Counter(citation.chapter for citation in result.answer.citations)
+        wrong = ", ".join(name for name, held in result.checks.items() if not held)
+        table.add_row(
+            result.case.id,
+            result.case.kind,
+            result.case.question,
+            result.answer.status.value,
+            ", ".join(chapters),
+            wrong or "-",
+        )
+    Console().print(table)

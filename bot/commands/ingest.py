@@ -1,0 +1,73 @@
+"""`footnote ingest`: documents into the index."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.commands.session import Session, session
+from bot.outcome import OK, WRONG_INPUT
+from bot.wiring import folder
+from core.errors import InvalidInput
+from core.ingest import Summary
+from core.ports import DocumentSource
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SHOWN_FAILURES = 20
+
+
+def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | None, quiet: bool) -> int:
+    """Read each source and print what came of it; the code tells whether anything could be read."""
+    sources = _sources(paths, base_url, name)
+    with session("footnote ingest") as opened:
+        summaries = [opened.run(_ingest(opened, source, quiet=quiet)) for source in sources]
+    return OK if all(summary.pages for summary in summaries) else WRONG_INPUT
+
+
+def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> list[DocumentSource]:
+    if name is not None and len(paths) > 1:
+        raise InvalidInput("--source names one source; read several one by one.", field="source")
+    return [folder(path, name=name or path.resolve().name, base_url=base_url) for path in paths]
+
+
+async def _ingest(opened: Session, source: DocumentSource, *, quiet: bool) -> Summary:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    summary = Summary()
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task(f"Reading {source.name}", total=await source.size())
+        async for step in opened.app.ingestion.run(source):
+            if isinstance(step, Summary):
+                summary = step
+            else:
+                progress.advance(task)
+    _print(console, source.name, summary, quiet=quiet)
+    return summary
+
+
+def _print(console: Console, name: str, summary: Summary, *, quiet: bool) -> None:
+    changed = summary.added or summary.changed or summary.removed or summary.failed
+    if not quiet or changed or not summary.pages:
+        console.print(
+            f"{name}: {summary.added} added, {summary.changed} changed, {summary.unchanged} unchanged, "
+            f"{summary.removed} removed, {len(summary.failed)} failed ({summary.passages} new passages)",
+            highlight=False,
+            markup=False,
+        )
+    for failed in summary.failed[:SHOWN_FAILURES]:
+        console.print(f"  {failed.name}: {failed.reason}", highlight=False, markup=False)
+    if len(summary.failed) > SHOWN_FAILURES:
+        console.print(f"  … and {len(summary.failed) - SHOWN_FAILURES} more", markup=False)
+    if not summary.pages:
+        console.print(
+            f"Nothing in {name} could be read, so nothing was changed. Footnote reads Markdown, MDX, HTML, "
+            "reStructuredText, plain text, PDF, notebooks and Word.",
+            markup=False,
+        )

@@ -1,0 +1,48 @@
+"""What every command does around its work: settings, the data folder, the log, the app, and an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from adapters.telemetry import log_events
+from bot.data_folder import hold
+from bot.logs import logger_to
+from bot.settings import Settings, read_settings
+from bot.wiring import App, assemble
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open app and the loop that runs its work."""
+
+    settings: Settings
+    app: App
+    runner: asyncio.Runner
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do asynchronous work; Ctrl-C cancels it and raises `KeyboardInterrupt`."""
+        return self.runner.run(work)
+
+
+@contextlib.contextmanager
+def session(command: str, *, memory: bool = False) -> Generator[Session]:
+    """Open everything a command needs, and close it again however the command ends."""
+    settings = read_settings()
+    with hold(settings.data_dir, command=command) as folder, asyncio.Runner() as runner:
+        observer = log_events(logger_to(folder, settings.log_level))
+        opened = assemble(settings, memory=memory, observer=observer)
+        app = runner.run(_enter(opened.__aenter__))
+        try:
+            yield Session(settings, app, runner)
+        finally:
+            runner.run(opened.__aexit__(None, None, None))
+
+
+async def _enter(enter: Callable[[], Coroutine[Any, Any, App]]) -> App:
+    return await enter()

@@ -1,0 +1,50 @@
+"""The data folder: one process at a time owns it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+from core.errors import Misconfigured, Unavailable
+
+
+class DataFolderInUse(Unavailable):
+    """Another process works with the data folder; the message says which and what to do."""
+
+
+@contextlib.contextmanager
+def hold(folder: Path, *, command: str) -> Generator[Path]:
+    """Own *folder* until the end; the kernel lets go of it even when this process is killed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / "owner.json", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Misconfigured(
+            f"The data folder {folder} cannot be written ({os.strerror(error.errno or 0)}). "
+            "Set FOOTNOTE_DATA_DIR to a folder that can."
+        ) from error
+    with os.fdopen(descriptor, "r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise DataFolderInUse(_whose(folder, file.read())) from error
+        file.truncate(0)
+        with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed
+            file.write(json.dumps({"pid": os.getpid(), "command": command}))
+            file.flush()
+        yield folder
+
+
+def _whose(folder: Path, owner: str) -> str:
+    who = "another process"
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        known = json.loads(owner)
+        who = f"`{known['command']}` (process {known['pid']})"
+    return (
+        f"The data folder {folder} is in use by {who}. "
+        "Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
+    )
