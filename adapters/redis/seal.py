@@ -45,8 +45,8 @@ class Seal:
             secret = _kept(path)
         except (OSError, UnicodeDecodeError) as error:
             raise Misconfigured(
-                f"The secret key in {path} cannot be read or made. It has to be a plain file of this user in a folder "
-                "that can be written to."
+                f"The secret key in {path} cannot be read or made. It has to be a plain file of this user, in a "
+                "folder that can be written to, on a disk with room."
             ) from error
         try:
             return cls([secret])

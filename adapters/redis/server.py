@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import platform
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -25,6 +26,7 @@ PATIENCE = 5.0  # seconds for the server to answer, and to go
 LOADING_PATIENCE = 60.0  # seconds for a server that is reading its data, which it says
 PAUSE = 0.005  # seconds between two looks
 LONGEST_ADDRESS = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
+LEAST_ROOM = 65_536  # bytes of the disk without which nothing can be stored
 SOCKET, LOG, LOCK = "valkey.sock", "valkey.log", "valkey.lock"
 
 OTHER = "Or set REDIS_URL to use a Redis or Valkey server of your own."
@@ -88,6 +90,7 @@ class PrivateServer:
             (self._folder / LOG).replace(self._folder / f"{LOG}.old")
         process = stack.enter_context(guarded(self._command(), log=self._folder / LOG, patience=self._patience))
         self._wait(process, socket)
+        stack.callback(_ask_to_go, socket, patience=self._patience)
         return socket
 
     def _command(self) -> list[str]:
@@ -123,6 +126,9 @@ class PrivateServer:
         return ""
 
     def _failure(self, reason: str) -> FootnoteError:
+        with suppress(OSError):
+            if shutil.disk_usage(self._folder).free < LEAST_ROOM:  # then the log could not be written either
+                reason = os.strerror(errno.ENOSPC)
         kind, sentence = next((kind, sentence) for words, kind, sentence in REASONS if words in reason)
         return kind(f"The embedded store cannot start in {self._folder}: {sentence} Its log is {LOG} there. {OTHER}")
 
@@ -151,6 +157,12 @@ def _short(folder: Path) -> Generator[Path, None, None]:
         link = Path(private) / "store"
         link.symlink_to(folder, target_is_directory=True)
         yield link
+
+
+def _ask_to_go(socket: Path, *, patience: float) -> None:
+    """End the server by a word, which it obeys at once; a signal it would notice a tenth of a second later."""
+    with suppress(StoreUnavailable):  # the signal comes next
+        control.shut_down(socket, patience=patience)
 
 
 def _binary() -> Path:

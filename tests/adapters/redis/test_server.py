@@ -118,6 +118,31 @@ async def test_a_server_that_outlived_its_owner_is_taken_over(tmp_path: Path) ->
         await wait_until(lambda: not runs(server), what="the end of the orphan")
 
 
+async def test_an_orphan_that_does_not_end_is_named(tmp_path: Path) -> None:
+    """A server that hangs is not fought with; the message says where it is and what to do."""
+    with owned(tmp_path) as (process, server):
+        os.kill(server, signal.SIGSTOP)
+        os.kill(process, signal.SIGKILL)
+        await wait_until(lambda: not runs(process), what="the end of the owner")
+        with pytest.raises(StoreUnavailable, match=f"still works in {tmp_path} .* End the process valkey-server"):
+            await asyncio.to_thread(PrivateServer(tmp_path, patience=0.1).start)
+        os.kill(server, signal.SIGCONT)
+
+        await wait_until(lambda: not runs(server), what="the end of the server")
+
+
+async def test_a_server_that_hangs_is_ended_all_the_same(tmp_path: Path) -> None:
+    """A stop has an end, whatever the server does."""
+    before = children(os.getpid())
+    server = PrivateServer(tmp_path, patience=1.0)
+    await asyncio.to_thread(server.start)
+    [started] = set(children(os.getpid())) - set(before)
+    os.kill(started, signal.SIGSTOP)
+    await asyncio.to_thread(server.stop)
+
+    assert children(os.getpid()) == before
+
+
 async def test_a_folder_has_one_owner(tmp_path: Path) -> None:
     """A second owner is refused with the folder's name, and the first goes on undisturbed."""
     async with PrivateServer(tmp_path) as url:
