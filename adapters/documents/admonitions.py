@@ -55,7 +55,7 @@ def opened(text: str) -> str:
 def label(kind: str, title: str) -> str:
     """Give the bold line for an admonition, or nothing if there is nothing to say."""
     name = kind.capitalize() if kind.lower() in KNOWN else ""
-    words = ": ".join(part for part in (name, title.strip()) if part)
+    words = ": ".join(part for part in (name, title.replace("**", "").strip()) if part)
     return f"**{words}**" if words else ""
 
 

@@ -56,6 +56,8 @@ class Opaque:
     def _token(self, match: re.Match[str]) -> str:
         if match["comment"]:
             return ""
+        if match["code"] and not match["code"].strip("` "):
+            return " "  # how JSX writes a blank that counts
         if match["fence"] is None:
             self._inline.append(match[0])
             return f"\x00c{len(self._inline) - 1}\x00"

@@ -1,7 +1,5 @@
 """HTML to Markdown: markdownify, with the anchors of headings, languages of listings and titles of admonitions."""
 
-# ruff: noqa: ARG002 - markdownify gives every rule the same arguments
-
 from __future__ import annotations
 
 import re
@@ -14,7 +12,6 @@ LANGUAGE = re.compile(
     r"\b(?:language|highlight|lang)-([\w+#-]+)|(?<![\w-])code (?!language)([\w+#-]+)|\bsourceCode (\w[\w+#-]*)"
 )
 NO_LANGUAGE = frozenset(("default", "none", "text", "notranslate", "literal-block", "plaintext"))
-UNKNOWN_SUBSTITUTION = re.compile(r"^\|(.+)\|_{0,2}$")
 PLAIN: Any = MarkdownConverter  # its conversions take what its own tree gives them
 
 
@@ -64,10 +61,8 @@ class Converter(MarkdownConverter):
         return str(PLAIN.convert_div(self, el, f"**{words}**" if is_title else text, parent_tags))
 
     def convert_span(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Show what docutils marks as literal as code, and a substitution that it does not know by its name."""
-        if "literal" in _classes(el):
-            return str(PLAIN.convert_code(self, el, text, parent_tags))
-        return UNKNOWN_SUBSTITUTION.sub(r"\1", text) if "problematic" in _classes(el) else text
+        """Show what docutils marks as literal as code."""
+        return str(PLAIN.convert_code(self, el, text, parent_tags)) if "literal" in _classes(el) else text
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Keep the description of a picture, unless it is only its address."""

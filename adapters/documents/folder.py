@@ -28,6 +28,10 @@ class Folder:
         """What the source is called in scopes."""
         return self._name
 
+    async def size(self) -> int | None:
+        """Count the files to read."""
+        return len(await asyncio.to_thread(self._findings))
+
     async def documents(self) -> AsyncIterator[Document | Unreadable]:
         """Read one file at a time in a thread, sorted by path; a file that cannot be read does not stop the rest."""
         for finding in await asyncio.to_thread(self._findings):

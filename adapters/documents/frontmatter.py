@@ -14,7 +14,7 @@ YAML = re.compile(r"\A\s*---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)",
 TOML = re.compile(r"\A\s*\+\+\+[ \t]*\n(.*?)(?:^|\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 LINE = re.compile(r"^([A-Za-z_][\w-]*):[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 # libyaml follows nesting with the C stack and ends the process when it is used up; 8,000 levels were harmless.
-FAST_LIMIT = 16_000
+LIMIT = 16_000
 RELEASE = ("opens_at", "release", "release_date")
 
 
@@ -22,7 +22,7 @@ def split(text: str) -> tuple[Mapping[str, Any], str]:
     """Part a page into its front matter and its text; broken front matter gives what its single lines say."""
     if match := YAML.match(text):
         found = _yaml(match[1])
-        if found is None and ":" not in match[1]:
+        if found is None and match[1].strip() and ":" not in match[1]:
             return {}, text  # two thematic breaks, and not front matter
         return found or {}, text[match.end() :]
     if match := TOML.match(text):
@@ -33,9 +33,11 @@ def split(text: str) -> tuple[Mapping[str, Any], str]:
 def _yaml(block: str) -> Mapping[str, Any] | None:
     import yaml
 
-    fast: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if len(block) > LIMIT:
+        return _lines(block)
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        found: Any = yaml.load(block, Loader=fast if len(block) <= FAST_LIMIT else yaml.SafeLoader)  # noqa: S506
+        found: Any = yaml.load(block, Loader=loader)  # noqa: S506 - both are safe loaders
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
         return _lines(block)
     match found:

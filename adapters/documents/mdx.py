@@ -121,6 +121,7 @@ SUMMARY = re.compile(r"([ \t]*)<summary\b[^>\n]*>(.*?)</summary\s*>", re.DOTALL 
 STRONG = re.compile(r"</?(?:b|strong|h[1-6]|p)\b[^>\n]*>|\*\*", re.IGNORECASE)
 IDENTIFIER = re.compile(r"""(?:\bid\s*=\s*)["']([^"'\s]+)["']""")
 STRING = re.compile(r"""\s*(["'`])([^"'`$]*)\1\s*""")
+TOKEN = re.compile(r"\s*\x00c\d+\x00\s*")
 PLAIN_NAME = re.compile(r"#?[\w.$-]+")
 VISIBLE = ("title", "label", "alt", "caption", "description", "summary")  # attributes that components show as text
 
@@ -173,6 +174,8 @@ class _Scan:
         if not self._is_mdx or not end:
             return at, ""
         inner = self._text[at + 1 : end - 1]
+        if TOKEN.fullmatch(inner) or inner.isspace():
+            return end, inner
         if string := STRING.fullmatch(inner):
             return end, string[2]
         return (at, "") if PLAIN_NAME.fullmatch(inner) else (end, "")

@@ -10,9 +10,10 @@ from adapters.documents.page import NotReadable, Page, cleaned
 
 PDFIUM = Lock()  # the library may be called by one thread at a time
 HYPHENATED = re.compile(r"(\w)[\u00ad\ufffe\u2010-]\n(?=[a-zà-ÿ])")
-BLOCK_MARK = re.compile(r"^(\s*)(#{1,6}\s|`{3,}|~{3,}|>|=+\s*$|-+\s*$)")
+PAGE_NUMBER = re.compile(r"\A\s*\d{1,4}\s*\n|\n\s*\d{1,4}\s*\Z")
+BLOCK_MARK = re.compile(r"^(\s*)(#{1,6}\s|`{3,}|~{3,}|>|=+\s*$|-+\s*$|<(?=[a-zA-Z/!?]))")
 LIST_ITEM = re.compile(r"^\s*(?:[•▪◦‣●○·–*-]|\d{1,3}[.)])\s+")
-SENTENCE_END = re.compile(r"[.!?:;][\"'”’)]?$")
+SHORT, NEARLY_FULL = 0.6, 0.85  # shares of a full line: headings and code are short, last lines of paragraphs shorter
 NAMELESS = re.compile(r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|indd|qxd|pdf|typ))", re.IGNORECASE)
 
 
@@ -20,7 +21,9 @@ def read(content: bytes) -> Page:
     """Read the text of all pages; refuse a file that has none."""
     with PDFIUM:
         title, pages = _extracted(content)
-    texts = [_reflowed(cleaned(HYPHENATED.sub(r"\1", page.replace("\r\n", "\n")))) for page in pages]
+    texts = [
+        _reflowed(PAGE_NUMBER.sub("", cleaned(HYPHENATED.sub(r"\1", page.replace("\r\n", "\n"))))) for page in pages
+    ]
     if not any(texts):
         raise NotReadable("has no text, only pictures; run text recognition (OCR) on it first.")
     parts = [f"## Page {number} {{#page={number}}}\n\n{text}" for number, text in enumerate(texts, 1) if text]
@@ -54,18 +57,22 @@ def _text(page: Any) -> str:
 
 
 def _reflowed(text: str) -> str:
-    """Join the lines of a paragraph; a short line that ends a sentence, or a list item, begins a new one."""
+    """Join the lines of a paragraph; a line that is too short to have been wrapped, or a list item, ends one."""
     lines = [" ".join(line.split()) for line in text.split("\n")]
-    width = sorted(map(len, lines))[len(lines) * 9 // 10] if lines else 0
-    paragraphs: list[str] = []
-    is_open = False
-    for line in lines:
-        if not line:
-            is_open = False
-            continue
-        if is_open and not LIST_ITEM.match(line):
-            paragraphs[-1] += f" {line}"
-        else:
-            paragraphs.append(BLOCK_MARK.sub(r"\1\\\2", line))
-        is_open = not (SENTENCE_END.search(line) and len(line) < 0.85 * width)
-    return "\n\n".join(paragraphs)
+    width = sorted(map(len, lines))[len(lines) * 9 // 10]
+    flowed = ""
+    gap = ""
+    for line in filter(None, lines):
+        is_short = len(line) < SHORT * width
+        if LIST_ITEM.match(line) or gap != " ":
+            gap = "\n" if gap == "\n" and is_short else "\n\n"
+            line = BLOCK_MARK.sub(r"\1\\\2", line)  # noqa: PLW2901 - the same line, harmless
+        flowed += gap + line
+        gap = _gap_after(line, len(line) / width)
+    return flowed.strip()
+
+
+def _gap_after(line: str, fullness: float) -> str:
+    if line[-1] in ".!?" and fullness < NEARLY_FULL:
+        return "\n\n"
+    return "\n" if fullness < SHORT else " "

@@ -32,11 +32,11 @@ def read(content: bytes) -> Page:
     """Read a page; directives and roles that docutils does not know keep their content."""
     from docutils import core
 
-    from adapters.documents.sphinx import accept
+    from adapters.documents.sphinx import accept, definitions
 
     text = decode(content)
     accept(text)
     docutils: Any = core
-    parts = docutils.publish_parts(text, writer="html5", settings_overrides=SETTINGS)
+    parts = docutils.publish_parts(text + definitions(text), writer="html5", settings_overrides=SETTINGS)
     markdown = to_markdown(parts["body"])
     return Page(text=markdown, title=first_heading(markdown))

@@ -78,6 +78,10 @@ USED_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:.+-]*?) ?::(?
 USED_ROLE = re.compile(r":([A-Za-z][\w:.+-]*):`|`:([A-Za-z][\w:.+-]*):")
 
 
+USED_SUBSTITUTION = re.compile(r"(?<![\w|])\|([A-Za-z][\w .-]*?)\|(?!\w)")
+DEFINED_SUBSTITUTION = re.compile(r"^\s*\.\. \|([^|\n]+)\|", re.MULTILINE)
+
+
 class _AnyOption(dict[str, Callable[[str], str]]):
     """An option table in which every option is known."""
 
@@ -98,6 +102,8 @@ class _Stub(Directive):
         name = self.name.lower()
         argument = self.arguments[0] if self.arguments else ""
         inner: list[nodes.Node] = []
+        if argument.startswith(".. "):  # content without a blank line before it
+            return self._parsed(StringList([*argument.split("\n"), "", *self.content], source=""), 0)
         if argument and name == "code-tab":
             language, _, title = argument.partition(" ")
             return [_bold(title or language), self._listing(language)]
@@ -189,3 +195,10 @@ _OWN: dict[str, type[Directive]] = {
     **dict.fromkeys(CODE, _Code),
     "glossary": _Glossary,
 }
+
+
+def definitions(text: str) -> str:
+    """Define the substitutions that *text* leaves to the settings of its website, each as its own name."""
+    defined = {name.lower() for name in DEFINED_SUBSTITUTION.findall(text)}
+    missing = {name.lower(): name for name in USED_SUBSTITUTION.findall(text) if name.lower() not in defined}
+    return "".join(f"\n\n.. |{name}| replace:: {name}" for name in missing.values())

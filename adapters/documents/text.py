@@ -15,7 +15,10 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")  # not the escape character, which logs are full of
-TOLERATED = 0.005  # the share of control characters that a text may have; random bytes have a tenth
+TOLERATED, ALWAYS_TOLERATED = (
+    0.005,
+    10,
+)  # control characters in a text: a share, and a number; random bytes have a tenth
 
 
 def decode(content: bytes) -> str:
@@ -25,7 +28,7 @@ def decode(content: bytes) -> str:
         if b"\x00" in content:
             raise NotReadable("is not text; save it as UTF-8, or take it out of the folder.")
         text = _unmarked(content)
-    if len(CONTROLS.findall(text)) > TOLERATED * len(text):
+    if len(CONTROLS.findall(text)) > ALWAYS_TOLERATED + TOLERATED * len(text):
         raise NotReadable("is not text; save it as UTF-8, or take it out of the folder.")
     return cleaned(text)
 

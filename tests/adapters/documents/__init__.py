@@ -1,0 +1,1 @@
+"""Readers of files, one kind after the other."""

@@ -1,0 +1,144 @@
+"""reStructuredText, plain and as Sphinx extends it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from adapters.documents.rst import read
+
+
+def shown(text: str) -> str:
+    """Read an indented page."""
+    return read(dedent(text).encode()).text
+
+
+def test_headings_keep_the_anchors_that_sphinx_gives_them() -> None:
+    """Labels before a heading do not hide its own anchor."""
+    page = """
+        Using ``rosdep``
+        ================
+
+        .. contents::
+
+        .. _label:
+
+        1 First steps
+        -------------
+
+        Text_ with |unknown| and *emphasis*.
+
+        .. _Text: https://x.example
+    """
+
+    assert shown(page) == dedent("""\
+        # Using `rosdep` {#using-rosdep}
+
+        ## 1 First steps {#first-steps}
+
+        [Text](https://x.example) with unknown and *emphasis*.
+    """)
+
+
+def test_tabs_code_and_admonitions_keep_their_content() -> None:
+    """Extensions that docutils does not know show their labels and what is inside."""
+    page = """
+        .. tabs::
+
+          .. group-tab:: Linux
+
+            .. code-block:: bash
+               :caption: In a shell
+               :emphasize-lines: 1
+
+               ls -la
+
+          .. code-tab:: py Python
+
+             import os
+
+        .. made-up-directive:: with an argument
+           :odd: option
+
+           Kept content.
+
+        .. versionadded:: 3.1
+           The option.
+
+        .. attention:: Look.
+
+        .. py:function:: spam(eggs)
+
+           Cooks.
+    """
+
+    assert shown(page) == dedent("""\
+        **Linux**
+
+        In a shell
+
+        ```bash
+        ls -la
+        ```
+
+        **Python**
+
+        ```py
+        import os
+        ```
+
+        Kept content.
+
+        3.1
+        The option.
+
+        **Attention!**
+
+        Look.
+
+        `spam(eggs)`
+
+        Cooks.
+    """)
+
+
+def test_references_show_their_words() -> None:
+    """Roles of Sphinx become text or code, never raw markup."""
+    page = (
+        ":doc:`../A/Some-Page`, :doc:`the page <x>`, :ref:`a label <x>`, :py:func:`~os.path.join`, :made:`up` :kbd:`x`"
+    )
+
+    assert shown(page) == "Some Page, the page, a label, `join`, up x\n"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        ".. include:: /etc/hostname",
+        ".. literalinclude:: /etc/hostname",
+        ".. raw:: html\n\n   <b>x</b>",
+        ".. csv-table::\n   :file: /etc/hostname",
+        ".. toctree::\n\n   a",
+    ],
+)
+def test_nothing_is_taken_from_other_files(page: str) -> None:
+    """A page cannot make the reader open files or pass HTML through."""
+    assert shown(page).strip() == ""
+
+
+def test_the_whole_ros_documentation_is_read_without_a_message_of_the_parser(shared_data: Path) -> None:
+    """All 266 files give text, tabs are kept, and no error text or markup shows."""
+    root = shared_data / "ros2-docs" / "source"
+    texts = {str(file.relative_to(root)): read(file.read_bytes()).text for file in sorted(root.rglob("*.rst"))}
+    prose = "\n".join(re.sub(r"```.*?```", "", text, flags=re.DOTALL) for text in texts.values())
+
+    assert len(texts) == 266
+    assert [name for name, text in texts.items() if not text.strip()] == []
+    assert re.findall(r"System Message|Unknown directive|Unknown interpreted|<unknown>", prose) == []
+    assert re.findall(r"^\.\. [\w-]+::", prose, flags=re.MULTILINE) == []
+    for name, text in texts.items():
+        tabs = re.findall(r"\.\. group-tab:: (.+)", (root / name).read_text(encoding="utf-8"))
+        assert [tab for tab in set(tabs) if text.count(f"**{tab.strip()}**") < tabs.count(tab)] == [], name
