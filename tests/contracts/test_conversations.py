@@ -94,7 +94,7 @@ async def test_turns_come_back_whole_and_in_order(store: ConversationStore) -> N
 
 async def test_text_and_ids_of_any_characters_come_back(store: ConversationStore) -> None:
     """Blanks, braces, line breaks, zero bytes and other scripts are stored as they are."""
-    place = ThreadRef(platform="te st", workspace="{w}", channel="c:\n", thread="نص 🤖")
+    place = ThreadRef(platform="plat form", workspace="{w}", channel="c:\n", thread="نص 🤖")
     awkward = turn(" {} : % \x00 ", in_thread=place, answer="\x00\r\n\u2028 }{ روبوت 🤖")
     await store.append(place, awkward)
 
