@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from itertools import pairwise
 
-from core.words import stems
-
-_BREAK = re.compile(r"(?<=[.!?。！？])[\"'”’)\]*_]*\s+|\n+")
+from core.words import sentence_spans, stems
 
 
 def excerpt(text: str, query: str, *, limit: int) -> str:
@@ -39,16 +35,13 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
 
 def _spans(text: str, limit: int) -> list[tuple[int, int]]:
     """Give the sentences' places in the text, none longer than *limit*."""
-    edges = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
     spans: list[tuple[int, int]] = []
-    for start, end in pairwise(edges):
+    for start, end in sentence_spans(text):
         here = start
-        while len(text[here:end].rstrip()) > limit:
+        while end - here > limit:
             cut = text.rfind(" ", here + 1, here + limit + 1)
             cut = cut if cut > here else here + limit
             spans.append((here, cut))
             here = cut
-        stripped = here + len(text[here:end].rstrip())
-        if stripped > here:
-            spans.append((here + len(text[here:end]) - len(text[here:end].lstrip()), stripped))
+        spans.append((here, end))
     return spans

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 _WORD = re.compile(r"\w+", re.UNICODE)
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_`]*[^\sa-z])|\n+")
+_END = re.compile(
+    r"""(?<![\s.][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
+        (?<!\bvs)(?<!\bcf)(?<!\bal)(?<!\bDr)(?<!\bMr)(?<!\bEq)(?<!\bFig)(?<!\betc)
+        [.!?…]+["'”’)\]*_`]*         # the end, with what closes after it
+        (?=\s+["'“‘(\[*_`$]*[^\sa-z])  # and a new beginning
+      | [。！？]+
+      | \n+(?=\s*(?:\n|[-*+>|\#]|\d+[.)]\s|:::|\$\$|[`~]{3}|\Z))  # a new block; a wrapped line goes on
+      | (?<=\$\$)\s*\n
+    """,
+    re.VERBOSE,
+)
+_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_LINE = re.compile(r"\n")
 _STOP_WORDS = """a about above after again all also am an and any are as at be because been before being below between
 both but by can could did do does doing don down during each few for from further get give had has have having he her
 here hers him his how i if in into is it its itself just let make me more most my name no nor not now of off on once one
@@ -27,6 +41,24 @@ def _stem(word: str) -> str:
     return word
 
 
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Give the places of the sentences, with their closing marks; list items, rows and lines of code count as such."""
+    here = 0
+    for fence in _FENCED.finditer(text):
+        yield from _spans(text, here, fence.start(), _END)
+        yield from _spans(text, fence.start(), fence.end(), _LINE)
+        here = fence.end()
+    yield from _spans(text, here, len(text), _END)
+
+
+def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    edges = [start, *(found.end() for found in break_after.finditer(text, start, end)), end]
+    for first, last in pairwise(edges):
+        part = text[first:last]
+        if part.strip():
+            yield first + len(part) - len(part.lstrip()), first + len(part.rstrip())
+
+
 def sentences(text: str) -> list[str]:
-    """Cut running text into sentences; a line break ends one too."""
-    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence and sentence.strip()]
+    """Cut running text into sentences."""
+    return [text[start:end] for start, end in sentence_spans(text)]

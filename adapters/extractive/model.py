@@ -8,7 +8,7 @@ from operator import mul
 from typing import Any
 
 from adapters.extractive.quotes import Candidate, Source, candidates, choose, compose, word_fit
-from adapters.extractive.units import units
+from adapters.extractive.units import Unit, units
 from core.errors import EmbeddingUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
@@ -22,6 +22,7 @@ GREETING = (
     "Ask me something about them."
 )
 MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
+DANGLING = 0.7
 SELECTION_RELEVANCE = 0.5
 
 
@@ -80,7 +81,7 @@ class ExtractiveModel:
             Candidate(
                 source,
                 unit,
-                (MEANING * cosine + (1 - MEANING) * word_fit(question, unit.text)) * (0.5 + source.score / 2),
+                (MEANING * cosine + (1 - MEANING) * word_fit(question, unit.text)) * _standing(source, unit),
             )
             for (source, unit), cosine in zip(found, cosines, strict=True)
         ]
@@ -95,6 +96,11 @@ class ExtractiveModel:
         except EmbeddingUnavailable:
             return [0.0] * len(texts)
         return [sum(map(mul, wanted, vector)) for vector in vectors]
+
+
+def _standing(source: Source, unit: Unit) -> float:
+    """Say how well a unit stands by itself: relevant passages count more, words that point at nothing count less."""
+    return (0.5 + source.score / 2) * (DANGLING if unit.needs_before and unit.place == 0 else 1.0)
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None]:

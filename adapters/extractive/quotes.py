@@ -81,6 +81,9 @@ def _with_neighbours(source: Source, unit: Unit) -> set[int]:
     found = {unit.place}
     if unit.needs_before and unit.place and source.units[unit.place - 1].is_prose:
         found.add(unit.place - 1)
+    following = source.units[unit.place + 1 : unit.place + 2]
+    if unit.is_label and following and following[0].is_prose:
+        found.add(following[0].place)
     if unit.needs_after:
         following = source.units[unit.place + 1 : unit.place + 5]
         found |= {
@@ -91,14 +94,13 @@ def _with_neighbours(source: Source, unit: Unit) -> set[int]:
 
 def _paragraph(source: Source, places: set[int]) -> str:
     lines: list[str] = []
-    listed = False
     for place in sorted(places):
         unit = source.units[place]
         if not unit.is_prose:
             lines.append(f"\n\n{unit.text}\n\n[{source.number}]")
             continue
-        lines.append(f"{chr(10) + '- ' if listed else ' '}{unit.text} [{source.number}]")
-        listed = listed or unit.needs_after
+        before = "\n- " if unit.is_item and len(places) > 1 else " "
+        lines.append(f"{before}{unit.text} [{source.number}]")
     return "".join(lines).strip()
 
 

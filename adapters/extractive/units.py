@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from core.words import sentences
@@ -12,6 +12,8 @@ from core.words import sentences
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)*")
 _HEADING = re.compile(r"^\s*#{1,6}\s|^\s*[-=*_]{3,}\s*$")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
+_LABEL = re.compile(r"(?:\*\*|__)[^*_]+(?:\*\*|__)[.:]?")
 _POINTS_BACK = re.compile(
     r"(?:its?|this|that|these|those|they|them|their|such|s?he|both|here|then|thus|so|but|and)\b", re.IGNORECASE
 )
@@ -24,6 +26,7 @@ class Unit:
     text: str
     place: int
     is_prose: bool
+    is_item: bool = False
 
     @property
     def needs_before(self) -> bool:
@@ -33,21 +36,26 @@ class Unit:
     @property
     def needs_after(self) -> bool:
         """Whether it announces what follows."""
-        return self.is_prose and self.text.endswith(":")
+        return self.is_prose and self.text.rstrip("*_").endswith(":")
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it is a run of bold text that only names what the next sentence says."""
+        return self.is_prose and bool(_LABEL.fullmatch(self.text))
 
 
 def units(text: str) -> list[Unit]:
     """Give the units of a passage in their order; an unfinished fence at its end is left out."""
-    return [Unit(part, place, is_prose) for place, (part, is_prose) in enumerate(_parts(text))]
+    return [replace(unit, place=place) for place, unit in enumerate(_parts(text))]
 
 
-def _parts(text: str) -> Iterator[tuple[str, bool]]:
+def _parts(text: str) -> Iterator[Unit]:
     for kind, lines in groupby(_labelled(text), key=lambda labelled: labelled[0]):
         block = "\n".join(line for _, line in lines)
         if kind == "prose":
-            yield from ((sentence, True) for sentence in _prose(block))
+            yield from _prose(block)
         elif kind.startswith("table") or _is_closed(block):
-            yield block, False
+            yield Unit(block, 0, is_prose=False)
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
@@ -71,10 +79,13 @@ def _is_closed(block: str) -> bool:
     return len(lines) > 2 and bool(_FENCE.match(lines[-1]))  # noqa: PLR2004 - two fences with something between
 
 
-def _prose(block: str) -> Iterator[str]:
-    for line in block.splitlines():
-        if line.strip() and not _HEADING.match(line):
-            yield from sentences(_balanced(_MARKER.sub("", line, count=1)))
+def _prose(block: str) -> Iterator[Unit]:
+    """Give the sentences; lines that were only wrapped are joined, headings and captions in code marks left out."""
+    for sentence in sentences(block):
+        if not _HEADING.match(sentence):
+            text = _balanced(" ".join(_MARKER.sub("", sentence, count=1).split()))
+            if not (text.startswith("`") and text.endswith("`")):
+                yield Unit(text, 0, is_prose=True, is_item=bool(_ITEM.match(sentence)))
 
 
 def _balanced(text: str) -> str:
