@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import quote, unquote
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from core.errors import InvalidInput
@@ -22,8 +22,10 @@ SELECTION_LIMIT = 20_000  # characters: as long as the longest message that a pl
 NO_QUESTION = "Please provide a question to ask about the documents."
 
 
-class Value(BaseModel, frozen=True, extra="forbid"):
+class Value(BaseModel):
     """A frozen value that refuses unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 # -- Where and who ----------------------------------------------------------------------------------------------------

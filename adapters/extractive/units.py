@@ -13,6 +13,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)*")
 _HEADING = re.compile(r"^\s*#{1,6}\s|^\s*[-=*_]{3,}\s*$")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
+_ONLY_MARKUP = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)")
 _LABEL = re.compile(r"(?:\*\*|__)[^*_]+(?:\*\*|__)[.:]?")
 _POINTS_BACK = re.compile(
     r"(?:its?|this|that|these|those|they|them|their|such|s?he|both|here|then|thus|so|but|and)\b", re.IGNORECASE
@@ -80,11 +81,11 @@ def _is_closed(block: str) -> bool:
 
 
 def _prose(block: str) -> Iterator[Unit]:
-    """Give the sentences; lines that were only wrapped are joined, headings and captions in code marks left out."""
+    """Give the sentences; lines that were only wrapped are joined, headings, captions in code marks and bare links left out."""
     for sentence in sentences(block):
         if not _HEADING.match(sentence):
             text = _balanced(" ".join(_MARKER.sub("", sentence, count=1).split()))
-            if not (text.startswith("`") and text.endswith("`")):
+            if not _ONLY_MARKUP.fullmatch(text):
                 yield Unit(text, 0, is_prose=True, is_item=bool(_ITEM.match(sentence)))
 
 
