@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from operator import mul
 from typing import Any
 
-from adapters.extractive.quotes import Candidate, Source, candidates, choose, compose, word_fit
+from adapters.extractive.quotes import Candidate, Source, candidates, choose, compose, standing, word_fit
 from adapters.extractive.units import Unit, units
 from core.errors import EmbeddingUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
@@ -22,7 +22,6 @@ GREETING = (
     "Ask me something about them."
 )
 MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
-DANGLING = 0.7
 SELECTION_RELEVANCE = 0.5
 
 
@@ -56,7 +55,7 @@ class ExtractiveModel:
             return await self._from_selection(*selection)
         if results is None:
             return [GREETING]
-        sources = [Source(r["number"], r["score"], tuple(units(r["text"]))) for r in results]
+        sources = [Source(r["number"], r["score"], r["section"], tuple(units(r["text"]))) for r in results]
         chosen = choose(await self._scored(question, sources))
         if not chosen:
             return []
@@ -64,7 +63,7 @@ class ExtractiveModel:
 
     async def _from_selection(self, text: str, question: str) -> list[str]:
         """Quote the selection if a sentence of it has to do with the question."""
-        scored = await self._scored(question, [Source(1, 1.0, tuple(units(text)))])
+        scored = await self._scored(question, [Source(1, 1.0, "", tuple(units(text)))])
         cosines = await self._cosines(question, [item.unit.text for item in scored])
         calibration = self._embedder.calibration
         relevant = [
@@ -76,12 +75,12 @@ class ExtractiveModel:
 
     async def _scored(self, question: str, sources: Sequence[Source]) -> list[Candidate]:
         found = candidates(sources)
-        cosines = await self._cosines(question, [unit.text for _, unit in found])
+        cosines = await self._cosines(question, [_in_section(source, unit) for source, unit in found])
         return [
             Candidate(
                 source,
                 unit,
-                (MEANING * cosine + (1 - MEANING) * word_fit(question, unit.text)) * _standing(source, unit),
+                (MEANING * cosine + (1 - MEANING) * word_fit(question, unit.text)) * standing(question, source, unit),
             )
             for (source, unit), cosine in zip(found, cosines, strict=True)
         ]
@@ -98,9 +97,9 @@ class ExtractiveModel:
         return [sum(map(mul, wanted, vector)) for vector in vectors]
 
 
-def _standing(source: Source, unit: Unit) -> float:
-    """Say how well a unit stands by itself: relevant passages count more, words that point at nothing count less."""
-    return (0.5 + source.score / 2) * (DANGLING if unit.needs_before and unit.place == 0 else 1.0)
+def _in_section(source: Source, unit: Unit) -> str:
+    """Give a sentence under its heading, since what it is about often stands only there."""
+    return f"{source.section.rpartition(' › ')[2]}: {unit.text}" if source.section else unit.text
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,14 @@ QUOTES = 3
 NEAR_BEST = 0.8  # of the best unit's score; what fits clearly worse only dilutes
 SAME = 0.7  # of their words in common: two units that say the same thing
 FEWEST_WORDS = 3
+DANGLING = 0.7
+HEADLINE = 0.8
+DEFINITION = 1.25
+
+_TOPIC = re.compile(r"(?:what|who)(?:'s| is| are| does| do) (?:an? |the )?(.{2,60}?)(?: mean| stand for)?[?.! ]*$")
+_DEFINES = re.compile(
+    r"[*_`\"“]*(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*\s*(?:\([^)]*\)[*_`]*\s*)?(?::|\b(?:is|are|means|refers to)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +30,7 @@ class Source:
 
     number: int
     score: float
+    section: str
     units: tuple[Unit, ...]
 
 
@@ -47,6 +57,25 @@ def word_fit(question: str, unit: str) -> float:
     """Give the share of the question's words that a unit holds."""
     wanted = set(stems(question))
     return len(wanted & set(stems(unit))) / len(wanted) if wanted else 0.0
+
+
+def standing(question: str, source: Source, unit: Unit) -> float:
+    """Say how well a unit stands by itself as an answer, about 1.
+
+    Relevant passages count more; words that point at nothing and headlines without a sentence count less; a sentence
+    that says what the thing asked for *is* counts more.
+    """
+    weight = 0.5 + source.score / 2
+    if unit.needs_before and unit.place == 0:
+        weight *= DANGLING
+    if unit.text.rstrip('*_`)"”')[-1:] not in ".!?:;$":
+        weight *= HEADLINE
+    if unit.needs_after and unit is source.units[-1]:
+        weight *= DANGLING
+    topic = _TOPIC.match(question.strip().casefold())
+    if topic and (said := _DEFINES.match(unit.text.casefold())) and set(stems(topic[1])) == set(stems(said[1])):
+        weight *= DEFINITION
+    return weight
 
 
 def choose(scored: Sequence[Candidate]) -> list[Candidate]:

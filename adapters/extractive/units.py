@@ -81,7 +81,7 @@ def _is_closed(block: str) -> bool:
 
 
 def _prose(block: str) -> Iterator[Unit]:
-    """Give the sentences; lines that were only wrapped are joined, headings, captions in code marks and bare links left out."""
+    """Give the sentences; wrapped lines are joined; headings, captions in code marks and bare links are left out."""
     for sentence in sentences(block):
         if not _HEADING.match(sentence):
             text = _balanced(" ".join(_MARKER.sub("", sentence, count=1).split()))
