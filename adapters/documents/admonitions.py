@@ -4,29 +4,11 @@ from __future__ import annotations
 
 import re
 
-KNOWN = frozenset(
-    [
-        "abstract",
-        "attention",
-        "bug",
-        "caution",
-        "danger",
-        "error",
-        "example",
-        "failure",
-        "hint",
-        "important",
-        "info",
-        "note",
-        "question",
-        "quote",
-        "secondary",
-        "success",
-        "summary",
-        "tip",
-        "todo",
-        "warning",
-    ]
+from adapters.documents.page import names
+
+KNOWN = names(
+    "abstract attention bug caution danger error example failure hint important info note question quote secondary "
+    "success summary tip todo warning"
 )
 DIRECTIVE = re.compile(
     r"^(?P<lead>[ \t>]*):{3,}[ \t]*\{?\.?(?P<kind>[A-Za-z][\w-]*)\}?(?:\[(?P<label>[^\]\n]*)\])?(?:\{[^}\n]*\})?"

@@ -12,7 +12,7 @@ from adapters.documents.page import NotReadable
 
 YAML = re.compile(r"\A\s*---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 TOML = re.compile(r"\A\s*\+\+\+[ \t]*\n(.*?)(?:^|\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-LINE = re.compile(r"^([A-Za-z_][\w-]*):[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+LINE = re.compile(r"^([A-Za-z_][\w-]*):[ \t]+(\S.*)$", re.MULTILINE)
 # libyaml follows nesting with the C stack and ends the process when it is used up; 8,000 levels were harmless.
 LIMIT = 16_000
 RELEASE = ("opens_at", "release", "release_date")
@@ -50,7 +50,7 @@ def _yaml(block: str) -> Mapping[str, Any] | None:
 def _lines(block: str) -> Mapping[str, Any]:
     """Read `key: value` lines one by one: most broken front matter is a title with a colon in it."""
     words = {"true": True, "false": False}
-    return {key: words.get(value.lower(), value.strip("'\"")) for key, value in LINE.findall(block)}
+    return {key: words.get(value.strip().lower(), value.strip().strip("'\"")) for key, value in LINE.findall(block)}
 
 
 def _toml(block: str) -> Mapping[str, Any]:

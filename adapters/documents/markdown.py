@@ -6,19 +6,19 @@ import re
 
 from adapters.documents import admonitions, frontmatter, mdx
 from adapters.documents.code import Opaque
+from adapters.documents.elements import replaced
 from adapters.documents.page import Page, first_heading
 from adapters.documents.text import decode
 
-COMMENTED_ANCHOR = re.compile(r"^( {0,3}#{1,6} [^\n]*?)[ \t]*\{/\*[ \t]*(#[^\s*]+)[ \t]*\*/\}[ \t]*$", re.MULTILINE)
+COMMENTED_ANCHOR = re.compile(r"^( {0,3}#{1,6} [^\n]*?)\{/\*[ \t]*(#[^\s*]+)[ \t]*\*/\}[ \t]*$", re.MULTILINE)
 IMPORT = re.compile(
-    r"^import\s+(?:[\w*{$][^;'\"\n]*(?:\n[^;'\"\n]+)*\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$", re.MULTILINE
+    r"^import\s+(?:[\w*{$][^;'\"\n]*(?:\n[^;'\"\n]+){0,60}\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$", re.MULTILINE
 )
 EXPORT = re.compile(
     r"^export\s+(?:const|let|var|function|async|class|default|\{|\*)[^\n]*(?:\n(?![ \t]*\n)[^\n]+)*", re.MULTILINE
 )
-SHORTCODE = re.compile(r"\{\{[<%][^\n]*?[%>]\}\}")
+SHORTCODE = re.compile(r"\{\{[<%][^\n]{0,500}?[%>]\}\}")
 BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
-HTML_BLOCK = re.compile(r"^[ \t]*<(table|pre)\b[^\x01]*?</\1>", re.MULTILINE | re.IGNORECASE)
 
 
 def read(content: bytes) -> Page:
@@ -42,10 +42,11 @@ def rewritten(text: str, *, is_mdx: bool) -> str:
     """Open admonitions and components, and drop comments and code that only a build would run."""
     opaque = Opaque()
     text = opaque.hide(text)
-    text = COMMENTED_ANCHOR.sub(r"\1 {\2}", text)
+    text = COMMENTED_ANCHOR.sub(lambda match: f"{match[1].rstrip()} {{{match[2]}}}", text)
     text = EXPORT.sub("", IMPORT.sub("", text))
     text = admonitions.opened(SHORTCODE.sub("", text))
-    text = HTML_BLOCK.sub(lambda match: _converted(match[0], opaque), text)
+    for name in ("table", "pre"):
+        text = replaced(text, name, lambda match: _converted(match[0], opaque))
     text = mdx.opened(text, is_mdx=is_mdx)
     return opaque.show(BLANK_LINES.sub("\n\n", text)).strip("\n") + "\n"
 

@@ -9,115 +9,11 @@ from __future__ import annotations
 import re
 
 from adapters.documents.admonitions import label
+from adapters.documents.elements import BLOCKS, HEADINGS, INLINE, WITHOUT_TEXT, indentation, replaced
 from adapters.documents.tags import Tag, brace_pairs, tag_at
 
 OPEN, CLOSE = "\x01", "\x02"
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "html",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "picture",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "video",
-        "audio",
-        "Admonition",
-        "Card",
-        "CardGrid",
-        "Cards",
-        "Step",
-        "Steps",
-        "TabItem",
-        "Tab",
-        "Tabs",
-    ]
-)
-INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "br",
-        "button",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "hr",
-        "i",
-        "img",
-        "input",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "source",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
-VOID = frozenset(["br", "hr", "img", "input", "source", "wbr"])
 MARKS = {"b": "**", "strong": "**", "em": "*", "i": "*", "code": "`", "samp": "`", "tt": "`", "del": "~~", "s": "~~"}
-CONTENTLESS = re.compile(
-    r"<(script|style|svg|iframe|noscript|template)\b[^>]*(?:/>|>.*?</\1\s*>)", re.DOTALL | re.IGNORECASE
-)
-HEADING = re.compile(r"^[ \t]*<h([1-6])\b([^>\n]*)>(.*?)</h\1\s*>", re.DOTALL | re.IGNORECASE | re.MULTILINE)
-SUMMARY = re.compile(r"([ \t]*)<summary\b[^>\n]*>(.*?)</summary\s*>", re.DOTALL | re.IGNORECASE)
 STRONG = re.compile(r"</?(?:b|strong|h[1-6]|p)\b[^>\n]*>|\*\*", re.IGNORECASE)
 IDENTIFIER = re.compile(r"""(?:\bid\s*=\s*)["']([^"'\s]+)["']""")
 STRING = re.compile(r"""\s*(["'`])([^"'`$]*)\1\s*""")
@@ -130,19 +26,24 @@ def opened(text: str, *, is_mdx: bool) -> str:
     """Take tags and, in MDX, expressions out of *text*."""
     if "<" not in text and not (is_mdx and "{" in text):
         return text
-    text = HEADING.sub(_heading, SUMMARY.sub(_summary, CONTENTLESS.sub("", text)))
+    for name in WITHOUT_TEXT:
+        text = replaced(text, name, lambda _: "")
+    for name in ("summary", *HEADINGS):
+        text = replaced(text, name, _summary if name == "summary" else _heading)
     return _dedented(_Scan(text, is_mdx=is_mdx).run())
 
 
 def _heading(match: re.Match[str]) -> str:
-    anchor = IDENTIFIER.search(match[2])
-    words = " ".join(match[3].split())
-    return f"\n\n{'#' * int(match[1])} {words}{f' {{#{anchor[1]}}}' if anchor else ''}\n\n"
+    if match[2] is None:
+        return ""
+    anchor = IDENTIFIER.search(match[1])
+    words = " ".join(match[2].split())
+    return f"\n\n{'#' * int(match[0][2])} {words}{f' {{#{anchor[1]}}}' if anchor else ''}\n\n"
 
 
 def _summary(match: re.Match[str]) -> str:
-    words = " ".join(STRONG.sub("", match[2]).split())
-    return f"\n\n{match[1]}**{words}**\n\n"
+    words = " ".join(STRONG.sub("", match[2] or "").split())
+    return f"\n\n{indentation(match.string, match.start())}**{words}**\n\n" if words else ""
 
 
 class _Scan:
@@ -207,8 +108,7 @@ class _Scan:
     def _block(self, tag: Tag, at: int) -> str:
         if tag.name == "li":
             return "" if tag.is_closing else "\n- "
-        line = self._text[self._text.rfind("\n", 0, at) + 1 : at]
-        indent = " " * (len(line) - len(line.lstrip()))
+        indent = indentation(self._text, at)
         if tag.is_closing:
             return f"\n{indent}{CLOSE}\n"
         lines = f"\n\n{indent}{OPEN}{self._label(tag)}\n\n"

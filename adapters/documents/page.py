@@ -12,9 +12,10 @@ UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-HEADING = re.compile(r"^ {0,3}# +(.+?)(?: +#+)? *$", re.MULTILINE)
+HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]*)$", re.MULTILINE)
 SETEXT = re.compile(r"\A\s*(\S[^\n]*)\n=+ *$", re.MULTILINE)
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]* *$|\Z)", re.MULTILINE | re.DOTALL)
+HEADING_LIMIT = 500  # characters: what is longer is no heading that a person wrote
 ANCHOR = re.compile(r"\s*\{#[^}\s]+\}\s*$")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 MARKS = re.compile(r"\*\*|__|[*`]")
@@ -33,6 +34,11 @@ class Page:
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+def names(line: str) -> frozenset[str]:
+    """Read a set of names that is written as one line."""
+    return frozenset(line.split())
+
+
 def cleaned(text: str) -> str:
     """Normalise line ends and drop what nobody can see."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n").replace("\v", "\n")
@@ -43,12 +49,12 @@ def first_heading(text: str) -> str:
     """Give the words of the first level-one heading outside of code, or nothing."""
     bare = FENCE.sub("", text)
     match = SETEXT.search(bare) or HEADING.search(bare)
-    return plain(match[1]) if match else ""
+    return plain(match[1].rstrip("# \t")) if match and match[1].strip("# \t") else ""
 
 
 def plain(heading: str) -> str:
     """Take the Markdown out of one line: marks, links and a named anchor."""
-    return MARKS.sub("", LINK.sub(r"\1", ANCHOR.sub("", heading))).strip()
+    return MARKS.sub("", LINK.sub(r"\1", ANCHOR.sub("", heading[:HEADING_LIMIT]))).strip()
 
 
 def title_of(stem: str) -> str:

@@ -11,63 +11,19 @@ from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
 from docutils.statemachine import StringList
 
-CODE = frozenset(
-    [
-        "code-block",
-        "sourcecode",
-        "code",
-        "prompt",
-        "doctest",
-        "testcode",
-        "testoutput",
-        "testsetup",
-        "mermaid",
-        "plantuml",
-        "uml",
-        "graphviz",
-        "digraph",
-        "graph",
-        "ipython",
-        "parsed-literal",
-        "highlight-code",
-    ]
+from adapters.documents.page import names
+
+CODE = names(
+    "code-block sourcecode code prompt doctest testcode testoutput mermaid plantuml uml graphviz digraph graph ipython "
+    "parsed-literal"
 )
 DIAGRAMS = {"graphviz": "dot", "digraph": "dot", "graph": "dot", "uml": "plantuml", "prompt": "console"}
-DROPPED = frozenset(
-    [
-        "toctree",
-        "contents",
-        "sectnum",
-        "redirect-from",
-        "include",
-        "literalinclude",
-        "index",
-        "highlight",
-        "currentmodule",
-        "module",
-        "py:module",
-        "default-domain",
-        "tabularcolumns",
-        "meta",
-        "raw",
-        "sectionauthor",
-        "codeauthor",
-        "testsetup",
-        "testcleanup",
-        "image-map",
-        "header",
-        "footer",
-        "automodule",
-        "autoclass",
-        "autofunction",
-        "autosummary",
-        "bibliography",
-        "title",
-    ]
+DROPPED = names(
+    "toctree contents sectnum redirect-from include literalinclude index highlight currentmodule module py:module "
+    "default-domain tabularcolumns meta raw sectionauthor codeauthor testsetup testcleanup header footer automodule "
+    "autoclass autofunction autosummary bibliography title"
 )
-LABELLED = frozenset(
-    ["tab", "group-tab", "code-tab", "tab-item", "dropdown", "card", "grid-item-card", "details", "collapse", "topic"]
-)
+LABELLED = names("tab group-tab code-tab tab-item dropdown card grid-item-card details collapse topic")
 DESCRIBED = re.compile(r"^(?:\w+:)?(?:function|class|method|attribute|data|exception|option|confval|envvar|describe)$")
 LITERAL = re.compile(
     r"^(?:(?:py|c|cpp|js|rst):[\w-]+|file|command|program|option|envvar|samp|func|class|meth|mod|attr|obj|data|const|"

@@ -318,7 +318,22 @@ def test_no_text_breaks_the_reader_or_leaves_its_marks_behind(text: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["<" * 50_000, "{" * 50_000, "`" * 49_999 + " ", "<a b=" * 10_000, "<!--" * 10_000, "$ a" * 20_000]
+    "text",
+    [
+        "<" * 50_000,
+        "{" * 50_000,
+        "`" * 49_999 + " ",
+        "<a b=" * 10_000,
+        "<!--" * 10_000,
+        "$ a" * 20_000,
+        "<table>\n" * 20_000,
+        "<script>" * 20_000 + "</nothing>",
+        "# " + " " * 50_000 + "x",
+        "import a\n" * 20_000,
+        "{{<" * 20_000,
+        "<p>" * 20_000,
+        "<h1 " * 20_000,
+    ],
 )
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     """No run of marks makes the reader slow; the suite's own limit would end it."""
