@@ -10,7 +10,7 @@ from typing import Any
 import pypandoc
 import typst
 
-KINDS = {".docx": "docx", ".ipynb": "ipynb", ".html": "html5", ".rst": "rst", ".typ": "typst"}
+KINDS = {".docx": "docx", ".ipynb": "ipynb", ".html": "html5", ".typ": "typst"}
 
 
 def make(lessons: Sequence[Path], out: Path) -> None:

@@ -22,7 +22,7 @@ def lessons(shared_data: Path) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def made(lessons: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with the lessons as PDF, Word, notebook, HTML and reStructuredText."""
+    """Give a folder with the lessons as PDF, Word, notebook and HTML."""
     out = tmp_path_factory.mktemp("made")
     make(lessons, out)
     return out
