@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+import re
+from collections.abc import AsyncIterator, Iterable, Sequence
 from operator import mul
 from typing import Any
 
@@ -14,6 +15,7 @@ from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, Too
 from core.ports import Embedder
 from core.prompts import NOT_IN_SELECTION, read_selection
 from core.smalltalk import is_small_talk
+from core.words import stems
 
 NAME = "extractive"
 NOTICE = "_These are quotes from the documents, since no chat model is configured._"
@@ -23,6 +25,9 @@ GREETING = (
 )
 MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
 SELECTION_RELEVANCE = 0.5
+MOST_PARTS = 3
+
+_JOINT = re.compile(r"\b(?:and|versus|vs|compared? (?:to|with)|differs? from|or)\b\.?", re.IGNORECASE)
 
 
 class ExtractiveModel:
@@ -37,10 +42,11 @@ class ExtractiveModel:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec]
     ) -> AsyncIterator[TextDelta | Restarted | ModelTurn]:
         """Call the search tool first; then yield the answer paragraph by paragraph."""
-        question, results = _read(prompt.messages)
-        if tools and results is None and not is_small_talk(question):
-            arguments = json.dumps({"query": question}, ensure_ascii=False)
-            yield ModelTurn("", (ToolCall(id="call-1", name=tools[0].name, arguments=arguments),), model=NAME)
+        question, results, searches = _read(prompt.messages)
+        queries = _queries(question, results, searches) if tools else []
+        if queries:
+            calls = (_call(tools[0].name, query, number) for number, query in enumerate(queries, start=searches + 1))
+            yield ModelTurn("", tuple(calls), model=NAME)
             return
         written = ""
         for paragraph in await self._paragraphs(prompt, question, results):
@@ -56,7 +62,7 @@ class ExtractiveModel:
         if results is None:
             return [GREETING]
         sources = [Source(r["number"], r["score"], r["section"], tuple(units(r["text"]))) for r in results]
-        chosen = choose(await self._scored(question, sources))
+        chosen = choose(question, await self._scored(question, sources))
         if not chosen:
             return []
         return [*compose(chosen), *([] if _spoke_before(prompt.messages) else [NOTICE])]
@@ -71,7 +77,7 @@ class ExtractiveModel:
             for item, cosine in zip(scored, cosines, strict=True)
             if calibration.relevance(cosine) >= SELECTION_RELEVANCE or word_fit(question, item.unit.text) == 1
         ]
-        return compose(choose(relevant)) or [NOT_IN_SELECTION]
+        return compose(choose(question, relevant)) or [NOT_IN_SELECTION]
 
     async def _scored(self, question: str, sources: Sequence[Source]) -> list[Candidate]:
         found = candidates(sources)
@@ -102,16 +108,37 @@ def _in_section(source: Source, unit: Unit) -> str:
     return f"{source.section.rpartition(' › ')[2]}: {unit.text}" if source.section else unit.text
 
 
-def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None]:
-    """Give the newest question, and what the tools found for it; None if no tool was called yet."""
-    results: list[dict[str, Any]] | None = None
+def _queries(question: str, results: list[dict[str, Any]] | None, searches: int) -> list[str]:
+    """Say what to search next: the question; then, if that found something, the parts of a question that joins two."""
+    if results is None:
+        return [] if is_small_talk(question) else [question]
+    if not results or searches > 1:
+        return []
+    parts = [part.strip(" ,") for part in _JOINT.split(question)]
+    parts = [part for part in parts if stems(part)]
+    return parts if 1 < len(parts) <= MOST_PARTS else []
+
+
+def _call(tool: str, query: str, number: int) -> ToolCall:
+    return ToolCall(id=f"call-{number}", name=tool, arguments=json.dumps({"query": query}, ensure_ascii=False))
+
+
+def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None, int]:
+    """Give the newest question, what the tools found for it (None if none was called yet), and how many were called."""
+    found: list[list[dict[str, Any]]] = []
     for message in reversed(messages):
         if message["role"] == "user":
-            return str(message["content"]), results
+            results = _merged(result for results in reversed(found) for result in results)
+            return str(message["content"]), results if found else None, len(found)
         if message["role"] == "tool":
             data: dict[str, Any] = json.loads(message["content"])["data"] or {}
-            results = [*data.get("results", ()), *(results or ())]
-    return "", results
+            found.append(data.get("results", []))
+    return "", None, 0
+
+
+def _merged(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Drop what an earlier search has found already."""
+    return list({(result["number"], result["text"]): result for result in results}.values())
 
 
 def _spoke_before(messages: Sequence[ChatMessage]) -> bool:

@@ -12,6 +12,7 @@ from core.words import stems
 CHARACTERS = 900  # a short answer: about as much as fits a phone's screen
 QUOTES = 3
 NEAR_BEST = 0.8  # of the best unit's score; what fits clearly worse only dilutes
+FILLS_A_GAP = 0.6  # the same for a unit that names a word of the question which no quote has named yet
 SAME = 0.7  # of their words in common: two units that say the same thing
 FEWEST_WORDS = 3
 DANGLING = 0.7
@@ -78,20 +79,23 @@ def standing(question: str, source: Source, unit: Unit) -> float:
     return weight
 
 
-def choose(scored: Sequence[Candidate]) -> list[Candidate]:
-    """Take the best few that fit nearly as well as the best and do not repeat one another."""
+def choose(question: str, scored: Sequence[Candidate]) -> list[Candidate]:
+    """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
     chosen: list[Candidate] = []
+    missing = set(stems(question))
     for candidate in sorted(scored, key=lambda item: -item.score):
-        if len(chosen) == QUOTES or candidate.score < NEAR_BEST * (chosen[0].score if chosen else 0.0):
+        if len(chosen) == QUOTES:
             break
-        if not any(_same(candidate.unit.text, other.unit.text) for other in chosen):
+        words = set(stems(candidate.unit.text))
+        enough = (NEAR_BEST if not missing & words else FILLS_A_GAP) * (chosen[0].score if chosen else 0.0)
+        if candidate.score >= enough and not any(_same(words, set(stems(other.unit.text))) for other in chosen):
             chosen.append(candidate)
+            missing -= words
     return chosen
 
 
-def _same(one: str, other: str) -> bool:
-    a, b = set(stems(one)), set(stems(other))
-    return bool(a and b) and len(a & b) / min(len(a), len(b)) >= SAME
+def _same(one: set[str], other: set[str]) -> bool:
+    return bool(one and other) and len(one & other) / min(len(one), len(other)) >= SAME
 
 
 def compose(chosen: Sequence[Candidate]) -> list[str]:
@@ -110,14 +114,13 @@ def _with_neighbours(source: Source, unit: Unit) -> set[int]:
     found = {unit.place}
     if unit.needs_before and unit.place and source.units[unit.place - 1].is_prose:
         found.add(unit.place - 1)
-    following = source.units[unit.place + 1 : unit.place + 2]
+    following = source.units[unit.place + 1 : unit.place + 5]
     if unit.is_label and following and following[0].is_prose:
         found.add(following[0].place)
     if unit.needs_after:
-        following = source.units[unit.place + 1 : unit.place + 5]
-        found |= {
-            next_unit.place for next_unit in (following if following and following[0].is_prose else following[:1])
-        }
+        found |= {other.place for other in (following if following and following[0].is_prose else following[:1])}
+    while len(found) > 1 and source.units[max(found)].needs_after:
+        found.remove(max(found))  # it announces what is not quoted
     return found
 
 

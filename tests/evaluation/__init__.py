@@ -1,0 +1,1 @@
+"""Test questions over a real textbook, answered by the embedded default."""
