@@ -94,4 +94,4 @@ def embedding_text(passage: Passage) -> str:
 
 def _fragment(anchor: str) -> str:
     """Give the end of a link to an anchor; percent-encoded, so that no anchor can break out of a Markdown link."""
-    return f"#{quote(anchor, safe='-._~')}" if anchor else ""
+    return f"#{quote(anchor, safe='-._~=')}" if anchor else ""
