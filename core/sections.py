@@ -18,6 +18,7 @@ _LINE_BREAK = re.compile(r"\r\n?")
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z!?][^<>]*>")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+_WORDS = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
@@ -64,8 +65,8 @@ def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:
 
 
 def says_the_same(heading: str, title: str) -> bool:
-    """Whether one of both contains the other, but for case: a title often adds or drops a lesson's number."""
-    one, other = " ".join(heading.split()).casefold(), " ".join(title.split()).casefold()
+    """Whether the words of one contain those of the other: a title often adds or drops a lesson's number."""
+    one, other = (" ".join(_WORDS.findall(text.casefold())) for text in (heading, title))
     return bool(one) and bool(other) and (one in other or other in one)
 
 

@@ -46,12 +46,13 @@ async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
     """Ask several questions in one conversation that nobody keeps; give the last answer."""
     asked = Asked("", thread=secrets.token_hex(8))
     turns: tuple[Turn, ...] = ()
+    answers: list[Answer] = []
     for text in questions:
         question = Asked(text, thread=asked.thread).question(opened.settings)
-        answer = await opened.app.agent.answer(question, Conversation(thread=question.thread, turns=turns))
-        turn = Turn(question_ref=question.message, question=text, answer=answer.text, at=datetime.now(UTC))
+        answers.append(await opened.app.agent.answer(question, Conversation(thread=question.thread, turns=turns)))
+        turn = Turn(question_ref=question.message, question=text, answer=answers[-1].text, at=datetime.now(UTC))
         turns = (*turns, turn)
-    return answer  # pyright: ignore[reportPossiblyUnbound] - there is always a question
+    return answers[-1]
 
 
 def _report(results: Sequence[Result]) -> dict[str, object]:

@@ -118,8 +118,8 @@ def test_text_is_shown_as_soon_as_it_is_certain() -> None:
     ]
 
 
-SNIPPETS = """[1] [2,3] [1-3] [9] [ ] ( ) ` `` ``` ~~~ \\ ! < > https://evil.example/a www.a.b http :// : x word é [a] 【1】
-    † ^ , - . ** 1 [l](https://evil.example) [1]: //e.example https://docs.example/page1#part"""
+SNIPPETS = """[1] [2,3] [1-3] [9] [ ] ( ) ` `` ``` ~~~ \\ ! < > https://evil.example/a www.a.b http :// : x word é [a]
+    【1】 † ^ , - . ** 1 [l](https://evil.example) [1]: //e.example https://docs.example/page1#part"""
 PARTS = st.sampled_from([*SNIPPETS.split(), " ", "  ", "    ", "\n", "\n\n", "\t"])
 MARKDOWN = st.one_of(st.lists(PARTS, max_size=24).map("".join), st.text(max_size=60))
 

@@ -1,0 +1,65 @@
+"""What is said to a model, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from core.model.value import Value
+
+ChatMessage: TypeAlias = dict[str, Any]
+"""One message in the chat completions format: `role`, `content`, and `tool_calls` or `tool_call_id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Everything that the model is given for one turn, oldest first."""
+
+    messages: tuple[ChatMessage, ...]
+
+    def extended(self, *messages: ChatMessage) -> Prompt:
+        """Give a new prompt with *messages* at the end, so that the prefix stays cacheable."""
+        return Prompt((*self.messages, *messages))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told about it; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ToolCall(Value):
+    """The model's wish to call a tool; `arguments` is the text that it wrote, hopefully JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Usage(Value):
+    """Tokens as the model's service counted them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Sum two turns."""
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTurn:
+    """What the model said in one turn, complete."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    model: str = ""

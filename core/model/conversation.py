@@ -1,0 +1,27 @@
+"""What is remembered of a thread."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from core.model.answer import Citation, ToolRecord
+from core.model.places import MessageRef, ThreadRef
+from core.model.value import Value
+
+
+class Turn(Value):
+    """One exchange as it is remembered; appended once, by `question_ref`."""
+
+    question_ref: MessageRef
+    question: str
+    answer: str
+    citations: tuple[Citation, ...] = ()
+    tool_calls: tuple[ToolRecord, ...] = ()
+    at: datetime
+
+
+class Conversation(Value):
+    """What was said in a thread, oldest first."""
+
+    thread: ThreadRef
+    turns: tuple[Turn, ...] = ()

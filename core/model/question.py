@@ -1,0 +1,125 @@
+"""The question, and what a worker holds and leaves while it is answered."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ValidationError
+from pydantic_core import PydanticCustomError
+
+from core.errors import InvalidInput
+from core.model.places import Message, MessageRef, Person, ThreadRef
+from core.model.value import Value
+
+QUESTION_LIMIT = 2_000  # characters: as long as one Discord message
+SELECTION_LIMIT = 20_000  # characters: as long as the longest message that a platform lets a person select
+NO_QUESTION = "Please provide a question to ask about the documents."
+
+
+class Scope(Value):
+    """What may be searched: empty `sources` or `chapters` mean all; `open_at` hides what is released later."""
+
+    sources: tuple[str, ...] = ()
+    chapters: tuple[str, ...] = ()
+    open_at: datetime | None = None
+
+
+def without_controls(text: str) -> str:
+    """Drop control and invisible formatting characters, which a terminal would obey; keep line breaks and tabs."""
+    return "".join(c for c in text if c in "\n\t\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+
+
+def _question_text(text: str) -> str:
+    text = without_controls(text).strip()
+    if not text:
+        raise PydanticCustomError("blank", NO_QUESTION)
+    if len(text) > QUESTION_LIMIT:
+        raise PydanticCustomError(
+            "too_long",
+            "The question has {length} characters; the limit is {limit}. Please shorten it and ask again.",
+            {"length": f"{len(text):,}", "limit": f"{QUESTION_LIMIT:,}"},
+        )
+    return text
+
+
+def _selection_text(text: str | None) -> str | None:
+    if text is None:
+        return None
+    text = without_controls(text).strip()
+    if not text:
+        raise PydanticCustomError("blank", "The selected text is empty. Select some text, or ask without a selection.")
+    if len(text) > SELECTION_LIMIT:
+        raise PydanticCustomError(
+            "too_long",
+            "The selected text has {length} characters; the limit is {limit}. Please select less.",
+            {"length": f"{len(text):,}", "limit": f"{SELECTION_LIMIT:,}"},
+        )
+    return text
+
+
+def _between(low: float, high: float, what: str) -> AfterValidator:
+    def check(value: float) -> float:
+        if not low <= value <= high:  # also catches NaN
+            raise PydanticCustomError(
+                "out_of_range",
+                "{what} is {value}; it has to be between {low} and {high}.",
+                {"what": what, "value": f"{value:g}", "low": f"{low:g}", "high": f"{high:g}"},
+            )
+        return value
+
+    return AfterValidator(check)
+
+
+class Question(Value):
+    """What somebody wants to know, with everything that the answer depends on."""
+
+    message: MessageRef
+    revision: int = 0
+    text: Annotated[str, AfterValidator(_question_text)]
+    author: Person
+    selection: Annotated[str | None, AfterValidator(_selection_text)] = None
+    context: tuple[Message, ...] = ()
+    reply_to: MessageRef | None = None
+    visibility: Literal["thread", "private"] = "thread"
+    asked_at: datetime
+    scope: Scope = Scope()
+    top_k: Annotated[int, _between(1, 20, "The number of passages (top_k)")] = 5
+    relevance_threshold: Annotated[float, _between(0.0, 1.0, "The relevance threshold")] = 0.5
+
+    @classmethod
+    def create(cls, **fields: Any) -> Question:
+        """Build a question, or raise `InvalidInput` with a sentence that names the limit and what to do."""
+        try:
+            return cls(**fields)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise InvalidInput(first["msg"], field=str(first["loc"][0])) from error
+
+    @property
+    def thread(self) -> ThreadRef:
+        """The conversation that the question belongs to."""
+        return self.message.thread
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a worker holds while it answers a question; `attempt` counts from 1."""
+
+    question: Question
+    attempt: int = 1
+
+
+class Delivery(Value):
+    """The platform's messages that carry an answer, in order."""
+
+    messages: tuple[MessageRef, ...] = ()
+
+
+class Reaction(StrEnum):
+    """A mark on somebody's message."""
+
+    WARNING = "warning"
