@@ -1,0 +1,63 @@
+"""A retriever over a few passages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import RetrievalUnavailable
+from core.model import Hit, Scope, SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One search as it reached the shelf."""
+
+    query: str
+    limit: int
+    scope: Scope = Scope()
+    earlier: str = ""
+
+
+class Shelf:
+    """Gives the same hits for every query, or those of *by_query*; the scope and the limit are kept, the best first.
+
+    Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise
+    `RetrievalUnavailable`, or name queries in `fails_on`; set `lexical_only` to search as without an embedder. With a
+    `barrier`, each search waits there for the others.
+    """
+
+    def __init__(self, *hits: Hit, by_query: Mapping[str, Sequence[Hit]] | None = None) -> None:
+        self.asked: list[Asked] = []
+        self.fails = False
+        self.fails_on: Collection[str] = ()
+        self.lexical_only = False
+        self.barrier: asyncio.Barrier | None = None
+        self._hits = hits
+        self._by_query = by_query or {}
+
+    async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
+        """Look along the shelf."""
+        self.asked.append(Asked(query, limit, scope, earlier))
+        if self.barrier is not None:
+            await self.barrier.wait()
+        if self.fails or query in self.fails_on:
+            raise RetrievalUnavailable("The shelf was told to fail. Set `fails` to False.")
+        found = [hit for hit in self._by_query.get(query, self._hits) if _is_within(hit, scope)]
+        best = sorted(found, key=lambda hit: -hit.score)[:limit]
+        return SearchResult(
+            query=query,
+            hits=tuple(best),
+            total_count=len(found),
+            query_time_ms=1.0,
+            search_time_ms=2.0,
+            total_time_ms=3.0,
+            lexical_only=self.lexical_only,
+        )
+
+
+def _is_within(hit: Hit, scope: Scope) -> bool:
+    return (not scope.sources or hit.passage.source in scope.sources) and (
+        not scope.chapters or hit.passage.chapter in scope.chapters
+    )
