@@ -1,18 +1,18 @@
 # Two commands are the whole set-up: `make demo` and `make test`. Both may be repeated; the second time is quick.
 PYTHON ?= python3
 BIN := .venv/bin
-ASK ?=
 PYTEST_ARGS ?=
 
-.PHONY: demo test check lint format lock soak clean
+# The question is data: taken as it is written, it is expanded neither here nor by the shell.
+override ASK := $(value ASK)
+export ASK
+
+.PHONY: demo test check lint format lock clean
+.DELETE_ON_ERROR:
 
 demo: .venv/.run
-	@FOOTNOTE_DATA_DIR=$${FOOTNOTE_DATA_DIR:-.footnote} $(BIN)/footnote ingest docs --source footnote --quiet
-ifeq ($(strip $(ASK)),)
-	@$(BIN)/footnote chat
-else
-	@ASK="$$ASK" sh -c '$(BIN)/footnote ask "$$ASK"'
-endif
+	@$(BIN)/footnote ingest docs --source footnote --quiet
+	@if [ -n "$$ASK" ]; then $(BIN)/footnote ask -- "$$ASK"; else $(BIN)/footnote chat; fi
 
 test: .venv/.dev
 	$(BIN)/pytest $(PYTEST_ARGS)
@@ -37,7 +37,9 @@ lock: .venv/.dev
 UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 .venv/bin/python:
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Footnote needs Python 3.11 or newer. Name one, such as: make PYTHON=python3.12 demo"; exit 1; }
+	@$(PYTHON) -m venv .venv
 
 .venv/.run: requirements.lock pyproject.toml | .venv/bin/python
 	@echo "Setting up the environment (a minute, the first time) ..."
@@ -46,6 +48,7 @@ UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-ind
 	@touch $@
 
 .venv/.dev: requirements-dev.lock .venv/.run
+	@echo "Setting up the tools for development ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@
 
