@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from core.errors import ModelUnavailable
@@ -46,13 +47,17 @@ class Agent:
         self._limits = limits or Limits()
         self._estimate = TokenEstimate()
 
-    async def run(self, question: Question, conversation: Conversation | None = None) -> AsyncIterator[Progress]:
-        """Yield what happens while the question is answered; the last item is the `Answer`."""
+    async def run(self, question: Question, conversation: Conversation | None = None) -> AsyncGenerator[Progress, None]:
+        """Yield what happens while the question is answered; the last item is the `Answer`.
+
+        Closing the generator early ends the model's work at once.
+        """
         run = self._prepare(question, conversation)
         failed = False
         try:
-            async for item in run.attempts():
-                yield item
+            async with aclosing(run.attempts()) as attempts:
+                async for item in attempts:
+                    yield item
         except ModelUnavailable:
             failed = True
         for prompt, usage in run.asked:

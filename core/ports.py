@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from typing import Protocol
 
 from core.model import (
@@ -91,10 +91,12 @@ class ChatModel(Protocol):
         """Whether it words a follow-up as a full query by itself; if not, the search blends in the question before."""
         ...
 
-    def stream(self, prompt: Prompt, *, tools: Sequence[ToolSpec]) -> AsyncIterator[TextDelta | Restarted | ModelTurn]:
+    def stream(
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec]
+    ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Yield text as it comes, then one `ModelTurn` with the whole text and any tool calls.
 
-        `Restarted` takes back the text of a broken attempt. Raises `ModelUnavailable`. Closing the iterator early
+        `Restarted` takes back the text of a broken attempt. Raises `ModelUnavailable`. Closing the generator early
         ends the work at once.
         """
         ...

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from datetime import datetime
 
 from core.agent import Agent
@@ -40,7 +41,8 @@ class Responder:
         self._state(question, State.RECEIVED)
         conversation = await self._load(question)
         outcome: list[Answer] = []
-        await surface.reply(claim, self._watched(question, conversation, outcome))
+        async with aclosing(self._watched(question, conversation, outcome)) as progress:
+            await surface.reply(claim, progress)
         answer = outcome[0]
         if answer.is_failure or answer.lexical_only:
             await surface.react(question.message, Reaction.WARNING)
@@ -52,12 +54,13 @@ class Responder:
 
     async def _watched(
         self, question: Question, conversation: Conversation | None, outcome: list[Answer]
-    ) -> AsyncIterator[Progress]:
+    ) -> AsyncGenerator[Progress, None]:
         """Pass the progress on, and keep the answer at its end."""
-        async for item in self._agent.run(question, conversation):
-            if isinstance(item, Answer):
-                outcome.append(item)
-            yield item
+        async with aclosing(self._agent.run(question, conversation)) as run:
+            async for item in run:
+                if isinstance(item, Answer):
+                    outcome.append(item)
+                yield item
 
     async def _load(self, question: Question) -> Conversation | None:
         if self._conversations is None or not _has_memory(question):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -68,11 +69,12 @@ class Run:
         self._turn = ModelTurn("")
         self.asked: list[tuple[Prompt, Usage]] = []
 
-    async def attempts(self) -> AsyncIterator[Progress]:
+    async def attempts(self) -> AsyncGenerator[Progress, None]:
         """Ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
         while True:
-            async for item in self._ask():
-                yield item
+            async with aclosing(self._ask()) as asked:
+                async for item in asked:
+                    yield item
             calls = self._calls(self._turn)
             if not calls and not self._needs_repair():
                 return
@@ -86,27 +88,30 @@ class Run:
             if self._search.failed and not self._search.sources:
                 return
 
-    async def _ask(self) -> AsyncIterator[Progress]:
+    async def _ask(self) -> AsyncGenerator[Progress, None]:
         """Let the model speak once, and show what may be shown."""
         self._state(State.GENERATING)
         self._draft = self._new_draft()
         begun = self._with.clock()
         tools = self._with.toolbox.specs if self._rounds_left else ()
         try:
-            async for item in self._with.model.stream(self._prompt, tools=tools):
-                match item:
-                    case TextDelta(text):
-                        shown = self._draft.feed(text)
-                    case Restarted():
-                        shown = self._draft.take_back()
-                    case ModelTurn():
-                        shown = self._draft.finish()
-                        self._turn = item
-                        self._count(item)
-                for progress in shown:
-                    yield progress
+            async with aclosing(self._with.model.stream(self._prompt, tools=tools)) as stream:
+                async for item in stream:
+                    for progress in self._take(item):
+                        yield progress
         finally:
             self._generation_ms += (self._with.clock() - begun) * 1000
+
+    def _take(self, item: TextDelta | Restarted | ModelTurn) -> Iterator[Progress]:
+        match item:
+            case TextDelta(text):
+                yield from self._draft.feed(text)
+            case Restarted():
+                yield from self._draft.take_back()
+            case ModelTurn():
+                yield from self._draft.finish()
+                self._turn = item
+                self._count(item)
 
     def _new_draft(self) -> Draft:
         if self._question.selection is not None:

@@ -61,7 +61,7 @@ def asked_for(call: ToolCall) -> str:
     """Give the query of a search call, for showing; empty where the arguments are not what they should be."""
     try:
         arguments = json.loads(call.arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     query = arguments.get("query", "") if isinstance(arguments, dict) else ""  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - the model's JSON
     return query if isinstance(query, str) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from operator import mul
 from typing import Any
 
@@ -40,7 +40,7 @@ class ExtractiveModel:
 
     async def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec]
-    ) -> AsyncIterator[TextDelta | Restarted | ModelTurn]:
+    ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Call the search tool first; then yield the answer paragraph by paragraph."""
         question, results, searches = _read(prompt.messages)
         queries = _queries(question, results, searches) if tools else []
