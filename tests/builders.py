@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from core.model import MessageRef, Passage, Person, Question, ThreadRef
+from core.model import Conversation, Hit, MessageRef, Passage, Person, Question, ThreadRef, Turn
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -37,3 +37,19 @@ def passage(text: str = "A robot acts.", *, url: str = "https://docs.example/rob
         content_hash="h1",
     )
     return standard.model_copy(update=fields)
+
+
+def hit(score: float = 0.9, text: str = "A robot acts.", **fields: Any) -> Hit:
+    """A passage as a search finds it."""
+    return Hit(passage(text, **fields), score)
+
+
+def turn_of(asked: str, answered: str = "It acts.", *, id: str = "m0") -> Turn:  # noqa: A002 - the field's name
+    """An exchange that was remembered at noon."""
+    message = MessageRef(thread=thread(), id=id)
+    return Turn(question_ref=message, question=asked, answer=answered, at=NOON)
+
+
+def conversation(*turns: Turn) -> Conversation:
+    """What was said in the thread."""
+    return Conversation(thread=thread(), turns=turns)
