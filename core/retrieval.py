@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from core.errors import EmbeddingUnavailable
 from core.model import Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
 from core.ports import Embedder, PassageIndex, Reranker
-from core.relevance import lexical_relevance
-from core.words import stems
+from core.relevance import LEXICAL
 
 CANDIDATES = 100  # of each list; more changed no ranking on the measured sets
 DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
@@ -89,8 +88,7 @@ class HybridRetriever:
             hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
             return sorted(hits, key=lambda hit: -hit.score)[:limit]
         if lexical_only:
-            words = len(set(stems(query)))
-            return [Hit(item.passage, lexical_relevance(item.lexical, words)) for item in evidence[:limit]]
+            return [Hit(item.passage, LEXICAL.relevance(item.lexical)) for item in evidence[:limit]]
         calibration = self._embedder.calibration
         return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence[:limit]]
 
