@@ -56,7 +56,7 @@ class Draft:
 
     def finish(self) -> Iterator[Progress]:
         """Say that the model has finished."""
-        yield from self._show(self._stream.finish())
+        yield from self._show(self._stream.finish(), finished=True)
 
     def take_back(self) -> Iterator[Progress]:
         """Start over; the reader is told if anything was shown."""
@@ -65,9 +65,9 @@ class Draft:
         self.before = self._written
         self._restart()
 
-    def _show(self, text: str) -> Iterator[Progress]:
+    def _show(self, text: str, *, finished: bool = False) -> Iterator[Progress]:
         self.text += text
-        if not self._live or self._may_become_refusal():
+        if not self._live or self.is_refusal or (self._may_become_refusal() and not finished):
             return
         text = self.text if not self._shown else text
         if text:
@@ -75,5 +75,4 @@ class Draft:
             yield TextDelta(text)
 
     def _may_become_refusal(self) -> bool:
-        start = self._written.strip()
-        return bool(self._unless) and (self._unless.startswith(start) or self._unless in start)
+        return bool(self._unless) and self._unless.startswith(self._written.strip())
