@@ -1,0 +1,253 @@
+"""What the code decides whatever the model does: when to search, what may be shown, and when there is no answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.agent import Agent
+from core.errors import ModelUnavailable
+from core.model import Answer, Citation, Progress, Restarted, SearchFailed, Searching, Status, TextDelta
+from core.prompts import (
+    FAILED,
+    LEXICAL_ONLY,
+    NO_CONTEXT_ALONE,
+    NO_CONTEXT_NEAREST,
+    REPAIR,
+    UNAVAILABLE,
+)
+from tests.builders import hit, question
+from tests.fakes.chat import Script, ScriptedChatModel, search, turn
+from tests.fakes.clock import Clock
+from tests.fakes.shelf import Asked, Shelf
+from tests.fakes.surface import streamed
+
+FORCED = Asked("What is a robot?", 5)
+NEAREST = Citation(
+    number=1,
+    chapter="one",
+    section="What they are",
+    title="Robots",
+    url="https://docs.example/robots#what",
+    relevance_score=0.3,
+)
+
+
+async def run(model: ScriptedChatModel, shelf: Shelf, text: str = "What is a robot?") -> tuple[list[Progress], Answer]:
+    """Ask, and give what was shown before the answer, and the answer."""
+    *shown, answer = [item async for item in Agent(model, shelf, clock=Clock()).run(question(text))]
+    assert isinstance(answer, Answer)
+    return shown, answer
+
+
+def summary(answer: Answer) -> tuple[Status, str, int, int]:
+    """What a reader has at the end: how it ended, the text, and how many footnotes and nearest sections."""
+    return answer.status, answer.text, len(answer.citations), len(answer.nearest)
+
+
+async def test_an_answer_from_memory_is_never_shown_and_one_search_is_forced(script: Script) -> None:
+    """The question itself is searched, and the model answers again over what was found."""
+    shelf = Shelf(hit())
+    model = script(turn("I just know it."), turn("Robots act [1]."))
+
+    shown, answer = await run(model, shelf)
+
+    assert shelf.asked == [FORCED]
+    assert shown == [Searching("What is a robot?"), TextDelta("Robots act [1].")]
+    assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
+    assert model.prompts[1].messages[2]["content"] is None
+    assert [len(tools) for tools in model.tools] == [1, 1]
+
+
+async def test_a_search_is_forced_only_once(script: Script) -> None:
+    """A model that keeps answering from memory after a search that found nothing is not asked for ever."""
+    shelf = Shelf()
+
+    shown, answer = await run(script(turn("I know."), turn("I still know.")), shelf)
+
+    assert (shelf.asked, shown) == ([FORCED], [Searching("What is a robot?")])
+    assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_ALONE, 0, 0)
+
+
+@pytest.mark.parametrize("greeting", ["Hello!", "Thanks a lot", "What can you do?", "👍"])
+async def test_small_talk_is_answered_without_search_and_sources(greeting: str, script: Script) -> None:
+    """It is shown while it is written."""
+    shelf = Shelf(hit())
+
+    shown, answer = await run(script(turn("Hello ", "there, you")), shelf, greeting)
+
+    assert (shelf.asked, shown) == ([], [TextDelta("Hello"), TextDelta(" there,"), TextDelta(" you")])
+    assert summary(answer) == (Status.ANSWERED, "Hello there, you", 0, 0)
+    assert not answer.has_relevant_context
+
+
+async def test_a_silent_answer_to_small_talk_is_a_failure(script: Script) -> None:
+    """There is nothing to show."""
+    assert summary((await run(script(turn("")), Shelf(hit()), "Hello!"))[1]) == (Status.FAILED, FAILED, 0, 0)
+
+
+async def test_small_talk_that_the_model_searched_for_needs_no_marks(script: Script) -> None:
+    """Nobody asks a greeting for its sources."""
+    _, answer = await run(script(turn(search("hello")), turn("Hello!")), Shelf(hit()), "Hello!")
+
+    assert summary(answer) == (Status.ANSWERED, "Hello!", 0, 0)
+
+
+async def test_nothing_above_the_threshold_is_no_answer_whatever_the_model_writes(script: Script) -> None:
+    """The reader gets a plain sentence and the nearest sections; the model's text is never shown."""
+    shown, answer = await run(script(turn(search("robot")), turn("A robot is a toaster [1].")), Shelf(hit(0.3)))
+
+    assert shown == [Searching("robot")]
+    assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
+    assert answer.nearest == (NEAREST,)
+    assert not answer.has_relevant_context
+
+
+async def test_silence_over_nothing_relevant_is_no_answer_and_no_failure(script: Script) -> None:
+    """A model that quotes has nothing to quote."""
+    _, answer = await run(script(turn(search("robot")), turn("")), Shelf(hit(0.3)))
+
+    assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
+
+
+async def test_an_invented_mark_disappears(script: Script) -> None:
+    """Only numbers that a search gave are footnotes."""
+    shown, answer = await run(script(turn(search("robot")), turn("Robots act [1] and fly [7].")), Shelf(hit()))
+
+    assert streamed(shown) == "Robots act [1] and fly."
+    assert summary(answer) == (Status.ANSWERED, "Robots act [1] and fly.", 1, 0)
+
+
+async def test_an_answer_without_valid_marks_gets_one_repair(script: Script) -> None:
+    """It is taken back, and the model is asked to name its passages, with no tools to flee to."""
+    model = script(turn(search("robot")), turn("Robots act [9]."), turn("Robots act [1]."))
+
+    shown, answer = await run(model, Shelf(hit()))
+
+    assert shown == [Searching("robot"), TextDelta("Robots act."), Restarted(), TextDelta("Robots act [1].")]
+    assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
+    assert model.prompts[2].messages[-2:] == (
+        {"role": "assistant", "content": "Robots act [9]."},
+        {"role": "user", "content": REPAIR},
+    )
+    assert [len(tools) for tools in model.tools] == [1, 1, 0]
+
+
+async def test_an_answer_that_names_no_passage_twice_is_no_answer(script: Script) -> None:
+    """What was shown is taken back; the sections that were found are named."""
+    model = script(turn(search("robot")), turn("Robots act."), turn("Robots just act."))
+
+    shown, answer = await run(model, Shelf(hit()))
+
+    assert (streamed(shown), shown[-1]) == ("", Restarted())
+    assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
+
+
+async def test_text_before_a_tool_call_is_taken_back(script: Script) -> None:
+    """What a model says before it searches again is no part of the answer."""
+    model = script(turn("Let me look.", search("robot")), turn("More [1].", search("arm")), turn("Robots act [1]."))
+
+    shown, answer = await run(model, Shelf(hit()))
+
+    assert shown == [
+        Searching("robot"),
+        TextDelta("More [1]."),
+        Restarted(),
+        Searching("arm"),
+        TextDelta("Robots act [1]."),
+    ]
+    assert answer.text == "Robots act [1]."
+
+
+async def test_an_index_that_is_down_is_said_in_one_sentence(script: Script) -> None:
+    """The model is not asked again, and nothing of its text is shown."""
+    shelf = Shelf(hit())
+    shelf.fails = True
+
+    shown, answer = await run(script(turn("Let me look.", search("robot"))), shelf)
+
+    assert shown == [Searching("robot"), SearchFailed()]
+    assert summary(answer) == (Status.UNAVAILABLE, UNAVAILABLE, 0, 0)
+    assert answer.is_failure
+
+
+async def test_one_failed_search_of_two_is_a_warning(script: Script) -> None:
+    """The other found enough to answer."""
+    shelf = Shelf(hit())
+    shelf.fails_on = ["arms"]
+    model = script(turn(search("arms"), search("robot", id="call-2")), turn("Robots act [1]."))
+
+    shown, answer = await run(model, shelf)
+
+    assert shown[:3] == [Searching("arms"), Searching("robot"), SearchFailed()]
+    assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
+
+
+async def test_an_index_that_fails_after_it_found_something_does_not_undo_that(script: Script) -> None:
+    """The model answers from what there is; the reader is warned once."""
+    shelf = Shelf(hit())
+    shelf.fails_on = ["arms", "legs"]
+    model = script(turn(search("robot")), turn(search("arms")), turn(search("legs")), turn("Robots act [1]."))
+
+    shown, answer = await run(model, shelf)
+
+    assert shown.count(SearchFailed()) == 1
+    assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
+
+
+async def test_a_search_by_words_alone_is_said_at_the_end(script: Script) -> None:
+    """The answer stands, with a line that says what it may miss."""
+    shelf = Shelf(hit())
+    shelf.lexical_only = True
+
+    shown, answer = await run(script(turn(search("robot")), turn("Robots act [1].\n")), shelf)
+
+    assert shown[:2] == [Searching("robot"), SearchFailed()]
+    assert summary(answer) == (Status.ANSWERED, f"Robots act [1].\n\n_{LEXICAL_ONLY}_", 1, 0)
+    assert answer.lexical_only
+
+
+async def test_a_model_that_fails_before_it_wrote_is_a_short_apology(script: Script) -> None:
+    """Nothing was shown, so nothing is taken back; what was used and done is still told."""
+    model = script(turn(search("robot")), turn(ModelUnavailable("down")))
+
+    shown, answer = await run(model, Shelf(hit()))
+
+    assert shown == [Searching("robot")]
+    assert summary(answer) == (Status.FAILED, FAILED, 0, 0)
+    assert [record.name for record in answer.tool_calls] == ["search_documents"]
+
+
+async def test_no_half_answer_stays_when_the_model_breaks_off(script: Script) -> None:
+    """What was shown is taken back first."""
+    shown, answer = await run(
+        script(turn(search("robot")), turn("Robots act [1]", " and then", ModelUnavailable("broken"))), Shelf(hit())
+    )
+
+    assert (shown[0], shown[-1]) == (Searching("robot"), Restarted())
+    assert streamed(shown[:-1]).startswith("Robots act [1]")
+    assert summary(answer) == (Status.FAILED, FAILED, 0, 0)
+
+
+async def test_a_model_may_start_over_by_itself(script: Script) -> None:
+    """A broken attempt is taken back, and the next one is the answer."""
+    model = script(turn(search("robot")), turn("Robots ", "a", Restarted(), "Robots act [1]."))
+
+    shown, answer = await run(model, Shelf(hit()))
+
+    assert shown[1:] == [TextDelta("Robots"), Restarted(), TextDelta("Robots act [1].")]
+    assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
+
+
+async def test_starting_over_before_anything_was_shown_is_silent(script: Script) -> None:
+    """There is nothing to take back."""
+    shown, _ = await run(script(turn(Restarted(), search("robot")), turn("Robots act [1].")), Shelf(hit()))
+
+    assert shown == [Searching("robot"), TextDelta("Robots act [1].")]
+
+
+@pytest.mark.parametrize("silence", ["", " \n"])
+async def test_an_empty_answer_over_relevant_passages_is_a_failure(silence: str, script: Script) -> None:
+    """The model had what it needed and said nothing."""
+    _, answer = await run(script(turn(search("robot")), turn(silence)), Shelf(hit()))
+
+    assert summary(answer) == (Status.FAILED, FAILED, 0, 0)
