@@ -31,7 +31,7 @@ def pages(result: SearchResult) -> list[str]:
 
 def ndcg(qrels: list[Qrel], run: list[ScoredDoc]) -> float:
     """Give nDCG@10."""
-    found: Any = ir_measures.calc_aggregate([nDCG @ 10], qrels, run)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - it also takes data frames
+    found: Any = ir_measures.calc_aggregate([nDCG @ 10], qrels, run)  # pyright: ignore[reportUnknownMemberType] - it also takes data frames
     return found[nDCG @ 10]
 
 

@@ -1,6 +1,7 @@
 """The command line: reads words and options, and leaves the work to `bot/commands`.
 
-Only what `--help` needs is imported here: the vendors behind the commands take seconds to load.
+Only what `--help` needs is imported at once: what is behind the commands takes longer to load, and an error or Ctrl-C
+while it loads is reported like any other.
 """
 
 from __future__ import annotations
@@ -39,9 +40,13 @@ def ingest(
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing if nothing has changed.")] = False,
 ) -> None:
     """Read documents into the index. Only what has changed is read again."""
-    from bot.commands.ingest import ingest_sources
 
-    raise typer.Exit(report(lambda: ingest_sources(paths, base_url=base_url, name=source, quiet=quiet)))
+    def run() -> int:
+        from bot.commands.ingest import ingest_sources
+
+        return ingest_sources(paths, base_url=base_url, name=source, quiet=quiet)
+
+    raise typer.Exit(report(run))
 
 
 @app.command()
@@ -56,10 +61,14 @@ def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as one JSON object.")] = False,
 ) -> None:
     """Answer one question."""
-    from bot.commands.ask import Asked, ask_once
 
-    asked = Asked(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
-    raise typer.Exit(report(lambda: ask_once(asked, as_json=as_json), as_json=as_json))
+    def run() -> int:
+        from bot.commands.ask import Asked, ask_once
+
+        asked = Asked(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
+        return ask_once(asked, as_json=as_json)
+
+    raise typer.Exit(report(run, as_json=as_json))
 
 
 @app.command()
@@ -71,11 +80,14 @@ def chat(
     source: Sources = None,
 ) -> None:
     """Have a conversation. /help shows what can be typed besides questions."""
-    from bot.commands.ask import Asked
-    from bot.commands.chat import converse
 
-    asked = Asked("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
-    raise typer.Exit(report(lambda: converse(asked)))
+    def run() -> int:
+        from bot.commands.ask import Asked
+        from bot.commands.chat import converse
+
+        return converse(Asked("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
+
+    raise typer.Exit(report(run))
 
 
 @app.command()
@@ -84,17 +96,25 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> None:
     """Run test questions against the index and print how the answers do."""
-    from bot.commands.evaluate import evaluate_cases
 
-    raise typer.Exit(report(lambda: evaluate_cases(cases, as_json=as_json), as_json=as_json))
+    def run() -> int:
+        from bot.commands.evaluate import evaluate_cases
+
+        return evaluate_cases(cases, as_json=as_json)
+
+    raise typer.Exit(report(run, as_json=as_json))
 
 
 @app.command()
 def doctor() -> None:
     """Check the settings, the index and the store, and say what to do."""
-    from bot.commands.doctor import examine
 
-    raise typer.Exit(report(examine))
+    def run() -> int:
+        from bot.commands.doctor import examine
+
+        return examine()
+
+    raise typer.Exit(report(run))
 
 
 def main() -> None:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from core.errors import FootnoteError, InvalidInput, Misconfigured
+
+if TYPE_CHECKING:
+    from core.events import ErrorType
 
 OK = 0
 WRONG_INPUT = 2
@@ -20,33 +26,36 @@ def report(command: Callable[[], int], *, as_json: bool = False) -> int:
     """Run *command* and give its exit code; its errors become a sentence on standard error, or the JSON object."""
     try:
         return command()
-    except KeyboardInterrupt:
-        _say("Stopped.", "stopped", as_json=as_json)
-        return STOPPED
-    except (InvalidInput, Misconfigured) as error:
-        _say(str(error), "validation", as_json=as_json)
-        return WRONG_INPUT
-    except FootnoteError as error:
-        _say(str(error), "retrieval", as_json=as_json)
-        return UNAVAILABLE
-    except BrokenPipeError:  # the reader of our pipe has seen enough
-        sys.stderr.close()
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
-    except Exception as error:  # noqa: BLE001 - the last line of defence
-        _log(error)
-        _say(_UNEXPECTED.format(kind=type(error).__name__), "generation", as_json=as_json)
-        return UNAVAILABLE
+    except (Exception, KeyboardInterrupt) as error:  # the last line of defence
+        code, error_type, sentence = _explain(error)
+        _say(sentence, error_type, stopped=code == STOPPED, as_json=as_json)
+        return code
 
 
-def _say(sentence: str, error_type: str, *, as_json: bool) -> None:
-    if as_json:
-        error = {"error_type": error_type, "message": sentence}
-        sys.stdout.write(json.dumps({"answer": None, "status": "failed", "error": error}) + "\n")
-    else:
+def _explain(error: BaseException) -> tuple[int, ErrorType, str]:
+    """Give exit code, kind and sentence of an error."""
+    match error:
+        case KeyboardInterrupt():
+            return STOPPED, "generation", "Stopped."
+        case InvalidInput() | Misconfigured():
+            return WRONG_INPUT, "validation", str(error)
+        case FootnoteError():
+            return UNAVAILABLE, "retrieval", str(error)
+        case _:
+            logging.getLogger("footnote").error("unexpected", exc_info=error)
+            return UNAVAILABLE, "generation", _UNEXPECTED.format(kind=type(error).__name__)
+
+
+def _say(sentence: str, error_type: ErrorType, *, stopped: bool, as_json: bool) -> None:
+    """Say why it ends, in the form that was asked for."""
+    if not as_json:
         sys.stderr.write(f"{sentence}\n")
+        return
+    from adapters.terminal.render import failure_as_json
+    from core.model import Status
 
-
-def _log(error: BaseException) -> None:
-    import logging
-
-    logging.getLogger("footnote").error("unexpected", exc_info=error)
+    failure = failure_as_json(Status.STOPPED if stopped else Status.FAILED, error_type, sentence)
+    sys.stdout.write(json.dumps(failure, ensure_ascii=False) + "\n")

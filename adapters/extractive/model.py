@@ -23,6 +23,7 @@ GREETING = (
     "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "
     "Ask me something about them."
 )
+NOTHING = "None of these passages has a sentence that answers this."
 MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
 SELECTION_RELEVANCE = 0.5
 MOST_PARTS = 3
@@ -64,7 +65,7 @@ class ExtractiveModel:
         sources = [Source(r["number"], r["score"], r["section"], tuple(units(r["text"]))) for r in results]
         chosen = choose(question, await self._scored(question, sources))
         if not chosen:
-            return []
+            return [NOTHING]
         return [*compose(chosen), *([] if _spoke_before(prompt.messages) else [NOTICE])]
 
     async def _from_selection(self, text: str, question: str) -> list[str]:

@@ -68,6 +68,12 @@ def as_json(answer: Answer) -> dict[str, Any]:
     }
 
 
+def failure_as_json(status: Status, error_type: ErrorType, message: str) -> dict[str, Any]:
+    """Give the same keys for a question that never came to an answer."""
+    nothing = as_json(Answer(id="none", text="", status=status))
+    return {**nothing, "error": {"error_type": error_type, "message": message}}
+
+
 def _source(citation: Citation) -> dict[str, Any]:
     return {
         "number": citation.number,

@@ -11,7 +11,7 @@ from bot.commands.ask import Asked, check_scope, respond, thread_ref
 from bot.commands.session import Session, session
 from bot.outcome import OK
 from bot.wiring import surface
-from core.errors import InvalidInput, Unavailable
+from core.errors import InvalidInput, StoreUnavailable, Unavailable
 from core.model import Answer, Scope
 
 if TYPE_CHECKING:
@@ -64,12 +64,15 @@ class _Chat:
         self._last: Answer | None = None
 
     def welcome(self) -> None:
-        store = self._opened.app.conversations
-        known = self._opened.run(store.load(self._thread)) if store else None
-        turns = len(known.turns) if known else 0
         self._say("Ask about the documents. /help shows what else can be typed.")
-        if turns:
-            self._say(f"This conversation goes on ({turns} so far); /forget starts anew.")
+        store = self._opened.app.conversations
+        try:
+            known = self._opened.run(store.load(self._thread)) if store else None
+        except StoreUnavailable as error:
+            self._say(f"{error} Until then, nothing is remembered.")
+            return
+        if known:
+            self._say(f"This conversation goes on ({len(known.turns)} so far); /forget starts anew.")
 
     def take(self, line: str) -> None:
         match line:
@@ -103,7 +106,11 @@ class _Chat:
 
     def _forget(self) -> None:
         store = self._opened.app.conversations
-        forgotten = self._opened.run(store.forget(self._thread)) if store else False
+        try:
+            forgotten = self._opened.run(store.forget(self._thread)) if store else False
+        except StoreUnavailable as error:
+            self._say(f"{error} Nothing was forgotten.")
+            return
         self._say("Forgotten." if forgotten else "There was nothing to forget.")
 
     def _say(self, text: str) -> None:

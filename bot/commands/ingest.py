@@ -60,9 +60,10 @@ def _print(console: Console, name: str, summary: Summary, *, quiet: bool) -> Non
             f"{summary.removed} removed, {len(summary.failed)} failed ({summary.passages} new passages)",
             highlight=False,
             markup=False,
+            soft_wrap=True,
         )
     for failed in summary.failed[:SHOWN_FAILURES]:
-        console.print(f"  {failed.name}: {failed.reason}", highlight=False, markup=False)
+        console.print(f"  {failed.name}: {failed.reason}", highlight=False, markup=False, soft_wrap=True)
     if len(summary.failed) > SHOWN_FAILURES:
         console.print(f"  … and {len(summary.failed) - SHOWN_FAILURES} more", markup=False)
     if not summary.pages:
@@ -70,4 +71,5 @@ def _print(console: Console, name: str, summary: Summary, *, quiet: bool) -> Non
             f"Nothing in {name} could be read, so nothing was changed. Footnote reads Markdown, MDX, HTML, "
             "reStructuredText, plain text, PDF, notebooks and Word.",
             markup=False,
+            soft_wrap=True,
         )

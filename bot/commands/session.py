@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from bot.data_folder import hold
 from bot.logs import logger_to
 from bot.settings import Settings, read_settings
 from bot.wiring import App, assemble
+from core.events import Event, MemoryFailed, everyone
 
 Result = TypeVar("Result")
 
@@ -35,13 +37,20 @@ def session(command: str, *, memory: bool = False) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends."""
     settings = read_settings()
     with hold(settings.data_dir, command=command) as folder, asyncio.Runner() as runner:
-        observer = log_events(logger_to(folder, settings.log_level))
+        observer = everyone(log_events(logger_to(folder, settings.log_level)), _tell)
         opened = assemble(settings, memory=memory, observer=observer)
         app = runner.run(_enter(opened.__aenter__))
         try:
             yield Session(settings, app, runner)
         finally:
             runner.run(opened.__aexit__(None, None, None))
+
+
+def _tell(event: Event) -> None:
+    """Say on standard error what the reader of an answer should know besides."""
+    if isinstance(event, MemoryFailed):
+        verb = "read" if event.doing == "load" else "kept"
+        sys.stderr.write(f"The conversation could not be {verb}: its store cannot be reached. Check REDIS_URL.\n")
 
 
 async def _enter(enter: Callable[[], Coroutine[Any, Any, App]]) -> App:
