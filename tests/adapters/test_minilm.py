@@ -216,6 +216,7 @@ except Misconfigured as error:
     )
 
 
+@pytest.mark.promise("model-checked")
 @pytest.mark.parametrize(
     ("file", "message"),
     [

@@ -101,6 +101,7 @@ async def test_text_and_ids_of_any_characters_come_back(store: ConversationStore
     assert await store.load(place) == Conversation(thread=place, turns=(awkward,))
 
 
+@pytest.mark.promise("expiry")
 async def test_each_append_restarts_the_clock(store: ConversationStore, clock: Clock) -> None:
     """A conversation that goes on lives on, with its first turn."""
     await store.append(thread(), turn("1"))
@@ -111,6 +112,7 @@ async def test_each_append_restarts_the_clock(store: ConversationStore, clock: C
     assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("1"), turn("2")))
 
 
+@pytest.mark.promise("expiry")
 async def test_a_conversation_ends_with_its_time(store: ConversationStore, clock: Clock) -> None:
     """After the TTL there is none, there is nothing to forget, and the next turn stands alone."""
     await store.append(thread(), turn("1"))
@@ -135,6 +137,7 @@ async def test_reading_and_removing_do_not_restart_the_clock(store: Conversation
     assert await store.load(thread()) is None
 
 
+@pytest.mark.promise("written-once")
 async def test_a_turn_that_is_appended_again_is_kept_once_where_it_stood(store: ConversationStore) -> None:
     """The second append with the same question replaces the text and keeps the order."""
     for each in (turn("1"), turn("2"), turn("1", answer="It moves.")):
@@ -143,6 +146,7 @@ async def test_a_turn_that_is_appended_again_is_kept_once_where_it_stood(store: 
     assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("1", answer="It moves."), turn("2")))
 
 
+@pytest.mark.promise("nothing-lost")
 async def test_concurrent_appends_lose_nothing(store: ConversationStore) -> None:
     """Twenty writers at once, each with two turns of which one is the same for all, leave twenty-one."""
     start = asyncio.Barrier(20)
@@ -179,6 +183,7 @@ async def test_a_conversation_whose_last_turn_is_removed_is_none(store: Conversa
     assert not await store.forget(thread())
 
 
+@pytest.mark.promise("forget")
 async def test_forgetting_says_whether_there_was_something(store: ConversationStore) -> None:
     """A thread is forgotten once."""
     await store.append(thread(), turn("1"))

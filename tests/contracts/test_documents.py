@@ -45,6 +45,7 @@ async def everything(source: DocumentSource) -> list[Document | Unreadable]:
     return [item async for item in source.documents()]
 
 
+@pytest.mark.promise("formats")
 async def test_every_readable_page_is_given_with_its_title_and_text(shelf: Shelf) -> None:
     """Front matter and headings name the pages."""
     pages = [item for item in await everything(shelf(PAGES)) if isinstance(item, Document)]
@@ -56,6 +57,7 @@ async def test_every_readable_page_is_given_with_its_title_and_text(shelf: Shelf
     ]
 
 
+@pytest.mark.promise("unreadable-files")
 async def test_what_cannot_be_read_is_reported_and_does_not_stop_the_rest(shelf: Shelf) -> None:
     """The report has a name, a reason that is a sentence, and the address that the page would have."""
     items = await everything(shelf(PAGES))

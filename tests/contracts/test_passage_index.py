@@ -123,6 +123,7 @@ async def test_each_list_has_at_most_as_many_as_were_asked_for(index: PassageInd
     assert 3 <= len(await find(index, "robot", limit=3)) <= 6
 
 
+@pytest.mark.promise("scope")
 @pytest.mark.parametrize(
     ("scope", "texts"),
     [
@@ -143,6 +144,7 @@ async def test_a_scope_limits_what_is_found(index: PassageIndex, scope: Scope, t
     assert set(await find(index, "robots", scope=scope)) == texts
 
 
+@pytest.mark.promise("release-dates")
 @pytest.mark.parametrize(
     ("open_at", "texts"),
     [
@@ -160,6 +162,7 @@ async def test_what_is_released_later_is_hidden(index: PassageIndex, open_at: da
     assert set(await find(index, "robots", scope=Scope(open_at=open_at))) == texts
 
 
+@pytest.mark.promise("whole-pages")
 @pytest.mark.parametrize("after", [["New a."], ["New a.", "New b."], ["New a.", "New b.", "New c.", "New d."]])
 async def test_replacing_a_page_leaves_nothing_old(index: PassageIndex, after: list[str]) -> None:
     """Whether the page shrinks, stays or grows."""

@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 CASES = Path(__file__).with_name("textbook.jsonl")
 
 
@@ -18,6 +20,7 @@ def run(data: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.promise("textbook")
 def test_the_textbook_questions_are_answered_as_expected(shared_data: Path, tmp_path: Path) -> None:
     """Each of the five kinds of question retrieves, cites and abstains as it should, by the quoting model."""
     run(

@@ -129,6 +129,7 @@ async def test_the_prompt_only_ever_grows(script: Script) -> None:
     assert second[3:] == ({"role": "tool", "tool_call_id": "call-7", "content": FOUND},)
 
 
+@pytest.mark.promise("bounded-loop")
 async def test_after_four_rounds_of_tools_the_model_has_to_answer_without(script: Script) -> None:
     """The fifth time there is no tool to call, and a call of one is not followed."""
     rounds = [turn(search(f"try {number}")) for number in range(4)]
@@ -212,6 +213,7 @@ async def test_a_call_nested_without_end_is_a_bad_call(script: Script) -> None:
     assert streamed(progress) == "Robots act [1]."
 
 
+@pytest.mark.promise("events")
 async def test_every_step_is_an_event(script: Script) -> None:
     """Observers hear of states, tool calls, tokens and removed addresses, each with the question it belongs to."""
     events: list[Event] = []
@@ -247,6 +249,7 @@ async def test_history_stands_between_the_instructions_and_the_question(script: 
     )
 
 
+@pytest.mark.promise("follow-ups")
 async def test_a_follow_up_is_searched_with_the_question_before_if_the_model_cannot_word_it(script: Script) -> None:
     """The newest question that was not small talk goes along."""
     past = conversation(turn_of("What is VLA?"), turn_of("What is a robot?"), turn_of("Thanks!"))
@@ -297,6 +300,7 @@ async def test_closing_a_run_ends_the_models_work_at_once(items: int, script: Sc
     assert model.closed_early == 1
 
 
+@pytest.mark.promise("scope")
 async def test_the_scope_of_the_question_bounds_every_search(script: Script) -> None:
     """What may be searched is the question's, whatever the model asks for."""
     scope = Scope(sources=("docs",))

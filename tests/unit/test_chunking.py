@@ -290,6 +290,7 @@ BLOCKS = st.one_of(
 MARKDOWN = st.lists(BLOCKS, max_size=8).map("\n\n".join)
 
 
+@pytest.mark.promise("whole-passages")
 @given(text=MARKDOWN, limit=st.integers(32, 80), measure=st.sampled_from([count, len]))
 @settings(deadline=None, max_examples=200)
 def test_every_page_keeps_the_rules(text: str, limit: int, measure: Callable[[str], int]) -> None:

@@ -83,6 +83,7 @@ def test_what_the_model_writes_becomes_footnotes(written: str, shown: str) -> No
     assert rewrite(*written) == shown
 
 
+@pytest.mark.promise("numbers-in-order")
 def test_footnotes_lead_to_the_sections_in_the_order_of_use() -> None:
     """The footnotes carry the shown numbers and the sections' own addresses and scores."""
     stream = CitationStream(make_sources())
@@ -124,6 +125,7 @@ PARTS = st.sampled_from([*SNIPPETS.split(), " ", "  ", "    ", "\n", "\n\n", "\t
 MARKDOWN = st.one_of(st.lists(PARTS, max_size=24).map("".join), st.text(max_size=60))
 
 
+@pytest.mark.promise("streaming-is-exact")
 @given(text=MARKDOWN, cuts=st.lists(st.integers(0, 400), max_size=30))
 @settings(max_examples=800, deadline=None)
 def test_streaming_shows_exactly_what_writing_at_once_shows(text: str, cuts: list[int]) -> None:
@@ -135,6 +137,7 @@ def test_streaming_shows_exactly_what_writing_at_once_shows(text: str, cuts: lis
     assert rewrite(*text) == rewrite(text)
 
 
+@pytest.mark.promise("no-invented-links")
 @given(text=MARKDOWN)
 @settings(max_examples=500, deadline=None)
 def test_no_unknown_address_is_ever_a_link(text: str) -> None:

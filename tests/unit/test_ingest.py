@@ -115,6 +115,7 @@ async def test_nothing_is_removed_while_an_unreadable_page_has_no_known_address(
     assert steps[-1].removed == 0
 
 
+@pytest.mark.promise("empty-folder-keeps-index")
 @pytest.mark.parametrize("found", [[], [Unreadable(name="a.md", reason="It is locked.", url=url("a"))]])
 async def test_a_source_without_readable_pages_empties_nothing(found: Sequence[Unreadable]) -> None:
     """A folder that is mistyped or not mounted does not cost the index."""
@@ -152,6 +153,7 @@ async def test_another_source_keeps_its_pages() -> None:
     assert (await index.outline()).sources == ("docs", "wiki")
 
 
+@pytest.mark.promise("resumable")
 async def test_a_run_that_is_broken_off_is_continued() -> None:
     """What was done before the embedder failed is not done again."""
     index = MemoryIndex()

@@ -126,6 +126,7 @@ async def test_what_is_not_text_or_damaged_is_reported_and_the_rest_is_read(tmp_
     assert [item.title for item in items if isinstance(item, Document)] == ["Good"]
 
 
+@pytest.mark.promise("plain-errors")
 async def test_a_parser_that_breaks_is_reported_without_its_own_words(tmp_path: Path) -> None:
     """HTML that is nested deeper than a parser can follow costs one page."""
     write(tmp_path, {"deep.html": "<div>" * 5_000 + "text", "good.md": "# Good\n"})
@@ -182,6 +183,7 @@ async def test_what_may_not_be_opened_is_reported(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.promise("stays-in-folder")
 async def test_links_are_followed_once_and_never_out_of_the_folder(tmp_path: Path) -> None:
     """A loop ends, a second way to a page adds nothing, a way out is reported, and hidden stores still work."""
     root = tmp_path / "root"

@@ -60,6 +60,7 @@ def test_a_release_date_that_cannot_be_read_refuses_the_page() -> None:
         opening({"release": "next spring"})
 
 
+@pytest.mark.promise("drafts-hidden")
 def test_drafts_and_unlisted_pages_are_hidden() -> None:
     """Only the plain word counts."""
     shown = [is_hidden(meta) for meta in ({"draft": True}, {"unlisted": True}, {"draft": False}, {"draft": "no"}, {})]

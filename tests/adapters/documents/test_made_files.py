@@ -43,6 +43,7 @@ async def documents(folder: Path) -> dict[str, Document]:
     return {item.url.rpartition("/")[2]: item for item in items if isinstance(item, Document)}
 
 
+@pytest.mark.promise("formats")
 @pytest.mark.parametrize("kind", ["pdf", "docx", "ipynb", "html"])
 async def test_every_sentence_of_a_lesson_is_found_in_the_file_made_of_it(
     kind: str, lessons: list[Path], made: Path

@@ -40,6 +40,7 @@ def test_a_number_for_sorting_is_taken_off_but_dates_and_versions_stay(name: str
     assert unnumbered(name) == shown
 
 
+@pytest.mark.promise("deep-links")
 @pytest.mark.parametrize(
     ("place", "meta", "path"),
     [

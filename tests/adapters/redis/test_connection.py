@@ -20,6 +20,7 @@ def test_something_else_than_an_address_is_refused(url: str) -> None:
         connect(url)
 
 
+@pytest.mark.promise("plain-errors")
 async def test_a_server_that_is_away_is_unavailable_without_its_address() -> None:
     """Neither the password nor the address in the URL gets into the message."""
     client = connect("redis://somebody:hunter2@localhost:1/0")

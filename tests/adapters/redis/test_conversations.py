@@ -81,6 +81,7 @@ async def test_a_value_under_the_name_of_another_question_is_not_read(redis_clie
     assert await store(redis_client).load(thread()) is None
 
 
+@pytest.mark.promise("unreadable-is-none")
 async def test_one_unreadable_turn_is_skipped(redis_client: Redis) -> None:
     """Turns under a lost secret, of another form, or of junk do not hide the others."""
     await store(redis_client, OTHER).append(thread(), turn(1))
@@ -102,6 +103,7 @@ async def test_a_conversation_under_a_lost_secret_is_none_and_starts_afresh(redi
     assert await store(redis_client).load(thread()) == conversation(2)
 
 
+@pytest.mark.promise("key-rotation")
 async def test_a_conversation_survives_the_change_of_secrets(redis_client: Redis) -> None:
     """With both secrets the old turns are read and the new one is added."""
     await store(redis_client, OTHER).append(thread(), turn(1))
@@ -121,6 +123,7 @@ async def test_a_key_of_another_kind_counts_as_none(redis_client: Redis) -> None
     assert await conversations.load(thread()) == conversation(1)
 
 
+@pytest.mark.promise("encrypted")
 async def test_no_word_of_a_conversation_reaches_the_disk(tmp_path: Path) -> None:
     """The server's files hold the thread's key and none of its texts, nor the secret."""
     async with PrivateServer(tmp_path) as url:

@@ -69,6 +69,7 @@ def test_a_weak_secret_is_refused_without_being_shown(weak: str) -> None:
     assert "short-secret" not in str(caught.value)
 
 
+@pytest.mark.promise("key-is-private")
 def test_a_key_file_is_made_once_for_its_owner_only(tmp_path: Path) -> None:
     """Twenty readers at once share one secret which nobody else may read."""
     path = tmp_path / "new" / "secret.key"

@@ -65,6 +65,7 @@ async def stored(folder: Path) -> bytes:
     return value
 
 
+@pytest.mark.promise("data-survives")
 async def test_data_survives_an_orderly_stop(tmp_path: Path) -> None:
     """What was written is there after the next start, and the socket and the link to it are gone meanwhile."""
     async with PrivateServer(tmp_path / "store") as url:
@@ -90,6 +91,7 @@ async def test_a_stop_leaves_no_process(tmp_path: Path) -> None:
     await wait_until(lambda: not runs(watcher), what="the end of the watcher")
 
 
+@pytest.mark.promise("store-goes-with-owner")
 async def test_the_server_goes_when_its_owner_is_killed(tmp_path: Path) -> None:
     """SIGKILL of the owner ends the server, and the data is there for the next one."""
     with owned(tmp_path) as (process, server):
@@ -169,6 +171,7 @@ async def test_a_killed_server_is_unavailable_until_it_is_started_again(tmp_path
     await asyncio.to_thread(server.stop)
 
 
+@pytest.mark.promise("data-survives")
 async def test_a_half_written_last_line_is_cut_off(tmp_path: Path) -> None:
     """A crash in the middle of a write costs that write only."""
     async with PrivateServer(tmp_path) as url:
@@ -206,6 +209,7 @@ async def test_a_folder_of_any_name_and_length_works(tmp_path: Path) -> None:
     assert await stored(folder) == b"value"
 
 
+@pytest.mark.promise("store-is-private")
 def test_only_the_owner_can_reach_the_data(tmp_path: Path) -> None:
     """Socket and files are closed to others, also in a folder that is not."""
     (tmp_path / "store").mkdir(mode=0o755)

@@ -1,0 +1,1 @@
+"""What Footnote is, in ten short tests; begin here."""

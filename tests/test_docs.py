@@ -1,0 +1,163 @@
+"""The documents say what is true: examples are run again, links lead somewhere, and settings are the real ones."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from bot.commands.ask import Asked
+from bot.settings import Settings
+from bot.wiring import assemble
+from core.anchors import slug
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+MARKDOWN = [ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", *PAGES]
+SCORE = re.compile(r"\(\d\.\d\d\)")
+BREAK_INSIDE = re.compile(r"(?<!^\d)[.!?]`? +[A-Z]")
+CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+ABOUT = {
+    "What is Footnote?": "",
+    "How do I install it?": "installing",
+    "How do I configure it?": "configuring",
+    "How do I moderate it?": "moderating",
+    "How long are conversations kept?": "privacy",
+    "Can I use my own documents?": "ingesting",
+    "What happens when nothing relevant is found?": "answers",
+    "Can I use it on Discord?": "connecting",
+    "How do I connect Redis?": "connecting",
+    "What are the exit codes?": "asking",
+}
+
+
+def names(path: Path) -> str:
+    """Name a file in a test's id."""
+    return path.name
+
+
+@pytest.fixture(name="ingested", scope="module")
+def _ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Read the documents into a data folder."""
+    folder = tmp_path_factory.mktemp("data")
+    run(folder, "ingest", "docs", "--source", "footnote", "--base-url", "https://footnote.example")
+    return folder
+
+
+def run(folder: Path, *words: str) -> str:
+    """Run the command line as a person does, and give what it wrote."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "bot", *words],
+        cwd=ROOT,
+        env={**os.environ, "FOOTNOTE_DATA_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout
+
+
+@pytest.mark.promise("true-readme")
+def test_the_exchange_in_the_readme_is_a_real_one(ingested: Path) -> None:
+    """Asking the README's question again gives the README's answer, whatever the scores."""
+    found = re.search(
+        r'^\$ footnote ask "([^"\n]+)"\n(.*?)^```$', (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert found is not None
+
+    assert SCORE.sub("", run(ingested, "ask", found[1])) == SCORE.sub("", found[2])
+
+
+@pytest.mark.promise("demo-knows")
+async def test_the_demo_knows_its_own_product(ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What newcomers ask is answered, first of all from the page about it."""
+    monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(ingested))
+    settings = Settings()
+    async with assemble(settings) as product:
+        answers = {text: await product.agent.answer(Asked(text).question(settings)) for text in ABOUT}
+
+    cited = {text: [urlsplit(citation.url).path for citation in answer.citations] for text, answer in answers.items()}
+    assert {text: pages[0].strip("/") if pages else None for text, pages in cited.items()} == ABOUT
+
+
+@pytest.mark.promise("settings-documented")
+def test_the_settings_table_is_the_settings() -> None:
+    """The README lists each setting with its default and its description, in their order."""
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (.+?) \| (.+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+
+    assert rows == [
+        (str(field.validation_alias), "none" if field.default is None else f"`{field.default}`", field.description)
+        for field in Settings.model_fields.values()
+    ]
+
+
+@pytest.mark.promise("settings-documented")
+def test_the_example_settings_are_the_settings() -> None:
+    """`.env.example` holds each setting with its default and its description, in their order."""
+    entries = re.findall(r"^# ([^\n]+)\n# ([A-Z_]+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
+
+    assert entries == [
+        (field.description, str(field.validation_alias), "" if field.default is None else str(field.default))
+        for field in Settings.model_fields.values()
+    ]
+
+
+def test_every_setting_is_explained() -> None:
+    """The page about configuring names every setting."""
+    page = (ROOT / "docs" / "configuring.md").read_text()
+
+    assert [name for field in Settings.model_fields.values() if (name := str(field.validation_alias)) not in page] == []
+
+
+def test_every_command_and_option_is_in_the_readme(tmp_path: Path) -> None:
+    """The README's table of commands is the command line."""
+    rows = re.findall(r"^\| `footnote (\w+)[^`]*` \| ([^|]+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    commands = re.findall(r"^  (\w+)  ", run(tmp_path, "--help").partition("Commands:")[2], re.MULTILINE)
+    options = {
+        name: {*re.findall(r"^  (--[\w-]+)", run(tmp_path, name, "--help"), re.MULTILINE)} - {"--help"}
+        for name in commands
+    }
+
+    assert {name: set(re.findall(r"--[\w-]+", text)) for name, text in rows} == options
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=names)
+def test_a_line_holds_one_sentence(page: Path) -> None:
+    """Outside of code and tables, no line of a page goes on after the end of a sentence."""
+    lines = CODE.sub("", page.read_text()).splitlines()
+
+    assert [line for line in lines if BREAK_INSIDE.search(line) and not line.startswith("|")] == []
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=names)
+def test_links_lead_to_files(page: Path) -> None:
+    """Every relative link leads to a file, and to a heading of it where it names one."""
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text())
+
+    assert [link for link in links if not _leads_somewhere(page, *link)] == []
+
+
+def _leads_somewhere(page: Path, path: str, anchor: str) -> bool:
+    target = page.parent / path if path else page
+    headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE) if target.is_file() else []
+    return target.is_file() and (not anchor or anchor in [slug(heading) for heading in headings])
+
+
+def test_the_code_map_names_files_that_exist() -> None:
+    """Every file and folder that the architecture names is there, and every module of the product is named."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    named = re.findall(r"`((?:bot|core|adapters|tests)/[\w/.]+)`", text)
+    modules = [
+        path.relative_to(ROOT).with_suffix("").as_posix()
+        for package in ("core", "bot", "adapters")
+        for path in sorted((ROOT / package).iterdir())
+        if not path.name.startswith("__")
+    ]
+
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [module for module in modules if module not in text] == []
