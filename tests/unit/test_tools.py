@@ -1,0 +1,165 @@
+"""Functions as tools of a model: schemas from signatures, and whatever arguments a model may write."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import Field
+
+from core.events import Event, ToolCalled
+from core.model import ToolCall, ToolRecord, ToolSpec
+from core.toolbox import Toolbox, as_message, asked_for
+from core.tools import Tool, ToolError, ToolOutput, failure
+from tests.builders import question
+from tests.fakes.chat import call
+from tests.fakes.clock import Clock
+
+
+async def add(
+    a: Annotated[int, Field(description="One number.")], b: Annotated[int, Field(description="Another.")] = 1
+) -> Mapping[str, Any]:
+    """Add two numbers."""
+    if b == 13:
+        raise ToolError("13 is not added here. Take another number.")
+    return {"sum": a + b, "note": "größer"}
+
+
+async def ping() -> Mapping[str, Any]:  # noqa: D103 - a tool may have no description
+    return {}
+
+
+def make_toolbox(events: list[Event] | None = None) -> Toolbox:
+    """Two tools for one question; each call takes two seconds by the clock."""
+    seen: list[Event] = [] if events is None else events
+    return Toolbox([Tool(add), Tool(ping)], question=question().message, clock=Clock(step=2.0), observer=seen.append)
+
+
+def test_a_schema_comes_from_the_signature() -> None:
+    """Types, descriptions and defaults are there, and nothing else is allowed."""
+    assert Tool(add).spec == ToolSpec(
+        name="add",
+        description="Add two numbers.",
+        parameters={
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["a"],
+            "properties": {
+                "a": {"type": "integer", "description": "One number."},
+                "b": {"type": "integer", "description": "Another.", "default": 1},
+            },
+        },
+    )
+
+
+def test_a_tool_without_arguments_and_description_is_a_tool() -> None:
+    """Its schema is an empty object."""
+    assert Tool(ping).spec == ToolSpec(
+        name="ping", description="", parameters={"type": "object", "additionalProperties": False, "properties": {}}
+    )
+
+
+async def test_a_result_goes_back_as_readable_json() -> None:
+    """Letters of all languages stay letters."""
+    assert await Tool(add).call('{"a": 2}') == ToolOutput(
+        '{"success": true, "data": {"sum": 3, "note": "größer"}, "error": null}', success=True
+    )
+
+
+async def test_no_arguments_at_all_are_none() -> None:
+    """Some models write nothing where a tool takes nothing."""
+    assert await Tool(ping).call("") == ToolOutput('{"success": true, "data": {}, "error": null}', success=True)
+
+
+async def test_all_that_is_wrong_with_the_arguments_is_told_at_once() -> None:
+    """The model can mend it in one go."""
+    output = await Tool(add).call('{"a": "two", "c": 1}')
+
+    assert json.loads(output.text)["error"] == (
+        "Bad arguments for add: a: Input should be a valid integer, unable to parse string as an integer; "
+        "c: Extra inputs are not permitted. Call it again with corrected arguments."
+    )
+    assert not output.success
+
+
+async def test_a_tool_can_speak_to_the_model() -> None:
+    """What it raises for the model is the model's to read."""
+    assert await Tool(add).call('{"a": 1, "b": 13}') == failure("13 is not added here. Take another number.")
+
+
+ANYTHING = st.one_of(
+    st.text(max_size=40),
+    st.text(alphabet=st.characters(exclude_categories=()), max_size=10),
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc") | st.text(), inner),
+        max_leaves=8,
+    ).map(json.dumps),
+    st.fixed_dictionaries({"a": st.integers(), "b": st.integers() | st.text(max_size=4)}).map(json.dumps),
+)
+
+
+@given(arguments=ANYTHING)
+@settings(max_examples=200, deadline=None)
+def test_no_arguments_make_a_tool_raise(arguments: str) -> None:
+    """Whatever a model writes, the tool gives back an envelope of three keys."""
+    envelope = json.loads(asyncio.run(Tool(add).call(arguments)).text)
+
+    assert envelope.keys() == {"success", "data", "error"}
+    assert envelope["success"] == (envelope["error"] is None) == (envelope["data"] is not None)
+
+
+@given(arguments=ANYTHING.filter(lambda text: text.isprintable()))
+@settings(max_examples=100, deadline=None)
+def test_what_is_asked_for_can_always_be_shown(arguments: str) -> None:
+    """It is a string, empty where there is no query."""
+    assert asked_for(call(arguments)) == ""
+
+
+def test_the_query_of_a_call_is_what_it_asks_for() -> None:
+    """Only a text can be a query."""
+    written = ('{"query": "robots"}', '{"query": 5}', '["query"]', "{", "[" * 200_000, "{}")
+
+    assert [asked_for(call(arguments)) for arguments in written] == ["robots", "", "", "", "", ""]
+
+
+async def test_results_and_records_keep_the_order_of_the_calls() -> None:
+    """An unknown tool is an answer like any other."""
+    events: list[Event] = []
+    toolbox = make_toolbox(events)
+    calls = [call('{"a": 1}', name="add", id="1"), call("{}", name="subtract", id="2"), call("", name="ping", id="3")]
+
+    messages = await toolbox.call(calls)
+
+    unknown = failure("There is no tool 'subtract'. The tools are: add, ping.").text
+    texts = ['{"success": true, "data": {"sum": 2, "note": "größer"}, "error": null}', unknown]
+    texts.append('{"success": true, "data": {}, "error": null}')
+    assert messages == [
+        {"role": "tool", "tool_call_id": id_, "content": text} for id_, text in zip("123", texts, strict=True)
+    ]
+    assert toolbox.records == [
+        ToolRecord(name=one.name, arguments=one.arguments, success=good, result_size=len(text), time_ms=2000.0)
+        for one, good, text in zip(calls, (True, False, True), texts, strict=True)
+    ]
+    assert events == [ToolCalled(question().message, **record.model_dump()) for record in toolbox.records]
+
+
+def test_the_toolbox_lists_its_tools() -> None:
+    """The model is told of each."""
+    assert [spec.name for spec in make_toolbox().specs] == ["add", "ping"]
+
+
+def test_the_models_own_turn_goes_back_in_the_chat_format() -> None:
+    """A turn without text has none, not an empty one: some services refuse that."""
+    wish = ToolCall(id="7", name="add", arguments='{"a": 1}')
+    function = {"name": "add", "arguments": '{"a": 1}'}
+
+    assert as_message("", [wish]) == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "7", "type": "function", "function": function}],
+    }
