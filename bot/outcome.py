@@ -29,7 +29,7 @@ def report(command: Callable[[], int], *, as_json: bool = False) -> int:
     except BrokenPipeError:  # whoever reads our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
-    except (Exception, KeyboardInterrupt) as error:  # the last line of defence
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last line of defence
         code, error_type, sentence = _explain(error)
         _say(sentence, error_type, stopped=code == STOPPED, as_json=as_json)
         return code

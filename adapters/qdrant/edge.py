@@ -83,11 +83,12 @@ class EdgeIndex:
         if not passages:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
             return
-        content_hash = passages[0].passage.content_hash
+        new = [embedded.passage for embedded in passages]
         points = [_point(embedded, lexical) for embedded in passages]
-        with replacing(self._folder, url, content_hash):
+        with replacing(self._folder, url, new):
             shard.update(UpdateOperation.upsert_points(points))
-            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, other_than_hash=content_hash)))
+            old = page_filter(url, but=(passage.passage_id for passage in new))
+            shard.update(UpdateOperation.delete_points_by_filter(old))
 
 
 def _point(embedded: EmbeddedPassage, lexical: LexicalEncoder) -> Point:

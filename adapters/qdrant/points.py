@@ -49,16 +49,13 @@ def scope_filter(scope: Scope) -> Filter | None:
     return Filter(must=must, must_not=must_not) if must or must_not else None
 
 
-def page_filter(url: str, *, other_than_hash: str | None = None) -> Filter:
-    """Choose the passages of one page: all, or those of another version."""
-    from qdrant_edge import FieldCondition, Filter, MatchValue
+def page_filter(url: str, *, but: Iterable[str] = ()) -> Filter:
+    """Choose the passages of one page, but for those with the given ids."""
+    from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue
 
+    kept = set(but)
     of_page = FieldCondition(key="page_url", match=MatchValue(value=url))
-    if other_than_hash is None:
-        return Filter(must=[of_page])
-    return Filter(
-        must=[of_page], must_not=[FieldCondition(key="content_hash", match=MatchValue(value=other_than_hash))]
-    )
+    return Filter(must=[of_page], must_not=[HasIdCondition(set(kept))] if kept else [])
 
 
 def complete_pages(payloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:

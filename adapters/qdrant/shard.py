@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, page_filter
 from core.errors import Misconfigured
+from core.model import Passage
 
 if TYPE_CHECKING:
     from qdrant_edge import EdgeShard
@@ -40,7 +42,7 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
         shard = _create(folder / "shard", label)
         written.write_text(json.dumps(asdict(label)))
         return shard
-    found = Label(**json.loads(written.read_text()))
+    found = _read(written)
     if found != label:
         raise Misconfigured(
             f"The index in {folder} was made with {found}, but now the embedder is {label}. Vectors of two embedders "
@@ -49,6 +51,16 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
     shard = EdgeShard.load(str(folder / "shard"))
     _finish_replacement(shard, folder)
     return shard
+
+
+def _read(written: Path) -> Label:
+    try:
+        return Label(**json.loads(written.read_text()))
+    except (ValueError, TypeError) as error:
+        raise Misconfigured(
+            f"The index in {written.parent} is damaged: {written.name} cannot be read. "
+            "Remove that folder and run `footnote ingest` again."
+        ) from error
 
 
 def _create(folder: Path, label: Label) -> EdgeShard:
@@ -83,30 +95,25 @@ def _create(folder: Path, label: Label) -> EdgeShard:
 
 
 @contextmanager
-def replacing(folder: Path, url: str, content_hash: str) -> Generator[None]:
+def replacing(folder: Path, url: str, passages: Sequence[Passage]) -> Generator[None]:
     """Leave a note while the passages of a page are replaced."""
     note = folder / "replacing.json"
-    note.write_text(json.dumps({"url": url, "content_hash": content_hash}))
+    ids = [passage.passage_id for passage in passages]
+    note.write_text(json.dumps({"url": url, "content_hash": passages[0].content_hash, "ids": ids}))
     yield
     note.unlink()
 
 
 def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
     """If the new passages of a page are there, remove what is left of the old ones."""
-    from qdrant_edge import CountRequest, FieldCondition, Filter, MatchValue, UpdateOperation
+    from qdrant_edge import CountRequest, FieldCondition, Filter, HasIdCondition, MatchValue, UpdateOperation
 
     note = folder / "replacing.json"
     if not note.exists():
         return
-    pending = json.loads(note.read_text() or "{}")
-    if pending:
-        url, content_hash = pending["url"], pending["content_hash"]
-        new = Filter(
-            must=[
-                FieldCondition(key="page_url", match=MatchValue(value=url)),
-                FieldCondition(key="content_hash", match=MatchValue(value=content_hash)),
-            ]
-        )
-        if shard.count(CountRequest(filter=new)):
-            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, other_than_hash=content_hash)))
+    with contextlib.suppress(ValueError):  # half a note: the crash came before the passages
+        pending = json.loads(note.read_text())
+        new = FieldCondition(key="content_hash", match=MatchValue(value=pending["content_hash"]))
+        if shard.count(CountRequest(filter=Filter(must=[new, HasIdCondition(set(pending["ids"]))]))):
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(pending["url"], but=pending["ids"])))
     note.unlink()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.qdrant import EdgeIndex
 from core.chunking import embedding_text
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage, Scope
 from core.ports import PassageIndex
@@ -27,7 +28,15 @@ async def memory(_folder: Path) -> AsyncGenerator[PassageIndex]:
     yield MemoryIndex()
 
 
-INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory]
+@asynccontextmanager
+async def edge(folder: Path) -> AsyncGenerator[PassageIndex]:
+    """The embedded index."""
+    index = EdgeIndex(folder / "index", embedder=EMBEDDER.name, dimension=EMBEDDER.dimension)
+    yield index
+    await index.aclose()
+
+
+INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory, edge]
 
 
 @pytest.fixture(name="index", params=INDEXES, ids=lambda make: make.__name__)

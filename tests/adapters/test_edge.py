@@ -1,0 +1,161 @@
+"""What is peculiar to the embedded index: its files, whose they are, and what a crash leaves of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from adapters.qdrant import EdgeIndex
+from core.chunking import embedding_text
+from core.errors import Misconfigured, RetrievalUnavailable
+from core.model import EmbeddedPassage, IndexQuery, Outline, Passage
+from tests.builders import passage
+from tests.fakes.embedder import HashEmbedder
+
+EMBEDDER = HashEmbedder()
+PAGE = "https://docs.example/a"
+
+
+@asynccontextmanager
+async def opened(folder: Path, *, embedder: str = EMBEDDER.name, dimension: int = 64) -> AsyncGenerator[EdgeIndex]:
+    """The index in a folder, closed at the end."""
+    index = EdgeIndex(folder, embedder=embedder, dimension=dimension)
+    try:
+        yield index
+    finally:
+        await index.aclose()
+
+
+def page(*texts: str, version: str) -> list[Passage]:
+    """The passages of one page in one version."""
+    return [
+        passage(
+            text,
+            url=PAGE,
+            passage_id=f"00000000-0000-0000-0000-00000000000{place}",
+            position=place,
+            page_length=len(texts),
+            content_hash=version,
+        )
+        for place, text in enumerate(texts)
+    ]
+
+
+async def put(index: EdgeIndex, passages: list[Passage]) -> None:
+    """Replace the page by these passages."""
+    vectors = await EMBEDDER.embed_passages([embedding_text(one) for one in passages])
+    await index.replace(PAGE, [*map(EmbeddedPassage, passages, vectors)])
+
+
+async def texts(index: EdgeIndex) -> set[str]:
+    """All texts that a search finds."""
+    query = IndexQuery("robots", await EMBEDDER.embed_query("robots"))
+    return {one.passage.text for one in await index.candidates(query, limit=50)}
+
+
+async def test_what_was_put_is_there_after_a_restart(tmp_path: Path) -> None:
+    """The files outlive the process that wrote them."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Robots act.", "Robots sense.", version="1"))
+
+    async with opened(tmp_path) as index:
+        assert await texts(index) == {"Robots act.", "Robots sense."}
+        assert await index.outline() == Outline(passages=2, pages=1, sources=("docs",), chapters=("one",))
+
+
+@pytest.mark.parametrize(("embedder", "dimension"), [("another-model", 64), (EMBEDDER.name, 32)])
+async def test_an_index_of_another_embedder_is_refused(tmp_path: Path, embedder: str, dimension: int) -> None:
+    """Vectors of two embedders are never mixed; the sentence names both and says what to do."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Robots act.", version="1"))
+
+    async with opened(tmp_path, embedder=embedder, dimension=dimension) as index:
+        with pytest.raises(
+            Misconfigured, match=rf"made with {EMBEDDER.name} .*{embedder}.*remove that folder"
+        ) as caught:
+            await index.outline()
+
+    assert str(tmp_path) in str(caught.value)
+
+
+async def test_a_damaged_label_is_told_in_words(tmp_path: Path) -> None:
+    """Half a label is no reason for a traceback."""
+    async with opened(tmp_path) as index:
+        await index.outline()
+    (tmp_path / "label.json").write_text('{"embedder": ')
+
+    async with opened(tmp_path) as index:
+        with pytest.raises(Misconfigured, match=r"label\.json cannot be read.*footnote ingest"):
+            await index.outline()
+
+
+async def test_a_second_owner_is_refused(tmp_path: Path) -> None:
+    """Two indexes on one folder would damage it."""
+    async with opened(tmp_path) as index:
+        await index.outline()
+
+        async with opened(tmp_path) as second:
+            with pytest.raises(RetrievalUnavailable):
+                await second.outline()
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from adapters.qdrant import edge
+from qdrant_edge import UpdateOperation
+from tests.adapters.test_edge import EMBEDDER, page, put
+
+class Dying:
+    upsert_points = staticmethod(UpdateOperation.upsert_points)
+    @staticmethod
+    def delete_points_by_filter(found):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    index = edge.EdgeIndex(Path(sys.argv[1]), embedder=EMBEDDER.name, dimension=64)
+    await put(index, page("Old a.", "Old b.", "Old c.", version="1"))
+    import qdrant_edge
+    qdrant_edge.UpdateOperation = Dying
+    await put(index, page("New a.", version="2"))
+
+asyncio.run(main())
+"""
+
+
+async def test_a_replacement_cut_in_two_is_finished_at_the_next_start(tmp_path: Path) -> None:
+    """A process killed between writing the new passages and removing the old ones leaves no mixed page."""
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    killed = subprocess.run(command, cwd=Path(__file__).parents[2], check=False)
+    assert killed.returncode == -9
+    assert (tmp_path / "replacing.json").exists()
+
+    async with opened(tmp_path) as index:
+        assert await texts(index) == {"New a."}
+        assert await index.pages("docs") == {PAGE: "2"}
+    assert not (tmp_path / "replacing.json").exists()
+
+
+async def test_half_a_note_means_that_nothing_had_happened(tmp_path: Path) -> None:
+    """A crash while the note is written comes before any passage."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Old a.", "Old b.", version="1"))
+    (tmp_path / "replacing.json").write_text('{"url": "https://docs')
+
+    async with opened(tmp_path) as index:
+        assert await texts(index) == {"Old a.", "Old b."}
+
+
+async def test_a_part_of_an_identifier_finds_the_whole(tmp_path: Path) -> None:
+    """`camelCase` and `snake_case` names are found by their parts, by words alone."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Call spin_until_future_complete here.", "Nothing else.", version="1"))
+
+        found = await index.candidates(IndexQuery("future", None), limit=5)
+
+    assert [one.passage.position for one in found] == [0]
