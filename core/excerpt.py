@@ -16,6 +16,8 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     if len(text) <= limit:
         return text
     spans = _spans(text, limit)
+    if not spans:
+        return ""
     wanted = set(stems(query))
     frequency = Counter(word for start, end in spans for word in set(stems(text[start:end])))
     found = [{word for word in stems(text[start:end]) if word in wanted} for start, end in spans]

@@ -7,7 +7,7 @@ import re
 # Each line below is one alternative of the pattern; breaking it would hide that.
 # ruff: noqa: E501
 _GREETING = r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day|night)|hallo|hola|salut|bonjour|ciao|namaste|salam|moin|guten (?:morgen|tag|abend)|buenos d[ií]as)"
-_THANKS = r"(?:(?:many |much )?thanks?(?: you| u)?(?: (?:so|very) much| a lot| again| for (?:that|this|your help|the help|helping))?|thx|ty|tysm|cheers|appreciated|much appreciated|danke|merci|gracias|grazie|obrigad[oa])"
+_THANKS = r"(?:(?:many |much )?thanks?(?: you| u)?(?: (?:so|very) much| a lot| again| for (?:that|this|your help|the help|helping)){0,3}|thx|ty|tysm|cheers|appreciated|much appreciated|danke|merci|gracias|grazie|obrigad[oa])"
 _FAREWELL = r"(?:bye+(?: bye+)?|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|cya|later|take care|have a (?:nice|good|great) (?:day|evening|weekend|one)|tsch[uü]ss|ad[ií]os|au revoir)"
 _PRAISE = r"(?:(?:that(?:'s| is| was)|this is|it(?:'s| is)|you(?:'re| are)) (?:very |so |really )?(?:great|good|nice|helpful|perfect|awesome|cool|amazing|clear|the best)|(?:great|good|nice|perfect|awesome|cool|amazing|wonderful|excellent|lol|haha+|wow|ok(?:ay)?|got it|i see|understood|makes sense|no problem|you'?re welcome|never ?mind|sorry)(?: (?:job|work|bot|answer|one))?)"
 _WELLBEING = r"(?:how are (?:you|u)(?: (?:doing|today))*|how(?:'s| is) it going|what'?s up|sup|how do you do|are you (?:there|ok|okay|alive|awake|online|working))"
