@@ -1,0 +1,97 @@
+"""Windows of whole sentences."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.excerpt import excerpt
+from core.words import sentence_spans
+
+TEXT = """\
+Wheels roll on floors. A gripper closes around a part. Legs carry weight over stones. \
+Batteries store energy. The torque of a gripper depends on its motor. Cables lead current to motors."""
+
+
+def test_a_short_text_stays_whole() -> None:
+    """There is nothing to cut."""
+    assert excerpt(TEXT, "legs", limit=len(TEXT)) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("query", "window"),
+    [
+        ("Where do wheels roll?", "Wheels roll on floors."),
+        ("torque of a motor", "The torque of a gripper depends on its motor."),
+        ("legs", "Legs carry weight over stones."),
+        ("batteries and torque", "Batteries store energy. The torque of a gripper depends on its motor."),
+    ],
+)
+def test_the_window_shares_the_most_words_with_the_query(query: str, window: str) -> None:
+    """Rare words of the passage count more than frequent ones."""
+    found = excerpt(TEXT, query, limit=75)
+
+    assert window in found or found in window
+    assert len(found) <= 75
+
+
+def test_without_a_shared_word_the_beginning_is_given() -> None:
+    """As much of it as fits."""
+    assert excerpt(TEXT, "zebra", limit=60) == "Wheels roll on floors. A gripper closes around a part."
+
+
+def test_space_alone_is_no_window() -> None:
+    """There is no sentence in it."""
+    assert excerpt(" \n" * 30, "robot", limit=10) == ""
+
+
+def test_a_sentence_longer_than_the_limit_is_cut_between_words() -> None:
+    """Only a word longer than the limit is cut inside."""
+    assert excerpt("alpha beta gamma delta", "delta", limit=12).strip() == "gamma delta"
+    assert excerpt("a" * 30, "delta", limit=12) == "a" * 12
+
+
+WORDS = st.sampled_from(
+    ["robot", "arm", "Legs", "e.g.", "torque.", "Really?", "x" * 50, "\n\n", "- item", "```\n", "。"]
+)
+TEXTS = st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=80).map(" ".join))
+
+
+@given(text=TEXTS, query=TEXTS, limit=st.integers(1, 200))
+@settings(max_examples=200, deadline=None)
+def test_a_window_is_a_piece_of_the_text_within_the_limit(text: str, query: str, limit: int) -> None:
+    """It is never longer than allowed, and says nothing that the text does not say."""
+    window = excerpt(text, query, limit=limit)
+
+    assert len(window) <= limit
+    assert window in text
+
+
+@given(text=TEXTS, query=TEXTS)
+@settings(max_examples=200, deadline=None)
+def test_sentences_that_fit_are_never_cut(text: str, query: str) -> None:
+    """If each sentence fits, the window begins and ends where sentences do."""
+    spans = list(sentence_spans(text))
+    limit = max((end - start for start, end in spans), default=1)
+    window = excerpt(text, query, limit=limit)
+
+    assert window in ("", text) or any(
+        text[first:last] == window for first, _ in spans for _, last in spans if first < last
+    )
+
+
+def test_real_lessons_give_readable_windows(shared_data: Path) -> None:
+    """Every window of the course book is a piece of its lesson, without space around it, and not a mere word."""
+    course = shared_data / "course-physical-ai"
+    queries = [json.loads(line)["text"] for line in (course / "queries.jsonl").read_text("utf-8").splitlines()[::300]]
+    lessons = [path.read_text("utf-8")[:4_000] for path in sorted((course / "lessons").rglob("*.md"))[::20]]
+
+    windows = [(lesson, excerpt(lesson, query, limit=500)) for lesson in lessons for query in queries]
+
+    assert len(windows) > 30
+    assert all(window in lesson and window == window.strip() for lesson, window in windows)
+    assert all(50 <= len(window) <= 500 for _, window in windows)

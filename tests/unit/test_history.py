@@ -1,0 +1,110 @@
+"""What of a conversation stands in front of a question."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.history import TokenEstimate, history
+from core.model import ToolRecord, Turn
+from tests.builders import conversation, turn_of
+
+PLENTY = 100_000
+
+
+def turns(count: int) -> list[Turn]:
+    """So many exchanges, numbered."""
+    return [turn_of(f"Question {n}?", f"Answer {n} [1].", id=f"m{n}") for n in range(count)]
+
+
+def test_a_conversation_is_given_oldest_first_without_its_marks() -> None:
+    """Old numbers mean nothing in a new answer."""
+    assert history(conversation(*turns(2)), budget=PLENTY, estimate=TokenEstimate()) == (
+        {"role": "user", "content": "Question 0?"},
+        {"role": "assistant", "content": "Answer 0."},
+        {"role": "user", "content": "Question 1?"},
+        {"role": "assistant", "content": "Answer 1."},
+    )
+
+
+def test_no_conversation_is_no_history() -> None:
+    """Neither none nor an empty one."""
+    assert history(None, budget=PLENTY, estimate=TokenEstimate()) == ()
+    assert history(conversation(), budget=PLENTY, estimate=TokenEstimate()) == ()
+
+
+def test_tool_calls_are_not_replayed() -> None:
+    """They are kept for audit only."""
+    record = ToolRecord(name="search_documents", arguments="{}", success=True, result_size=9, time_ms=1.0)
+    plain = turn_of("What is a robot?")
+
+    given_with = history(
+        conversation(plain.model_copy(update={"tool_calls": (record,)})), budget=PLENTY, estimate=TokenEstimate()
+    )
+
+    assert given_with == history(conversation(plain), budget=PLENTY, estimate=TokenEstimate())
+
+
+def test_at_most_fifty_messages_are_given() -> None:
+    """The newest twenty-five exchanges stay."""
+    kept = history(conversation(*turns(30)), budget=PLENTY, estimate=TokenEstimate())
+
+    assert (len(kept), kept[0]["content"], kept[-1]["content"]) == (50, "Question 5?", "Answer 29.")
+
+
+def test_history_grows_at_its_end_only() -> None:
+    """From turn to turn the beginning stays the same, so that a service can keep it cached."""
+    given_so_far = [history(conversation(*turns(n)), budget=PLENTY, estimate=TokenEstimate()) for n in range(1, 25)]
+
+    assert [longer[: len(shorter)] for shorter, longer in pairwise(given_so_far)] == (given_so_far[:-1])
+
+
+def test_the_newest_whole_exchanges_within_the_budget_are_given() -> None:
+    """An exchange is 20 bytes, five tokens; half an exchange is never given."""
+    past = conversation(*turns(3))
+
+    sizes = [len(history(past, budget=budget, estimate=TokenEstimate())) for budget in (4, 5, 9, 10, 15, 0, -1)]
+
+    assert sizes == [0, 2, 2, 4, 6, 0, 0]
+
+
+def test_an_exchange_too_large_for_the_budget_ends_the_history() -> None:
+    """Older ones are not given in its place: a conversation with a hole misleads."""
+    past = conversation(turn_of("Small?"), turn_of("Large? " * 100), turn_of("New?"))
+
+    assert [m["content"] for m in history(past, budget=50, estimate=TokenEstimate())] == ["New?", "It acts."]
+
+
+def test_tokens_are_estimated_from_bytes() -> None:
+    """Four bytes are a token; letters beyond ASCII have more bytes; half a surrogate pair is a byte."""
+    estimate = TokenEstimate()
+
+    assert [estimate.tokens("four" * 3), estimate.tokens("ab", "cd"), estimate.tokens("ß" * 4)] == [3, 1, 2]
+    assert estimate.tokens("\ud800" * 4) == 1
+    assert estimate.tokens() == 0
+
+
+def test_the_estimate_learns_from_what_the_service_counted() -> None:
+    """It moves a fifth of the way with each report, and comes to the real ratio in the end."""
+    estimate = TokenEstimate()
+
+    estimate.learn(2_000, 1_000)
+    once = estimate.tokens("x" * 3_600)
+    for _ in range(50):
+        estimate.learn(2_000, 1_000)
+
+    assert (once, estimate.tokens("x" * 3_600)) == (1_000, 1_800)
+
+
+@given(reports=st.lists(st.tuples(st.integers(-10, 10**9), st.integers(-10, 10**9)), max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_odd_reports_keep_the_estimate_within_reason(reports: list[tuple[int, int]]) -> None:
+    """Between one and eight bytes are a token, whatever is reported."""
+    estimate = TokenEstimate()
+
+    for size, tokens in reports:
+        estimate.learn(size, tokens)
+
+    assert 1_000 <= estimate.tokens("x" * 8_000) <= 8_000

@@ -1,0 +1,78 @@
+"""Small talk and questions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.smalltalk import is_small_talk
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi",
+        "hello there!",
+        "Hey Footnote, how are you today?",
+        "Good morning, everyone",
+        "thanks a lot!!",
+        "Thank you so much for your help",
+        "That's really helpful, thanks",
+        "ok, got it. bye!",
+        "Who are you?",
+        "What can you do for me?",
+        "Are you a bot?",
+        "What\u2019s up?",
+        "Guten Morgen",
+        "👍",
+        "...",
+        ":-)",
+    ],
+)
+def test_greetings_thanks_and_questions_about_the_bot_are_small_talk(text: str) -> None:
+    """They need no look into the documents."""
+    assert is_small_talk(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi, what is a robot?",
+        "Thanks! And how do I train one?",
+        "Who are you going to ask about robots?",
+        "What can you do with ROS 2?",
+        "how does it work",
+        "Are you a bot that knows Python?",
+        "?",
+        "？？",
+        "hello world program",
+        "robot",
+        "hi " * 60,
+    ],
+)
+def test_one_other_word_makes_it_a_question(text: str) -> None:
+    """Then the documents have to answer."""
+    assert not is_small_talk(text)
+
+
+WORDS = st.lists(st.sampled_from(["hi", "thank", "you", "good", "so", "ok", "!", "?"]), min_size=1).map(" ".join)
+
+
+@given(text=WORDS | st.text(min_size=1, max_size=80).filter(str.strip))
+@settings(max_examples=150, deadline=None)
+def test_space_around_it_does_not_matter(text: str) -> None:
+    """People write as they like."""
+    assert is_small_talk(text) == is_small_talk(f"  {text}\t")
+
+
+def test_no_real_question_is_small_talk(shared_data: Path) -> None:
+    """None of the questions of the course book would be answered without its documents."""
+    lines = (shared_data / "course-physical-ai" / "queries.jsonl").read_text("utf-8").splitlines()
+    questions = [json.loads(line)["text"] for line in lines]
+
+    assert [text for text in questions if is_small_talk(text)] == []
+    assert len(questions) > 100
