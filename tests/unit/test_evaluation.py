@@ -1,0 +1,105 @@
+"""Test questions, and how well answers do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.errors import InvalidInput
+from core.evaluation import Case, Result, evaluate, read_cases
+from core.model import Answer, Citation, Status, ToolRecord
+
+SEARCHED = ToolRecord(name="search_documents", arguments="{}", success=True, result_size=2, time_ms=1.0)
+LINE = '{"id": "1", "kind": "single_topic", "question": "What is a robot?"}'
+
+
+def cited(chapter: str, number: int = 1) -> Citation:
+    """A footnote in a chapter."""
+    return Citation(number=number, chapter=chapter, section="", title="T", url="u", relevance_score=0.9)
+
+
+def answered(*chapters: str) -> Answer:
+    """An answer from these chapters, after a search."""
+    citations = tuple(cited(chapter, number) for number, chapter in enumerate(chapters, start=1))
+    return Answer(id="a", text="Yes [1].", citations=citations, status=Status.ANSWERED, tool_calls=(SEARCHED,))
+
+
+ABSTAINED = Answer(id="a", text="No.", status=Status.NO_CONTEXT, tool_calls=(SEARCHED,))
+FAILED = Answer(id="a", text="Sorry.", status=Status.FAILED)
+
+
+def case(**fields: object) -> Case:
+    """A case of one topic."""
+    return Case.model_validate({"id": "1", "kind": "single_topic", "question": "What is a robot?", **fields})
+
+
+async def results(one: Case, answer: Answer) -> list[Result]:
+    """Evaluate one case with a given answer."""
+
+    async def ask(questions: Sequence[str]) -> Answer:
+        return answer
+
+    return [result async for result in evaluate([one], ask)]
+
+
+@pytest.mark.parametrize(
+    ("one", "answer", "failing"),
+    [
+        (case(), answered("a"), []),
+        (case(), ABSTAINED, ["cited", "abstained"]),
+        (case(), FAILED, ["retrieved", "cited", "no_failure"]),
+        (case(should_cite=False, should_abstain=True), ABSTAINED, []),
+        (case(should_cite=False, should_abstain=True), answered("a"), ["cited", "abstained"]),
+        (case(should_retrieve=False), answered("a"), ["retrieved"]),
+        (case(chapters=("a", "b")), answered("b", "c", "a"), []),
+        (case(chapters=("a", "b")), answered("a"), ["chapter"]),
+        (case(at_least_chapters=2), answered("a", "b"), []),
+        (case(at_least_chapters=2), answered("a", "a"), ["chapter"]),
+    ],
+)
+async def test_an_answer_is_checked_against_what_is_expected(one: Case, answer: Answer, failing: list[str]) -> None:
+    """Each check has a name, so that a failing one can be told."""
+    (result,) = await results(one, answer)
+
+    assert [name for name, good in result.checks.items() if not good] == failing
+    assert result.passed == (not failing)
+    assert (result.case, result.answer) == (one, answer)
+
+
+async def test_the_questions_of_a_conversation_are_asked_together() -> None:
+    """Those before come first."""
+    asked: list[list[str]] = []
+
+    async def ask(questions: Sequence[str]) -> Answer:
+        asked.append(list(questions))
+        return answered("a")
+
+    cases = [case(before=("What is VLA?",)), case(question="And its arm?")]
+    passed = [result.passed async for result in evaluate(cases, ask)]
+
+    assert asked == [["What is VLA?", "What is a robot?"], ["And its arm?"]]
+    assert passed == [True, True]
+
+
+def test_cases_are_read_one_a_line() -> None:
+    """Blank lines do not matter."""
+    assert read_cases([LINE, "", "  \n"]) == [case()]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "The file holds no cases. Write one JSON object a line."),
+        ([LINE, "{"], "Line 2 of the cases cannot be used: the line: Invalid JSON"),
+        ([LINE.replace("single_topic", "odd")], "Line 1 of the cases cannot be used: kind: Input should be"),
+        (["{}"], "Line 1 of the cases cannot be used: id: Field required."),
+    ],
+)
+def test_a_case_that_cannot_be_read_is_named(lines: list[str], message: str) -> None:
+    """The line, the field and the reason."""
+    with pytest.raises(InvalidInput) as raised:
+        read_cases(lines)
+
+    assert str(raised.value).startswith(message)
+    assert raised.value.field == "cases"

@@ -1,0 +1,193 @@
+"""The use case: one question in one thread, with memory where there is one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from core.agent import Agent
+from core.errors import ModelUnavailable
+from core.events import Event, MemoryFailed, State, StateChanged
+from core.model import Answer, Claim, Conversation, Question, Reaction, Status, Turn
+from core.responder import Responder
+from tests.builders import NOON, hit, question, thread, turn_of
+from tests.fakes.chat import Script, ScriptedChatModel, search, turn
+from tests.fakes.clock import Clock
+from tests.fakes.conversations import MemoryConversations
+from tests.fakes.shelf import Shelf
+from tests.fakes.surface import RecordingSurface
+
+ANSWERED = (turn(search("robot")), turn("Robots act [1]."))
+
+
+class Desk:
+    """A responder with everything around it, to look at afterwards."""
+
+    def __init__(self, model: ScriptedChatModel, *, shelf: Shelf | None = None, remembers: bool = True) -> None:
+        self.store = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
+        self.surface = RecordingSurface()
+        self.events: list[Event] = []
+        agent = Agent(model, shelf or Shelf(hit()), clock=Clock())
+        conversations = self.store if remembers else None
+        self._responder = Responder(agent, conversations, now=lambda: NOON, observer=self.events.append)
+
+    async def ask(self, asked: Question | None = None) -> Answer:
+        """Put a question."""
+        return await self._responder.respond(Claim(asked or question()), self.surface)
+
+
+async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
+    """The turn holds what was asked, said, cited and done, with its time."""
+    desk = Desk(script(*ANSWERED))
+
+    answer = await desk.ask()
+
+    assert desk.surface.shown[-1] == answer
+    assert await desk.store.load(thread()) == Conversation(
+        thread=thread(),
+        turns=(
+            Turn(
+                question_ref=question().message,
+                question="What is a robot?",
+                answer="Robots act [1].",
+                citations=answer.citations,
+                tool_calls=answer.tool_calls,
+                at=NOON,
+            ),
+        ),
+    )
+    assert desk.events == [
+        StateChanged(question().message, State.RECEIVED),
+        StateChanged(question().message, State.COMPLETE),
+    ]
+    assert desk.surface.reactions == []
+
+
+async def test_the_next_question_is_asked_with_what_was_said(script: Script) -> None:
+    """The prompt of the second question begins as that of the first."""
+    model = script(*ANSWERED, *ANSWERED)
+    desk = Desk(model)
+
+    await desk.ask()
+    await desk.ask(question("And its arm?", id="m2"))
+
+    first, second = model.prompts[0].messages, model.prompts[2].messages
+    assert second[: len(first)] == first
+    assert [message["content"] for message in second[2:]] == ["Robots act.", "And its arm?"]
+
+
+async def test_another_thread_knows_nothing_of_it(script: Script) -> None:
+    """What was said stays where it was said."""
+    model = script(*ANSWERED, *ANSWERED)
+    desk = Desk(model)
+
+    await desk.ask()
+    await desk.ask(question("And its arm?", in_thread="2"))
+
+    assert len(model.prompts[2].messages) == 2
+
+
+@pytest.mark.parametrize("fields", [{"visibility": "private"}, {"selection": "Robots act."}])
+async def test_private_questions_and_selections_neither_read_nor_write_memory(
+    fields: dict[str, str], script: Script
+) -> None:
+    """They stand alone."""
+    model = script(turn("Hi [1]."))
+    desk = Desk(model)
+    await desk.store.append(thread(), turn_of("What came before?"))
+
+    answer = await desk.ask(question("Hello!", **fields))
+
+    conversation = await desk.store.load(thread())
+    assert answer.status is Status.ANSWERED
+    assert len(model.prompts[0].messages) == 2
+    assert conversation == Conversation(thread=thread(), turns=(turn_of("What came before?"),))
+
+
+async def test_without_a_store_there_is_an_answer_without_memory(script: Script) -> None:
+    """One question in the terminal needs none."""
+    desk = Desk(script(*ANSWERED), remembers=False)
+
+    assert (await desk.ask()).status is Status.ANSWERED
+    assert await desk.store.load(thread()) is None
+
+
+async def test_a_store_that_is_down_costs_the_memory_and_not_the_answer(script: Script) -> None:
+    """Both losses are told to observers; the reader sees the answer without a warning."""
+    desk = Desk(script(*ANSWERED))
+    desk.store.fails = True
+
+    answer = await desk.ask()
+
+    about = question().message
+    assert (answer.status, desk.surface.reactions) == (Status.ANSWERED, [])
+    assert desk.events == [
+        StateChanged(about, State.RECEIVED),
+        MemoryFailed(about, "load"),
+        MemoryFailed(about, "append"),
+        StateChanged(about, State.COMPLETE),
+    ]
+
+
+async def test_nothing_found_is_no_warning_and_is_remembered(script: Script) -> None:
+    """It is an honest end; its state tells why there is no answer."""
+    desk = Desk(script(turn(search("robot")), turn("")), shelf=Shelf())
+
+    answer = await desk.ask()
+
+    conversation = await desk.store.load(thread())
+    assert conversation is not None
+    assert [one.answer for one in conversation.turns] == [answer.text]
+    assert desk.surface.reactions == []
+    assert desk.events[-1] == StateChanged(question().message, State.ERROR, "no_context")
+
+
+async def test_an_index_that_is_down_is_a_warning_and_not_remembered(script: Script) -> None:
+    """The mark is on the question, once."""
+    shelf = Shelf()
+    shelf.fails = True
+    desk = Desk(script(turn(search("robot"))), shelf=shelf)
+
+    await desk.ask()
+
+    assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
+    assert await desk.store.load(thread()) is None
+    assert desk.events[-1] == StateChanged(question().message, State.ERROR, "retrieval")
+
+
+async def test_a_model_that_is_down_is_a_warning_and_not_remembered(script: Script) -> None:
+    """The mark is on the question, once."""
+    desk = Desk(script(turn(ModelUnavailable("down"))))
+
+    await desk.ask()
+
+    assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
+    assert await desk.store.load(thread()) is None
+    assert desk.events[-1] == StateChanged(question().message, State.ERROR, "generation")
+
+
+async def test_a_search_by_words_alone_is_a_warning_and_remembered(script: Script) -> None:
+    """It is an answer all the same."""
+    shelf = Shelf(hit())
+    shelf.lexical_only = True
+    desk = Desk(script(*ANSWERED), shelf=shelf)
+
+    await desk.ask()
+
+    assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
+    assert await desk.store.load(thread()) is not None
+    assert desk.events[-1] == StateChanged(question().message, State.COMPLETE)
+
+
+async def test_a_surface_that_breaks_ends_the_models_work_and_the_error_comes_out(script: Script) -> None:
+    """Nothing is remembered that nobody has seen whole."""
+    model = script(turn(search("robot")), turn("Robots ", "sense ", "and act [1]."))
+    desk = Desk(model)
+    desk.surface = RecordingSurface(breaks_after=2)
+
+    with pytest.raises(ConnectionError):
+        await desk.ask()
+
+    assert model.closed_early == 1
+    assert await desk.store.load(thread()) is None

@@ -1,0 +1,232 @@
+"""Ranking and scoring what an embedder and an index give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+import pytest
+
+from core.errors import EmbeddingUnavailable, RetrievalUnavailable
+from core.model import Candidate, EmbeddedPassage, Hit, IndexQuery, Outline, Passage, Scope, SearchResult, Vector
+from core.ports import Reranker
+from core.relevance import LEXICAL, Calibration
+from core.retrieval import CANDIDATES, HybridRetriever
+from tests.builders import passage
+from tests.fakes.clock import Clock
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.index import MemoryIndex
+
+A, B, C = (passage(f"Text {name}.", url=f"https://docs.example/{name}") for name in "abc")
+
+
+class ScriptedIndex:
+    """Gives the candidates that belong to a query's words, and keeps the queries; only searching is possible."""
+
+    def __init__(self, found: Mapping[str, Sequence[Candidate]]) -> None:
+        self.asked: list[tuple[IndexQuery, int]] = []
+        self._found = found
+
+    async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
+        """Give what the script says."""
+        self.asked.append((query, limit))
+        return self._found[query.text]
+
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Nothing is written here."""
+        raise NotImplementedError
+
+    async def prune(self, source: str, *, keep: Collection[str]) -> int:
+        """Nothing is removed here."""
+        raise NotImplementedError
+
+    async def pages(self, source: str) -> Mapping[str, str]:
+        """Nothing is listed here."""
+        raise NotImplementedError
+
+    async def outline(self) -> Outline:
+        """Nothing is counted here."""
+        raise NotImplementedError
+
+
+class ListReranker:
+    """Gives the scores that belong to the passages' ids, and keeps what it was asked."""
+
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self.asked: list[tuple[str, list[Passage]]] = []
+        self._scores = scores
+
+    async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
+        """Score the passages."""
+        self.asked.append((query, list(passages)))
+        return [self._scores[one.passage_id] for one in passages]
+
+
+def relevance(cosine: float) -> float:
+    """What the fake embedder's calibration makes of a cosine."""
+    return 1 / (1 + math.exp(-10 * (cosine - 0.5)))
+
+
+def scores(result: SearchResult) -> list[tuple[str, float]]:
+    """The last letter of each hit's page, with its score."""
+    return [(hit.passage.page_url[-1], round(hit.score, 6)) for hit in result.hits]
+
+
+async def search(found: Mapping[str, Sequence[Candidate]], *, reranker: Reranker | None = None) -> SearchResult:
+    """Search for `q` over a scripted index, after the other query if there are two."""
+    earlier = next((text.partition("\n")[0] for text in found if "\n" in text), "")
+    retriever = HybridRetriever(HashEmbedder(), ScriptedIndex(found), clock=Clock(), reranker=reranker)
+    return await retriever.search("q", limit=5, scope=Scope(), earlier=earlier)
+
+
+async def test_passages_are_ranked_by_half_cosine_and_half_bm25_and_scored_by_cosine() -> None:
+    """BM25 is divided by the best of its query: a gets .4+.1, b .2+.5, c (in one list only) .45."""
+    result = await search({"q": [Candidate(A, 0.8, 2.0), Candidate(B, 0.4, 10.0), Candidate(C, 0.9, None)]})
+
+    assert scores(result) == [
+        ("b", round(relevance(0.4), 6)),
+        ("a", round(relevance(0.8), 6)),
+        ("c", round(relevance(0.9), 6)),
+    ]
+    assert result.total_count == 3
+
+
+async def test_equal_passages_keep_one_order() -> None:
+    """The same search gives the same list."""
+    both = [Candidate(B, 0.5, 1.0), Candidate(A, 0.5, 1.0)]
+
+    assert scores(await search({"q": both})) == scores(await search({"q": both[::-1]}))
+
+
+async def test_a_follow_up_averages_the_evidence_of_both_queries() -> None:
+    """For a, ranks are .5+.4 and .05+0 halved, .475; for b, found once, .8 halved, .4; the cosine is averaged too."""
+    result = await search(
+        {
+            "q": [Candidate(A, 0.8, 4.0), Candidate(C, 0.2, None)],
+            "before\nq": [Candidate(A, 0.1, None), Candidate(B, 0.6, 3.0)],
+        }
+    )
+
+    assert scores(result) == [
+        ("a", round(relevance(0.8), 6)),
+        ("b", round(relevance(0.3), 6)),
+        ("c", round(relevance(0.2), 6)),
+    ]
+
+
+async def test_the_score_of_a_follow_up_is_the_better_of_alone_and_averaged() -> None:
+    """A question that stands alone is not made worse by the one before, and one that does not is made better."""
+    result = await search(
+        {
+            "q": [Candidate(A, 0.9, 1.0), Candidate(B, 0.2, 1.0)],
+            "before\nq": [Candidate(A, 0.3, 1.0), Candidate(B, 0.8, 1.0)],
+        }
+    )
+
+    assert scores(result) == [("a", round(relevance(0.9), 6)), ("b", round(relevance(0.5), 6))]
+
+
+async def test_both_queries_reach_the_index_with_their_vectors_and_the_scope() -> None:
+    """The question before and the question are joined by a line break."""
+    embedder = HashEmbedder()
+    index = ScriptedIndex({"one": [], "before\none": []})
+    scope = Scope(chapters=("one",))
+
+    result = await HybridRetriever(embedder, index, clock=Clock()).search("one", limit=5, scope=scope, earlier="before")
+
+    assert index.asked == [
+        (IndexQuery("one", await embedder.embed_query("one"), scope), CANDIDATES),
+        (IndexQuery("before\none", await embedder.embed_query("before\none"), scope), CANDIDATES),
+    ]
+    assert (result.hits, result.total_count) == ((), 0)
+
+
+async def test_the_limit_counts_passages() -> None:
+    """What lies beyond is counted, not given."""
+    index = ScriptedIndex({"q": [Candidate(A, 0.9), Candidate(B, 0.8), Candidate(C, 0.7)]})
+
+    result = await HybridRetriever(HashEmbedder(), index, clock=Clock()).search("q", limit=2, scope=Scope())
+
+    assert ([name for name, _ in scores(result)], result.total_count) == (["a", "b"], 3)
+
+
+async def test_without_the_embedder_words_alone_are_searched() -> None:
+    """The score then comes from the sum that BM25 gives."""
+    embedder = HashEmbedder()
+    embedder.fails = True
+    index = ScriptedIndex({"robot arms, robot": [Candidate(A, None, 8.0), Candidate(B, None, None)]})
+
+    result = await HybridRetriever(embedder, index, clock=Clock(), reranker=ListReranker({})).search(
+        "robot arms, robot", limit=5, scope=Scope()
+    )
+
+    assert index.asked[0][0].vector is None
+    assert result.hits == (Hit(A, LEXICAL.relevance(8.0)), Hit(B, LEXICAL.relevance(0.0)))
+    assert result.lexical_only
+
+
+async def test_an_index_that_is_down_is_an_error() -> None:
+    """There is nothing to fall back on."""
+    index = MemoryIndex()
+    index.fails = True
+
+    with pytest.raises(RetrievalUnavailable):
+        await HybridRetriever(HashEmbedder(), index, clock=Clock()).search("q", limit=5, scope=Scope())
+
+
+async def test_a_reranker_has_the_last_word() -> None:
+    """Its scores order and stand as they are."""
+    reranker = ListReranker({A.passage_id: 0.2, B.passage_id: 0.7, C.passage_id: 0.1})
+
+    result = await search(
+        {"q": [Candidate(A, 0.9), Candidate(B, 0.5), Candidate(C, 0.4)]},
+        reranker=reranker,
+    )
+
+    assert reranker.asked == [("q", [A, B, C])]
+    assert result.hits == (Hit(B, 0.7), Hit(A, 0.2), Hit(C, 0.1))
+
+
+class TickingEmbedder(HashEmbedder):
+    """Takes two seconds for a query."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    async def embed_query(self, text: str) -> Vector:
+        """Let time pass."""
+        self._clock.advance(2)
+        return await super().embed_query(text)
+
+
+async def test_times_are_told_apart() -> None:
+    """Embedding, searching, and both."""
+    clock = Clock()
+
+    result = await HybridRetriever(TickingEmbedder(clock), MemoryIndex(), clock=clock).search(
+        "q", limit=5, scope=Scope()
+    )
+
+    assert (result.query_time_ms, result.search_time_ms, result.total_time_ms) == (2000.0, 0.0, 2000.0)
+    assert (result.query, result.lexical_only) == ("q", False)
+
+
+def test_the_boundary_of_a_calibration_is_one_half() -> None:
+    """More is more, and the scale never leaves 0 to 1."""
+    calibration = Calibration(midpoint=0.4, slope=20.0)
+
+    values = [calibration.relevance(cosine / 10) for cosine in range(-10, 11)]
+
+    assert (calibration.relevance(0.4), LEXICAL.relevance(LEXICAL.midpoint)) == (0.5, 0.5)
+    assert values == sorted(values)
+    assert (values[0] > 0, values[-1] < 1) == (True, True)
+
+
+async def test_an_embedder_that_fails_is_told_apart_from_others() -> None:
+    """The fake fails as the port says."""
+    embedder = HashEmbedder()
+    embedder.fails = True
+
+    with pytest.raises(EmbeddingUnavailable):
+        await embedder.embed_query("q")

@@ -1,0 +1,90 @@
+"""The sources of one answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.model import Citation
+from core.sources import Sources, cite, selected_text, trim_url
+from tests.builders import hit
+
+
+def test_sections_are_numbered_in_the_order_they_come() -> None:
+    """A section that comes again keeps its number."""
+    sources = Sources()
+
+    numbers = [sources.add(hit(url=f"https://docs.example/{name}")) for name in "abac"]
+
+    assert (numbers, list(sources.numbers), bool(sources), bool(Sources())) == ([1, 2, 1, 3], [1, 2, 3], True, False)
+
+
+def test_a_footnote_is_given_under_the_number_that_is_shown() -> None:
+    """Its own number is not the reader's."""
+    sources = Sources()
+    sources.add(hit(0.7, url="https://docs.example/a"))
+    sources.add(hit(0.8, url="https://docs.example/b"))
+
+    assert sources.citation(2, shown_as=1) == cite(hit(0.8, url="https://docs.example/b"), 1)
+    assert sources.all() == (
+        cite(hit(0.7, url="https://docs.example/a"), 1),
+        cite(hit(0.8, url="https://docs.example/b"), 2),
+    )
+
+
+def test_the_best_score_of_a_section_is_kept() -> None:
+    """Whichever passage of it comes first."""
+    sources = Sources()
+    for score in (0.6, 0.91239, 0.7):
+        sources.add(hit(score))
+
+    assert [citation.relevance_score for citation in sources.all()] == [0.9124]
+
+
+def test_addresses_are_known_from_sources_and_their_texts() -> None:
+    """The section's, its page's, and those that a passage names; no others."""
+    sources = Sources()
+    sources.add(hit(text="Get it (https://tools.example/get_(all)) or at www.tools.example."))
+
+    known = [
+        "https://docs.example/robots#what",
+        "https://docs.example/robots",
+        "https://tools.example/get_(all)",
+        "www.tools.example",
+        "https://tools.example",
+    ]
+    assert [sources.knows_url(url) for url in known] == [True, True, True, True, False]
+
+
+def test_a_selection_is_one_source_without_address() -> None:
+    """It knows the addresses that it names."""
+    sources = selected_text("See https://docs.example/a.")
+
+    assert sources.all() == (
+        Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0),
+    )
+    assert [sources.knows_url(url) for url in ("https://docs.example/a", "https://docs.example/b")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("url", "trimmed"),
+    [
+        ("https://a.example/x.", "https://a.example/x"),
+        ("https://a.example/x),", "https://a.example/x"),
+        ("https://a.example/f(x)", "https://a.example/f(x)"),
+        ("https://a.example/?q=1!?", "https://a.example/?q=1"),
+        ("...", ""),
+    ],
+)
+def test_the_sentences_own_punctuation_is_no_part_of_an_address(url: str, trimmed: str) -> None:
+    """A bracket belongs to it only if it was opened inside."""
+    assert trim_url(url) == trimmed
+
+
+@given(url=st.text(alphabet="a/.:;()!?*_~", max_size=30))
+@settings(max_examples=200, deadline=None)
+def test_trimming_twice_is_trimming_once(url: str) -> None:
+    """And only the end is ever cut."""
+    assert trim_url(trim_url(url)) == trim_url(url)
+    assert url.startswith(trim_url(url))
