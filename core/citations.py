@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from core.model import Citation
-from core.scanner import Address, Code, Link, Mark, Scanner, Text, Token
+from core.scanner import Address, Link, Mark, Scanner, Token
 from core.sources import URL, Sources
 
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*\^?(\d+)|(\d+)")
@@ -55,8 +55,8 @@ class CitationStream:
                 return self._link(text, label, url)
             case Address(text, url):
                 return self._emit(text) if self._sources.knows_url(url) else self._remove_url()
-            case Text(text) | Code(text):
-                return self._emit(text)
+            case plain:
+                return self._emit(plain.text)
 
     def _emit(self, text: str) -> str:
         """Show text, but for spaces at its end: they go with a mark that disappears behind them."""

@@ -108,10 +108,10 @@ class Run:
                 yield from self._draft.feed(text)
             case Restarted():
                 yield from self._draft.take_back()
-            case ModelTurn():
+            case turn:
                 yield from self._draft.finish()
-                self._turn = item
-                self._count(item)
+                self._turn = turn
+                self._count(turn)
 
     def _new_draft(self) -> Draft:
         if self._question.selection is not None:
