@@ -27,19 +27,20 @@ def hold(folder: Path, *, command: str) -> Generator[Path]:
             f"The data folder {folder} cannot be written ({os.strerror(error.errno or 0)}). "
             "Set FOOTNOTE_DATA_DIR to a folder that can."
         ) from error
-    with os.fdopen(descriptor, "r+") as file:
+    try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise DataFolderInUse(_whose(folder, file.read())) from error
-        file.truncate(0)
+            raise DataFolderInUse(_whose(folder, os.read(descriptor, 1_000))) from error
         with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed
-            file.write(json.dumps({"pid": os.getpid(), "command": command}))
-            file.flush()
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, json.dumps({"pid": os.getpid(), "command": command}).encode())
         yield folder
+    finally:
+        os.close(descriptor)
 
 
-def _whose(folder: Path, owner: str) -> str:
+def _whose(folder: Path, owner: bytes) -> str:
     who = "another process"
     with contextlib.suppress(ValueError, KeyError, TypeError):
         known = json.loads(owner)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["tests.fixtures.redis"]
+pytest_plugins = ["tests.fixtures.commands", "tests.fixtures.redis"]
 
 SETTINGS = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
 LOCAL = ("127.0.0.1", "::1", "localhost")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.lexical import LexicalEncoder
 from adapters.qdrant.points import DENSE, SPARSE, complete_pages, page_filter, to_payload
+from adapters.qdrant.room import check_room, has_room_to_tidy
 from adapters.qdrant.search import HybridSearch
 from adapters.qdrant.shard import Label, open_shard, replacing
 from core.chunking import embedding_text
@@ -44,7 +45,7 @@ class EdgeIndex:
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove the pages of *source* that are not kept, and tidy the files up."""
-        return await self._run(lambda shard, _: _prune(shard, source, set(keep)))
+        return await self._run(lambda shard, _: self._prune(shard, source, set(keep)))
 
     async def pages(self, source: str) -> Mapping[str, str]:
         """Give the content hash of each complete page of *source*."""
@@ -63,12 +64,14 @@ class EdgeIndex:
 
     async def _run(self, work: Callable[[EdgeShard, LexicalEncoder], Result]) -> Result:
         def with_shard() -> Result:
+            if self._opened is None:
+                check_room(self._folder)
             self._opened = self._opened or (open_shard(self._folder, self._label), LexicalEncoder())
             return work(*self._opened)
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, with_shard)
-        except Misconfigured:
+        except (Misconfigured, RetrievalUnavailable):
             raise
         except Exception as error:  # the engine raises plain exceptions of many kinds
             raise RetrievalUnavailable(
@@ -83,12 +86,24 @@ class EdgeIndex:
         if not passages:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
             return
+        check_room(self._folder)
         new = [embedded.passage for embedded in passages]
         points = [_point(embedded, lexical) for embedded in passages]
         with replacing(self._folder, url, new):
             shard.update(UpdateOperation.upsert_points(points))
             old = page_filter(url, but=(passage.passage_id for passage in new))
             shard.update(UpdateOperation.delete_points_by_filter(old))
+
+    def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> int:
+        from qdrant_edge import UpdateOperation
+
+        gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
+        for url in gone:
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
+        if has_room_to_tidy(self._folder):
+            shard.optimize()
+        shard.flush()
+        return len(gone)
 
 
 def _point(embedded: EmbeddedPassage, lexical: LexicalEncoder) -> Point:
@@ -120,17 +135,6 @@ def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
         yield from (record.payload or {} for record in records)
         if offset is None:
             return
-
-
-def _prune(shard: EdgeShard, source: str, keep: set[str]) -> int:
-    from qdrant_edge import UpdateOperation
-
-    gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
-    for url in gone:
-        shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
-    shard.optimize()
-    shard.flush()
-    return len(gone)
 
 
 def _outline(shard: EdgeShard) -> Outline:

@@ -1,0 +1,1 @@
+"""The real command, run as a person runs it."""

@@ -1,0 +1,171 @@
+"""`footnote ingest`: counts, what cannot be read, one owner, and what a kill leaves."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from adapters.qdrant.room import check_room
+from core.errors import RetrievalUnavailable
+from tests.fixtures.commands import Footnote, write_documents
+
+EMPTY_PDF = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\n"
+    b"trailer<</Root 1 0 R/Size 4>>\n%%EOF\n"
+)
+
+
+def test_counts_say_what_came_changed_and_went(fresh: Footnote, tmp_path: Path) -> None:
+    """The first run adds, the second does nothing, the third changes, removes and adds."""
+    documents = write_documents(tmp_path / "zoo")
+    first = fresh("ingest", str(documents)).err
+    again = fresh("ingest", str(documents)).err
+    (documents / "birds" / "penguins.md").write_text("# Penguins\n\nPenguins are black and white.")
+    (documents / "sea" / "lighthouses.md").rename(documents / "sea" / "towers.md")
+    third = fresh("ingest", str(documents)).err
+
+    assert first == "zoo: 2 added, 0 changed, 0 unchanged, 0 removed, 0 failed (5 new passages)\n"
+    assert again == "zoo: 0 added, 0 changed, 2 unchanged, 0 removed, 0 failed (0 new passages)\n"
+    assert third == "zoo: 1 added, 1 changed, 0 unchanged, 1 removed, 0 failed (3 new passages)\n"
+
+
+def test_quiet_says_nothing_when_nothing_has_changed(footnote: Footnote, tmp_path: Path) -> None:
+    """What runs at every start does not fill the screen."""
+    documents = write_documents(tmp_path / "zoo")
+    footnote("ingest", str(documents), "--quiet")
+
+    ended = footnote("ingest", str(documents), "--quiet")
+
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_files_that_cannot_be_read_are_named_and_do_not_stop_the_rest(fresh: Footnote, tmp_path: Path) -> None:
+    """Junk, a huge file, a PDF of pictures and a loop of links lie beside good pages."""
+    documents = write_documents(tmp_path / "zoo")
+    (documents / "junk.md").write_bytes(bytes(range(256)) * 20)
+    (documents / "scan.pdf").write_bytes(EMPTY_PDF)
+    with (documents / "huge.md").open("wb") as file:
+        file.truncate(50_000_000)
+    (documents / "loop").symlink_to(documents)
+
+    ended = fresh("ingest", str(documents))
+
+    assert ended.code == 0
+    assert "2 added" in ended.err
+    assert "junk.md: is not text" in ended.err
+    assert "huge.md: is 50 MB large; the limit is 20 MB" in ended.err
+    assert "scan.pdf: " in ended.err
+    assert "penguins" in fresh("ask", "What do penguins eat?").out
+
+
+@pytest.mark.parametrize("make", ["missing", "empty", "unreadable"])
+def test_a_source_without_a_page_changes_nothing(footnote: Footnote, tmp_path: Path, make: str) -> None:
+    """A wrong path must not empty the index: exit code 2, a sentence, and the old pages are still there."""
+    folder = tmp_path / "zoo"
+    if make != "missing":
+        folder.mkdir()
+    if make == "unreadable":
+        (folder / "junk.md").write_bytes(bytes(range(256)) * 20)
+
+    ended = footnote("ingest", str(folder))
+
+    assert ended.code == 2
+    assert ("There is no folder or file" if make == "missing" else "nothing was changed") in ended.err
+    assert "Penguins eat fish" in footnote("ask", "What do penguins eat?").out
+
+
+def start(footnote: Footnote, *words: str) -> subprocess.Popen[str]:
+    """Start a command and leave it running."""
+    return subprocess.Popen(
+        footnote.command(*words), env=footnote.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def many_pages(folder: Path, count: int) -> Path:
+    """Write enough pages that reading them takes a while."""
+    folder.mkdir()
+    for number in range(count):
+        text = f"# Page {number}\n\n" + f"Page {number} tells about penguins and ships at sea. " * 40
+        (folder / f"page{number}.md").write_text(text)
+    return folder
+
+
+def wait_for_index(footnote: Footnote, process: subprocess.Popen[str]) -> None:
+    """Wait until the index is open, which is when pages begin to come in."""
+    deadline = time.monotonic() + 30
+    while not (footnote.data / "index" / "label.json").exists() and process.poll() is None:
+        assert time.monotonic() < deadline, "ingestion did not begin"
+        time.sleep(0.01)  # what is waited for happens in another process
+
+
+KILLED_AFTER_FIVE = """
+import os, signal, sys
+from pathlib import Path
+from bot.commands.session import session
+from bot.wiring import folder
+
+async def five(app, source):
+    done = 0
+    async for _ in app.ingestion.run(source):
+        done += 1
+        if done == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+with session("footnote ingest") as opened:
+    opened.run(five(opened.app, folder(Path(sys.argv[1]), name="pages", base_url=None)))
+"""
+
+
+def test_a_killed_ingestion_goes_on_where_it_was(fresh: Footnote, tmp_path: Path) -> None:
+    """After SIGKILL the next run does only the rest."""
+    documents = many_pages(tmp_path / "pages", 12)
+    command = [sys.executable, "-c", KILLED_AFTER_FIVE, str(documents)]
+    killed = subprocess.run(command, env=fresh.env(), cwd=Path(__file__).parents[2], check=False)
+
+    rest = fresh("ingest", str(documents))
+
+    assert killed.returncode == -9
+    assert rest.err.startswith("pages: 7 added, 0 changed, 5 unchanged, 0 removed, 0 failed")
+
+
+def test_ctrl_c_stops_an_ingestion_in_words(fresh: Footnote, tmp_path: Path) -> None:
+    """It ends with code 130 and without a traceback, and the next run completes."""
+    documents = many_pages(tmp_path / "pages", 40)
+    process = start(fresh, "ingest", str(documents))
+    wait_for_index(fresh, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+
+    rest = fresh("ingest", str(documents))
+
+    assert (process.returncode, err) == (130, "Stopped.\n")
+    assert (rest.code, ", 0 failed" in rest.err) == (0, True)
+    assert "40 unchanged" in fresh("ingest", str(documents)).err
+
+
+def test_a_second_process_is_told_who_holds_the_data_folder(fresh: Footnote, tmp_path: Path) -> None:
+    """It ends with code 3 and names the command and the process that it has to wait for."""
+    process = start(fresh, "ingest", str(many_pages(tmp_path / "pages", 60)))
+    wait_for_index(fresh, process)
+
+    second = fresh("ask", "What do penguins eat?")
+    process.kill()
+    process.communicate(timeout=30)
+
+    assert second.code == 3
+    assert f"is in use by `footnote ingest` (process {process.pid}). Wait until it ends or stop it" in second.err
+
+
+def test_a_disk_that_is_nearly_full_is_told_in_words(tmp_path: Path) -> None:
+    """The index is not touched where room is short: the check stands before every write."""
+    needed = shutil.disk_usage(tmp_path).free + 1_000_000_000
+
+    with pytest.raises(RetrievalUnavailable, match=r"MB left; the index needs .* Make room and try again"):
+        check_room(tmp_path / "not" / "yet" / "there", least=needed)
