@@ -146,6 +146,12 @@ def test_a_long_fence_is_cut_between_lines_and_fenced_again() -> None:
     assert words(" ".join(re.sub("```.*", "", piece) for piece in pieces)) == words(" ".join(lines))
 
 
+def test_a_program_that_shows_fences_stays_inside_its_own() -> None:
+    """Marks of one kind inside are closed in by the other; where both are inside, a line of tildes is shortened."""
+    assert texts("````\n```\ncode\n```\n````") == ["~~~\n```\ncode\n```\n~~~"]
+    assert texts("`````\n```\n~~~~\n`````") == ["~~~\n```\n~~\n~~~"]
+
+
 def test_a_long_table_is_cut_between_rows_under_its_header() -> None:
     """Each piece of a table can be read by itself."""
     rows = [f"| joint{n} | {n} |" for n in range(12)]
@@ -154,6 +160,17 @@ def test_a_long_table_is_cut_between_rows_under_its_header() -> None:
 
     assert all(piece.startswith("| name | id |\n|---|---|\n| joint") for piece in pieces)
     assert [row for piece in pieces for row in piece.split("\n")[2:]] == rows
+
+
+def test_a_table_header_as_wide_as_a_passage_is_cut_like_a_row() -> None:
+    """It stands once, in front of the rows, and nothing of it is lost."""
+    names = [f"name{n}" for n in range(40)]
+    table = f"| {' | '.join(names)} |\n|{'---|' * 40}\n| first | second |"
+
+    pieces = texts(table, 40)
+
+    assert words(" ".join(pieces)) == [*names, "first", "second"]
+    assert all(count(piece) <= 40 for piece in pieces)
 
 
 def test_a_long_list_is_cut_between_its_items() -> None:

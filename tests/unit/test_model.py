@@ -73,11 +73,11 @@ def test_every_value_of_the_model_is_tested() -> None:
 
 
 def test_a_value_cannot_be_changed_and_takes_no_unknown_fields() -> None:
-    """What was validated stays valid, and a misspelled field is an error."""
+    """What was validated stays valid, and one that nobody knows is an error."""
     with pytest.raises(ValidationError):
         CITATION.__setattr__("number", 2)
     with pytest.raises(ValidationError):
-        Person.model_validate({"id": "p1", "nmae": "Ada"})
+        Person.model_validate({"id": "p1", "nickname": "Ada"})
 
 
 PART = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)

@@ -104,7 +104,7 @@ ANYTHING = st.one_of(
 
 
 @given(arguments=ANYTHING)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_arguments_make_a_tool_raise(arguments: str) -> None:
     """Whatever a model writes, the tool gives back an envelope of three keys."""
     envelope = json.loads(asyncio.run(Tool(add).call(arguments)).text)
