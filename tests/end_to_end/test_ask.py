@@ -24,6 +24,7 @@ KEYS = [
 ]
 
 
+@pytest.mark.promise("footnotes")
 def test_an_answer_quotes_the_page_and_links_to_its_section(footnote: Footnote) -> None:
     """The whole text of an answer in a pipe: quote, mark, notice, source with address and score."""
     ended = footnote("ask", "What do penguins eat?")
@@ -35,6 +36,7 @@ def test_an_answer_quotes_the_page_and_links_to_its_section(footnote: Footnote) 
     assert (ended.code, ended.err) == (0, "")
 
 
+@pytest.mark.promise("json")
 def test_the_answer_as_json_has_every_key_and_nothing_else_is_printed(footnote: Footnote) -> None:
     """Programs get one object with the promised keys."""
     ended = footnote("ask", "Which lens does a lighthouse lamp use?", "--json")
@@ -49,6 +51,7 @@ def test_the_answer_as_json_has_every_key_and_nothing_else_is_printed(footnote: 
     assert (ended.code, ended.err) == (0, "")
 
 
+@pytest.mark.promise("abstains")
 def test_what_is_not_in_the_documents_is_said_plainly(footnote: Footnote) -> None:
     """Nothing is made up: a sentence, the nearest sections, and exit code 0."""
     ended = footnote("ask", "How do I file my income taxes?", "--json")
@@ -67,6 +70,7 @@ def test_small_talk_needs_no_search(footnote: Footnote) -> None:
     assert (answer["status"], answer["sources"], answer["tool_calls"]) == ("answered", [], [])
 
 
+@pytest.mark.promise("selection-only")
 def test_a_selection_is_the_only_source(footnote: Footnote) -> None:
     """The answer comes from the selected text, or the sentence that it is not there."""
     text = "The museum opens at nine. Tickets cost eight euros for adults."
@@ -79,6 +83,7 @@ def test_a_selection_is_the_only_source(footnote: Footnote) -> None:
     assert missing["answer"] == 'The selected text doesn\'t contain information about "What do penguins eat".'
 
 
+@pytest.mark.promise("follow-ups")
 def test_a_follow_up_in_a_thread_knows_what_it_is_about(footnote: Footnote) -> None:
     """A later process continues the conversation of the same name; another thread does not."""
     footnote("ask", "What is a lighthouse?", "--thread", "one")
@@ -89,6 +94,7 @@ def test_a_follow_up_in_a_thread_knows_what_it_is_about(footnote: Footnote) -> N
     assert "no chat model" not in follow_up.out
 
 
+@pytest.mark.promise("scope")
 def test_a_chapter_limits_what_is_searched(footnote: Footnote) -> None:
     """What lies in another chapter is not found."""
     answer = json.loads(footnote("ask", "What do penguins eat?", "--chapter", "sea", "--json").out)
@@ -96,6 +102,7 @@ def test_a_chapter_limits_what_is_searched(footnote: Footnote) -> None:
     assert answer["status"] == "no_context"
 
 
+@pytest.mark.promise("says-what-to-do")
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -119,6 +126,7 @@ def test_wrong_input_gets_a_sentence_that_says_what_to_do(footnote: Footnote, wo
     assert (ended.code, ended.out, ended.err) == (2, "", sentence + "\n")
 
 
+@pytest.mark.promise("json")
 def test_wrong_input_is_told_to_programs_with_the_same_keys(footnote: Footnote) -> None:
     """With `--json`, an error is one object on standard output too."""
     ended = footnote("ask", " ", "--json")
@@ -137,6 +145,7 @@ def test_wrong_usage_ends_with_code_2(fresh: Footnote, words: list[str]) -> None
     assert fresh(*words).code == 2
 
 
+@pytest.mark.promise("says-what-to-do")
 def test_an_empty_index_says_what_to_run(fresh: Footnote) -> None:
     """Before the first ingestion there is nothing to ask."""
     ended = fresh("ask", "What do penguins eat?")
@@ -144,6 +153,7 @@ def test_an_empty_index_says_what_to_run(fresh: Footnote) -> None:
     assert (ended.code, ended.err) == (2, "There are no documents yet. Read some first: footnote ingest FOLDER\n")
 
 
+@pytest.mark.promise("answers-without-memory")
 def test_an_unreachable_store_costs_the_memory_not_the_answer(footnote: Footnote) -> None:
     """With Redis away the answer comes all the same, and a line says what is missing."""
     ended = footnote("ask", "What do penguins eat?", "--thread", "t", REDIS_URL="redis://:s3cret@127.0.0.1:1/0")
@@ -191,6 +201,7 @@ def test_a_terminal_that_knows_only_ascii_gets_an_answer(footnote: Footnote) -> 
     assert (ended.code, "Penguins ? Food" in ended.out) == (0, True)
 
 
+@pytest.mark.promise("logs-without-texts")
 def test_the_log_holds_no_words_that_somebody_wrote(footnote: Footnote) -> None:
     """Each line is one JSON object; question, documents and answer stay out of it."""
     footnote("ask", "What do penguins eat, please, xylophone?", "--thread", "t")

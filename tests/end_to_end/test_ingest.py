@@ -22,6 +22,7 @@ EMPTY_PDF = (
 )
 
 
+@pytest.mark.promise("summary")
 def test_counts_say_what_came_changed_and_went(fresh: Footnote, tmp_path: Path) -> None:
     """The first run adds, the second does nothing, the third changes, removes and adds."""
     documents = write_documents(tmp_path / "zoo")
@@ -46,6 +47,7 @@ def test_quiet_says_nothing_when_nothing_has_changed(footnote: Footnote, tmp_pat
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 
 
+@pytest.mark.promise("unreadable-files")
 def test_files_that_cannot_be_read_are_named_and_do_not_stop_the_rest(fresh: Footnote, tmp_path: Path) -> None:
     """Junk, a huge file, a PDF of pictures and a loop of links lie beside good pages."""
     documents = write_documents(tmp_path / "zoo")
@@ -65,6 +67,7 @@ def test_files_that_cannot_be_read_are_named_and_do_not_stop_the_rest(fresh: Foo
     assert "penguins" in fresh("ask", "What do penguins eat?").out
 
 
+@pytest.mark.promise("empty-folder-keeps-index")
 @pytest.mark.parametrize("make", ["missing", "empty", "unreadable"])
 def test_a_source_without_a_page_changes_nothing(footnote: Footnote, tmp_path: Path, make: str) -> None:
     """A wrong path must not empty the index: exit code 2, a sentence, and the old pages are still there."""
@@ -123,6 +126,7 @@ with session("footnote ingest") as opened:
 """
 
 
+@pytest.mark.promise("resumable")
 def test_a_killed_ingestion_goes_on_where_it_was(fresh: Footnote, tmp_path: Path) -> None:
     """After SIGKILL the next run does only the rest."""
     documents = many_pages(tmp_path / "pages", 12)
@@ -135,6 +139,7 @@ def test_a_killed_ingestion_goes_on_where_it_was(fresh: Footnote, tmp_path: Path
     assert rest.err.startswith("pages: 7 added, 0 changed, 5 unchanged, 0 removed, 0 failed")
 
 
+@pytest.mark.promise("ctrl-c")
 def test_ctrl_c_stops_an_ingestion_in_words(fresh: Footnote, tmp_path: Path) -> None:
     """It ends with code 130 and without a traceback, and the next run completes."""
     documents = many_pages(tmp_path / "pages", 40)
@@ -150,6 +155,7 @@ def test_ctrl_c_stops_an_ingestion_in_words(fresh: Footnote, tmp_path: Path) -> 
     assert "40 unchanged" in fresh("ingest", str(documents)).err
 
 
+@pytest.mark.promise("one-owner")
 def test_a_second_process_is_told_who_holds_the_data_folder(fresh: Footnote, tmp_path: Path) -> None:
     """It ends with code 3 and names the command and the process that it has to wait for."""
     process = start(fresh, "ingest", str(many_pages(tmp_path / "pages", 60)))
@@ -163,6 +169,7 @@ def test_a_second_process_is_told_who_holds_the_data_folder(fresh: Footnote, tmp
     assert f"is in use by `footnote ingest` (process {process.pid}). Wait until it ends or stop it" in second.err
 
 
+@pytest.mark.promise("full-disk")
 def test_a_disk_that_is_nearly_full_is_told_in_words(tmp_path: Path) -> None:
     """The index is not touched where room is short: the check stands before every write."""
     needed = shutil.disk_usage(tmp_path).free + 1_000_000_000
