@@ -39,6 +39,7 @@ class Responder:
         """Answer the claimed question on *surface*; an answer without memory is better than none."""
         question = claim.question
         self._state(question, State.RECEIVED)
+        self._state(question, State.VALIDATING)
         conversation = await self._load(question)
         outcome: list[Answer] = []
         async with aclosing(self._watched(question, conversation, outcome)) as progress:

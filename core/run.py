@@ -33,6 +33,9 @@ from core.toolbox import Toolbox, as_message, asked_for
 from core.verdict import Verdict, judge
 
 
+MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
+
+
 @dataclass(frozen=True, slots=True)
 class Equipment:
     """What a run works with."""
@@ -121,7 +124,7 @@ class Run:
     def _calls(self, turn: ModelTurn) -> tuple[ToolCall, ...]:
         """Give the calls to run: the model's, or a search of our own where an answer came without any."""
         if self._rounds_left and turn.tool_calls:
-            return turn.tool_calls
+            return turn.tool_calls[:MOST_CALLS]
         if self._search.searched or self._small_talk or self._question.selection is not None:
             return ()
         arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)

@@ -59,6 +59,7 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
     )
     assert desk.events == [
         StateChanged(question().message, State.RECEIVED),
+        StateChanged(question().message, State.VALIDATING),
         StateChanged(question().message, State.COMPLETE),
     ]
     assert desk.surface.reactions == []
@@ -124,6 +125,7 @@ async def test_a_store_that_is_down_costs_the_memory_and_not_the_answer(script: 
     assert (answer.status, desk.surface.reactions) == (Status.ANSWERED, [])
     assert desk.events == [
         StateChanged(about, State.RECEIVED),
+        StateChanged(about, State.VALIDATING),
         MemoryFailed(about, "load"),
         MemoryFailed(about, "append"),
         StateChanged(about, State.COMPLETE),
