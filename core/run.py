@@ -32,7 +32,6 @@ from core.sources import selected_text
 from core.toolbox import Toolbox, as_message, asked_for
 from core.verdict import Verdict, judge
 
-
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 
 

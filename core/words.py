@@ -52,11 +52,17 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    edges = [start, *(found.end() for found in break_after.finditer(text, start, end)), end]
-    for first, last in pairwise(edges):
+    ends = (found.end() for found in break_after.finditer(text, start, end) if not _in_code(text, start, found))
+    for first, last in pairwise([start, *ends, end]):
         part = text[first:last]
         if part.strip():
             yield first + len(part) - len(part.lstrip()), first + len(part.rstrip())
+
+
+def _in_code(text: str, start: int, found: re.Match[str]) -> bool:
+    """Say whether an end lies between two backticks of one paragraph, where it ends nothing."""
+    here = max(text.rfind("\n", start, found.start()), start)
+    return "\n" not in found[0] and text.count("`", here, found.end()) % 2 == 1
 
 
 def sentences(text: str) -> list[str]:
