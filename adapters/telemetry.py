@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import asdict
 from typing import Any, Protocol, cast
 
@@ -62,10 +62,23 @@ def _fields(event: Event) -> dict[str, Any]:
 
 
 def _masked(arguments: str) -> dict[str, Any] | str:
-    """Name the arguments and the size of each text, never the text."""
+    """Name the arguments and the size of each, never what they say: the model may have copied the question."""
     try:
         values = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return f"{len(arguments)} characters, not JSON"
-    named = cast("dict[str, Any]", values if isinstance(values, dict) else {"arguments": arguments})
-    return {name: f"{len(value)} characters" if isinstance(value, str) else value for name, value in named.items()}
+    if not isinstance(values, dict):
+        return f"{len(arguments)} characters, no object"
+    named = cast("dict[str, object]", values)
+    return {name if name.isidentifier() else f"{len(name)} characters": _size(value) for name, value in named.items()}
+
+
+def _size(value: object) -> object:
+    """Give numbers as they are, and of all else only how much it is."""
+    match value:
+        case str():
+            return f"{len(value)} characters"
+        case list() | dict():
+            return f"{len(cast('Sized', value))} items"
+        case _:
+            return value

@@ -6,6 +6,8 @@ while it loads is reported like any other.
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -118,5 +120,8 @@ def doctor() -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what a terminal cannot show is replaced, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app()

@@ -51,11 +51,12 @@ def _explain(error: BaseException) -> tuple[int, ErrorType, str]:
 
 def _say(sentence: str, error_type: ErrorType, *, stopped: bool, as_json: bool) -> None:
     """Say why it ends, in the form that was asked for."""
+    from core.model import Status, without_controls
+
     if not as_json:
-        sys.stderr.write(f"{sentence}\n")
+        sys.stderr.write(f"{without_controls(sentence)}\n")
         return
     from adapters.terminal.render import failure_as_json
-    from core.model import Status
 
     failure = failure_as_json(Status.STOPPED if stopped else Status.FAILED, error_type, sentence)
     sys.stdout.write(json.dumps(failure, ensure_ascii=False) + "\n")

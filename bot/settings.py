@@ -15,7 +15,9 @@ from core.errors import Misconfigured
 class Settings(BaseSettings):
     """What the person who runs the bot can choose. Every field is one environment variable; see `.env.example`."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
+    )
 
     data_dir: Annotated[
         Path,

@@ -57,7 +57,7 @@ class JsonSurface(PlainSurface):
     """Writes one JSON object and nothing else."""
 
     def _write(self, answer: Answer) -> None:
-        self._out.write(json.dumps(as_json(answer), ensure_ascii=False) + "\n")
+        self._out.write(without_controls(json.dumps(as_json(answer), ensure_ascii=False)) + "\n")
         self._out.flush()
 
 
@@ -119,6 +119,7 @@ class _View:
 def _finished(answer: Answer) -> RenderableType:
     from rich.console import Group
     from rich.markdown import Markdown
+    from rich.style import Style
     from rich.text import Text
 
     text = f"⚠️ {answer.text}" if answer.is_failure or answer.lexical_only else answer.text
@@ -132,7 +133,8 @@ def _finished(answer: Answer) -> RenderableType:
         line.append(f"  {citation.relevance_score:.2f}", style="dim")
         parts.append(line)
         if citation.url:
-            parts.append(Text(f"    {citation.url}", style=f"dim link {citation.url}", overflow="fold"))
+            url = without_controls(citation.url)
+            parts.append(Text(f"    {url}", style=Style(dim=True, link=url), overflow="fold"))
     return Group(*parts, Text(""))
 
 

@@ -12,7 +12,7 @@ from bot.commands.session import Session, session
 from bot.outcome import OK
 from bot.wiring import surface
 from core.errors import InvalidInput, StoreUnavailable, Unavailable
-from core.model import Answer, Scope
+from core.model import Answer, Scope, without_controls
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,4 +114,4 @@ class _Chat:
         self._say("Forgotten." if forgotten else "There was nothing to forget.")
 
     def _say(self, text: str) -> None:
-        self._console.print(text, style="dim", markup=False, highlight=False)
+        self._console.print(without_controls(text), style="dim", markup=False, highlight=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bot.commands.session import Session, session
 from bot.outcome import OK
 from core.errors import FootnoteError
+from core.model import without_controls
 
 TROUBLE = 1
 
@@ -32,7 +33,7 @@ def examine() -> int:
     for finding in findings:
         sign = "[green]ok[/]" if finding.is_well else "[red]!![/]"
         console.print(f"{sign}  [bold]{finding.name}[/]  ", end="")
-        console.print(finding.says, markup=False, highlight=False)
+        console.print(without_controls(finding.says), markup=False, highlight=False, soft_wrap=True)
     return OK if all(finding.is_well for finding in findings) else TROUBLE
 
 

@@ -76,6 +76,7 @@ def _report(results: Sequence[Result]) -> dict[str, object]:
 
 def _print(results: Sequence[Result]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title=f"{sum(result.passed for result in results)} of {len(results)} cases passed")
@@ -87,7 +88,7 @@ def _print(results: Sequence[Result]) -> None:
         table.add_row(
             result.case.id,
             result.case.kind,
-            result.case.question,
+            escape(result.case.question),
             result.answer.status.value,
             ", ".join(chapters),
             wrong or "-",

@@ -12,6 +12,7 @@ from bot.outcome import OK, WRONG_INPUT
 from bot.wiring import folder
 from core.errors import InvalidInput
 from core.ingest import Summary
+from core.model import without_controls
 from core.ports import DocumentSource
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ async def _ingest(opened: Session, source: DocumentSource, *, quiet: bool) -> Su
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     summary = Summary()
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(f"Reading {source.name}", total=await source.size())
@@ -63,7 +64,9 @@ def _print(console: Console, name: str, summary: Summary, *, quiet: bool) -> Non
             soft_wrap=True,
         )
     for failed in summary.failed[:SHOWN_FAILURES]:
-        console.print(f"  {failed.name}: {failed.reason}", highlight=False, markup=False, soft_wrap=True)
+        console.print(
+            without_controls(f"  {failed.name}: {failed.reason}"), highlight=False, markup=False, soft_wrap=True
+        )
     if len(summary.failed) > SHOWN_FAILURES:
         console.print(f"  … and {len(summary.failed) - SHOWN_FAILURES} more", markup=False)
     if not summary.pages:

@@ -1,0 +1,147 @@
+"""`footnote chat`: a conversation that goes on, its commands, and Ctrl-C on a real terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pexpect
+import pytest
+
+from tests.fixtures.commands import Footnote
+
+PATIENCE = 30
+
+
+def on_terminal(footnote: Footnote, *words: str, columns: int = 100, **env: str) -> Any:
+    """Start the command on a terminal of its own."""
+    program, *rest = footnote.command(*words)
+    environment = {**footnote.env(TERM="xterm-256color", **env)}
+    del environment["COLUMNS"]
+    return pexpect.spawn(
+        program, rest, env=environment, dimensions=(24, columns), timeout=PATIENCE, encoding="utf-8", echo=False
+    )
+
+
+def end(child: Any) -> int:
+    """Wait for the end of the command and give its exit code."""
+    child.expect(pexpect.EOF)
+    child.close()
+    return child.exitstatus
+
+
+@pytest.mark.promise("follow-ups")
+def test_a_conversation_goes_on_in_the_next_process(footnote: Footnote) -> None:
+    """What a follow-up leans on may have been asked yesterday."""
+    footnote("chat", stdin="What is a lighthouse?\n")
+
+    ended = footnote("chat", stdin="From how far away is its lamp visible?\n/sources\n")
+
+    assert (ended.code, ended.err) == (0, "")
+    assert "This conversation goes on (1 so far); /forget starts anew." in ended.out
+    assert "thirty kilometres" in ended.out
+    assert re.search(
+        r"^\[1\] Lighthouses › Lamps  https://zoo\.example/sea/lighthouses#lamps  0\.\d\d$", ended.out, re.MULTILINE
+    )
+
+
+@pytest.mark.promise("forget")
+def test_a_forgotten_conversation_starts_anew(footnote: Footnote) -> None:
+    """The next process knows nothing of it, and forgetting twice is no error."""
+    first = footnote("chat", stdin="What is a lighthouse?\n/forget\n/forget\n")
+    second = footnote("chat")
+
+    assert first.out.endswith("Forgotten.\nThere was nothing to forget.\n")
+    assert second.out == "Ask about the documents. /help shows what else can be typed.\n"
+
+
+def test_every_line_that_is_no_question_gets_an_answer_too(footnote: Footnote) -> None:
+    """Blank lines are skipped; unknown commands and wrong questions are told, and the chat goes on."""
+    lines = ["", "/sources", "/nonsense", "x" * 2001, "\x01", "/help", "What do penguins eat?", "/quit", "never read"]
+
+    ended = footnote("chat", stdin="\n".join(lines))
+
+    assert (ended.code, ended.err) == (0, "")
+    assert "The last answer has no sources.\nThere is no command /nonsense. /help shows" in ended.out
+    assert "The question has 2,001 characters; the limit is 2,000." in ended.out
+    assert "Please provide a question to ask about the documents." in ended.out
+    assert "Ctrl-C stops an answer." in ended.out
+    assert ended.out.endswith(")\n")
+    assert "Penguins eat fish" in ended.out
+
+
+def test_a_chat_without_its_store_answers_without_memory(footnote: Footnote) -> None:
+    """With Redis away, every answer comes; a line says that nothing is remembered."""
+    ended = footnote("chat", stdin="What do penguins eat?\n/forget\n", REDIS_URL="redis://127.0.0.1:1/0")
+
+    assert ended.code == 0
+    assert "Until then, nothing is remembered." in ended.out
+    assert "Penguins eat fish" in ended.out
+    assert "Nothing was forgotten." in ended.out
+
+
+def test_an_empty_index_says_what_to_run(fresh: Footnote) -> None:
+    """A chat about nothing does not begin."""
+    ended = fresh("chat", stdin="What do penguins eat?\n")
+
+    assert (ended.code, ended.err) == (2, "There are no documents yet. Read some first: footnote ingest FOLDER\n")
+
+
+def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(footnote: Footnote) -> None:
+    """During an answer it stops the answer; at the prompt it leaves, with code 130."""
+    child = on_terminal(footnote, "chat")
+    child.expect("> ")
+    child.sendline("What do penguins eat?")
+    child.expect("Reading the question|Searching for")
+    child.sendintr()
+    child.expect("Stopped")
+    child.expect("> ")
+    child.sendline("What is a lighthouse?")
+    child.expect("Sources")
+    child.expect("> ")
+
+    child.sendintr()
+
+    assert end(child) == 130
+    assert "Traceback" not in child.before
+    assert "1 so far" in footnote("chat").out
+
+
+def test_ctrl_d_leaves_the_chat(footnote: Footnote) -> None:
+    """It is the usual end."""
+    child = on_terminal(footnote, "chat")
+    child.expect("> ")
+
+    child.sendeof()
+
+    assert end(child) == 0
+
+
+def test_ctrl_c_stops_a_question(footnote: Footnote) -> None:
+    """`ask` ends with code 130 and one word, and the index is as it was."""
+    child = on_terminal(footnote, "ask", "What do penguins eat?")
+    child.expect("Reading the question|Searching for")
+
+    child.sendintr()
+
+    child.expect("Stopped")
+    assert end(child) == 130
+    assert "Penguins eat fish" in footnote("ask", "What do penguins eat?").out
+
+
+@pytest.mark.promise("footnotes")
+def test_a_terminal_gets_links_to_click(footnote: Footnote) -> None:
+    """The mark in the text leads to the section."""
+    child = on_terminal(footnote, "ask", "What do penguins eat?")
+
+    assert end(child) == 0
+    assert re.search(r"\x1b\]8;[^;]*;https://zoo\.example/birds/penguins#food\x1b\\\x1b\[[0-9;]*m\[1\]", child.before)
+
+
+def test_a_narrow_terminal_without_colour_gets_the_whole_answer(footnote: Footnote) -> None:
+    """Lines are folded at 20 columns, and `NO_COLOR` is obeyed."""
+    child = on_terminal(footnote, "ask", "What do penguins eat?", columns=20, NO_COLOR="1")
+
+    assert end(child) == 0
+    assert re.findall(r"\x1b\[[0-9;]*3[0-7]m", child.before) == []
+    assert {"krill", "squid"} <= set(re.findall(r"\w+", child.before))

@@ -1,0 +1,65 @@
+"""`footnote doctor` and `footnote evaluate`: what is well, and how the answers do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.commands import Footnote
+
+CASES = """\
+{"id": "food", "kind": "single_topic", "question": "What do penguins eat?", "chapters": ["birds"]}
+{"id": "wrong", "kind": "single_topic", "question": "What do penguins eat, [b]really[/]?", "chapters": ["sea"]}
+"""
+
+
+def test_the_doctor_finds_everything_well(footnote: Footnote) -> None:
+    """Each part has a line, and the exit code is 0."""
+    ended = footnote("doctor")
+
+    names = [line.split("  ")[:2] for line in ended.out.splitlines()]
+    assert names == [["ok", name] for name in ("settings", "chat model", "embedder", "index", "conversations")]
+    assert "2 pages, 5 passages from zoo" in ended.out
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_the_doctor_says_what_to_do(fresh: Footnote) -> None:
+    """Without documents and without its store, the exit code is 1 and each line is a sentence."""
+    ended = fresh("doctor", REDIS_URL="redis://:s3cret@127.0.0.1:1/0")
+
+    troubles = [line for line in ended.out.splitlines() if line.startswith("!!")]
+    assert troubles == [
+        "!!  index  There are no documents yet. Read some first: footnote ingest FOLDER",
+        "!!  conversations  The conversation store cannot be reached. Try again in a moment.",
+    ]
+    assert (ended.code, ended.err) == (1, "")
+
+
+def test_an_evaluation_is_a_report(footnote: Footnote, tmp_path: Path) -> None:
+    """Answers that fall short are counted, as JSON and as a table; they are no error."""
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(CASES)
+
+    report = json.loads(footnote("evaluate", str(cases), "--json").out)
+    table = footnote("evaluate", str(cases))
+
+    assert (report["passed"], report["total"]) == (1, 2)
+    assert [(case["id"], case["passed"]) for case in report["cases"]] == [("food", True), ("wrong", False)]
+    assert (table.code, table.err) == (0, "")
+    assert "1 of 2 cases passed" in table.out
+    assert "[b]really[/]" in table.out
+
+
+@pytest.mark.parametrize("text", [None, "not json\n", '{"id": "x"}\n', "\n", "\udcff"])
+def test_cases_that_cannot_be_used_are_told_in_words(footnote: Footnote, tmp_path: Path, text: str | None) -> None:
+    """Missing, broken, incomplete or empty: exit code 2 and a sentence."""
+    cases = tmp_path / "cases.jsonl"
+    if text is not None:
+        cases.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    ended = footnote("evaluate", str(cases))
+
+    assert (ended.code, ended.out) == (2, "")
+    assert len(ended.err.splitlines()) == 1

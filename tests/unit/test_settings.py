@@ -1,0 +1,99 @@
+"""Settings come from the environment and `.env`, and a wrong one is named in words."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from bot.settings import Settings, read_settings
+from core.errors import Misconfigured
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path) -> Iterator[None]:
+    """No `.env` of whoever runs the tests is read."""
+    with contextlib.chdir(tmp_path):
+        yield
+
+
+def test_every_setting_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has to be set to start."""
+    monkeypatch.delenv("FOOTNOTE_DATA_DIR")
+
+    settings = read_settings()
+
+    assert settings.data_dir == Path(".footnote")
+    assert (settings.redis_url, settings.secret_key) == (None, None)
+    assert settings.conversation_ttl == timedelta(hours=24)
+    assert (settings.top_k, settings.relevance_threshold, settings.excerpt_characters) == (5, 0.5, 500)
+
+
+def test_an_empty_variable_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line such as `REDIS_URL=` that was copied and never filled in changes nothing."""
+    for name in ("REDIS_URL", "FOOTNOTE_SECRET_KEY", "FOOTNOTE_TOP_K", "FOOTNOTE_LOG_LEVEL"):
+        monkeypatch.setenv(name, "")
+
+    settings = read_settings()
+
+    assert (settings.redis_url, settings.secret_key, settings.top_k, settings.log_level) == (None, None, 5, "info")
+
+
+def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`.env` fills in what the environment does not say; what it says besides is left alone."""
+    (tmp_path / ".env").write_text("FOOTNOTE_TOP_K=7\nFOOTNOTE_CONVERSATION_HOURS=2\nSOMETHING_ELSE=1\n")
+    monkeypatch.setenv("FOOTNOTE_TOP_K", "9")
+
+    settings = read_settings()
+
+    assert (settings.top_k, settings.conversation_ttl) == (9, timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("FOOTNOTE_TOP_K", "0"),
+        ("FOOTNOTE_TOP_K", "21"),
+        ("FOOTNOTE_TOP_K", "many"),
+        ("FOOTNOTE_RELEVANCE_THRESHOLD", "1.5"),
+        ("FOOTNOTE_RELEVANCE_THRESHOLD", "nan"),
+        ("FOOTNOTE_CONVERSATION_HOURS", "0"),
+        ("FOOTNOTE_CONVERSATION_HOURS", "inf"),
+        ("FOOTNOTE_EXCERPT_CHARACTERS", "99"),
+        ("FOOTNOTE_HISTORY_TOKENS", "-1"),
+        ("FOOTNOTE_LOG_LEVEL", "loud"),
+    ],
+)
+def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """The sentence names the variable and what it may be."""
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(Misconfigured, match=rf"^Some settings cannot be used\. {name}: "):
+        read_settings()
+
+
+def test_all_wrong_settings_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to mend them one by one."""
+    monkeypatch.setenv("FOOTNOTE_TOP_K", "0")
+    monkeypatch.setenv("FOOTNOTE_LOG_LEVEL", "loud")
+
+    with pytest.raises(Misconfigured, match=r"FOOTNOTE_TOP_K: .*; FOOTNOTE_LOG_LEVEL: "):
+        read_settings()
+
+
+def test_secrets_are_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed or logged by accident shows stars."""
+    monkeypatch.setenv("REDIS_URL", "redis://:hunter2@localhost:6379/0")
+    monkeypatch.setenv("FOOTNOTE_SECRET_KEY", "hunter3")
+
+    assert "hunter" not in f"{read_settings()!r} {read_settings()}"
+
+
+def test_settings_do_not_change() -> None:
+    """They are read once."""
+    with pytest.raises(ValidationError, match="frozen"):
+        Settings().top_k = 7  # pyright: ignore[reportAttributeAccessIssue] - that is what is tested
