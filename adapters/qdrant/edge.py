@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.lexical import LexicalEncoder
-from adapters.qdrant.points import DENSE, SPARSE, complete_pages, page_filter, to_payload
+from adapters.qdrant.points import DENSE, SPARSE, complete_pages, page_filter, point_id, to_payload
 from adapters.qdrant.room import check_room, has_room_to_tidy
 from adapters.qdrant.search import HybridSearch
 from adapters.qdrant.shard import Label, open_shard, replacing
@@ -114,7 +114,7 @@ def _point(embedded: EmbeddedPassage, lexical: LexicalEncoder) -> Point:
         DENSE: list(embedded.vector),
         SPARSE: lexical.passage(embedding_text(passage)),
     }
-    return Point(passage.passage_id, vectors, to_payload(passage))
+    return Point(point_id(passage.passage_id), vectors, to_payload(passage))
 
 
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from adapters.qdrant.points import DENSE, SPARSE, scope_filter, to_passage
 from core.model import Candidate, IndexQuery
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeShard, Query
+    from qdrant_edge import EdgeShard, PointId, Query
 
 
 class HybridSearch:
@@ -21,7 +21,7 @@ class HybridSearch:
         from qdrant_edge import Query
 
         self._shard = shard
-        self._payloads: dict[str, Mapping[str, Any]] = {}
+        self._payloads: dict[PointId, Mapping[str, Any]] = {}
         self._filter = scope_filter(query.scope)
         self._sparse = Query.Nearest(lexical.query(query.text), using=SPARSE)
         self._dense = None if query.vector is None else Query.Nearest(list(query.vector), using=DENSE)
@@ -34,11 +34,11 @@ class HybridSearch:
             dense |= self._missing(self._dense, lexical.keys() - dense.keys())
             lexical |= self._missing(self._sparse, dense.keys() - lexical.keys())
         return [
-            Candidate(to_passage(point, payload), dense.get(point), lexical.get(point, 0.0))
+            Candidate(to_passage(payload), dense.get(point), lexical.get(point, 0.0))
             for point, payload in self._payloads.items()
         ]
 
-    def _missing(self, query: Query, points: AbstractSet[str]) -> dict[str, float]:
+    def _missing(self, query: Query, points: AbstractSet[PointId]) -> dict[PointId, float]:
         """Score points that only the other list has found; one without a shared word is not found here either."""
         from qdrant_edge import Filter, HasIdCondition, QueryRequest
 
@@ -46,11 +46,11 @@ class HybridSearch:
             return {}
         only = Filter(must=[HasIdCondition(set(points))])
         found = self._shard.query(QueryRequest(limit=len(points), query=query, filter=only, with_payload=False))
-        return {str(point.id): point.score for point in found}
+        return {point.id: point.score for point in found}
 
-    def _scores(self, query: Query, limit: int) -> dict[str, float]:
+    def _scores(self, query: Query, limit: int) -> dict[PointId, float]:
         from qdrant_edge import QueryRequest
 
         found = self._shard.query(QueryRequest(limit=limit, query=query, filter=self._filter, with_payload=True))
-        self._payloads.update((str(point.id), point.payload or {}) for point in found)
-        return {str(point.id): point.score for point in found}
+        self._payloads.update((point.id, point.payload or {}) for point in found)
+        return {point.id: point.score for point in found}

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, page_filter
+from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, page_filter, point_id
 from core.errors import Misconfigured
 from core.model import Passage
 
@@ -114,6 +114,10 @@ def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
     with contextlib.suppress(ValueError):  # half a note: the crash came before the passages
         pending = json.loads(note.read_text())
         new = FieldCondition(key="content_hash", match=MatchValue(value=pending["content_hash"]))
-        if shard.count(CountRequest(filter=Filter(must=[new, HasIdCondition(set(pending["ids"]))]))):
+        if shard.count(
+            CountRequest(
+                filter=Filter(must=[new, HasIdCondition({point_id(passage_id) for passage_id in pending["ids"]})])
+            )
+        ):
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(pending["url"], but=pending["ids"])))
     note.unlink()
