@@ -96,4 +96,4 @@ def test_secrets_are_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_settings_do_not_change() -> None:
     """They are read once."""
     with pytest.raises(ValidationError, match="frozen"):
-        Settings().top_k = 7  # pyright: ignore[reportAttributeAccessIssue] - that is what is tested
+        Settings().top_k = 7
