@@ -15,7 +15,7 @@ from core.errors import Misconfigured
 from core.model import Passage
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeShard
+    from qdrant_edge import EdgeConfig, EdgeShard
 
 FORMAT = 1  # of payloads and sparse vectors; another one needs a new ingestion
 
@@ -48,7 +48,7 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
             f"The index in {folder} was made with {found}, but now the embedder is {label}. Vectors of two embedders "
             f"cannot be mixed: remove that folder and run `footnote ingest` again, or go back to the old embedder."
         )
-    shard = EdgeShard.load(str(folder / "shard"))
+    shard = EdgeShard.load(str(folder / "shard"), _config(label))
     _finish_replacement(shard, folder)
     return shard
 
@@ -67,28 +67,26 @@ def _create(folder: Path, label: Label) -> EdgeShard:
     """Make an empty index; what a crash left of an earlier try, before there was a label, is nothing to keep."""
     import shutil
 
-    from qdrant_edge import (
-        Distance,
-        EdgeConfig,
-        EdgeShard,
-        EdgeSparseVectorParams,
-        EdgeVectorParams,
-        Modifier,
-        PayloadSchemaType,
-        UpdateOperation,
-    )
+    from qdrant_edge import EdgeShard, PayloadSchemaType, UpdateOperation
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    config = EdgeConfig(
-        vectors={DENSE: EdgeVectorParams(size=label.dimension, distance=Distance.Cosine)},
-        sparse_vectors={SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)},
-    )
-    shard = EdgeShard.create(str(folder), config)
+    shard = EdgeShard.create(str(folder), _config(label))
     for field in KEYWORDS:
         shard.update(UpdateOperation.create_field_index(field, PayloadSchemaType.Keyword))
     shard.update(UpdateOperation.create_field_index(OPENS_AT, PayloadSchemaType.Float))
     return shard
+
+
+def _config(label: Label) -> EdgeConfig:
+    """Say what is stored. One thread searches: handing a query of a millisecond to several costs more than it saves."""
+    from qdrant_edge import Distance, EdgeConfig, EdgeSparseVectorParams, EdgeVectorParams, Modifier
+
+    return EdgeConfig(
+        vectors={DENSE: EdgeVectorParams(size=label.dimension, distance=Distance.Cosine)},
+        sparse_vectors={SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)},
+        max_search_threads=1,
+    )
 
 
 # -- A page is replaced in two steps; a note on disk lets the next start finish what a crash cut in two ---------------
