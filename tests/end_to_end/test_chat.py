@@ -18,7 +18,8 @@ def on_terminal(footnote: Footnote, *words: str, columns: int = 100, **env: str)
     program, *rest = footnote.command(*words)
     environment = {**footnote.env(TERM="xterm-256color", **env)}
     del environment["COLUMNS"]
-    return pexpect.spawn(
+    start: Any = pexpect.spawn  # untyped
+    return start(
         program, rest, env=environment, dimensions=(24, columns), timeout=PATIENCE, encoding="utf-8", echo=False
     )
 
