@@ -7,7 +7,7 @@ PYTEST_ARGS ?=
 override ASK := $(value ASK)
 export ASK
 
-.PHONY: demo test check lint format lock clean
+.PHONY: demo test check lint format lock clean bench
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -54,3 +54,7 @@ UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-ind
 
 clean:
 	rm -rf .venv .footnote
+
+# Figures for docs/measurements.md; the first run makes indexes, which takes some minutes.
+bench: .venv/.dev
+	@for name in startup retrieval calibration ingestion embedding; do $(BIN)/python -m bench.$$name; done

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import pexpect
 import pytest
@@ -16,7 +16,7 @@ PATIENCE = 30
 def on_terminal(footnote: Footnote, *words: str, columns: int = 100, **env: str) -> Any:
     """Start the command on a terminal of its own."""
     program, *rest = footnote.command(*words)
-    environment = {**footnote.env(TERM="xterm-256color", **env)}
+    environment = footnote.env(TERM="xterm-256color", **env)
     del environment["COLUMNS"]
     start: Any = pexpect.spawn  # untyped
     return start(
