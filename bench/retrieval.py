@@ -1,6 +1,6 @@
 """How well and how fast the embedded default finds: the course book, SciFact, and how long a search takes on one core.
 
-`python -m bench.retrieval`; the first run makes the indexes, which takes some minutes.
+`python -m bench.retrieval`; the first run makes the indexes, which takes some minutes. With `speed`, only the last.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import asyncio
 import csv
 import os
 import statistics
+import sys
 import time
 from typing import Any
 
@@ -93,13 +94,13 @@ async def speed_rows() -> list[Row]:
     ]
 
 
-async def main() -> None:
-    """Measure all of it."""
-    rows = await course_rows() + await scifact_rows()
+async def main(*, only_speed: bool) -> None:
+    """Measure all of it, or only how long a search takes."""
+    rows = [] if only_speed else await course_rows() + await scifact_rows()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     print_rows("Retrieval, all-MiniLM-L6-v2 int8 + BM25, embedded index", rows + await speed_rows())
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(only_speed="speed" in sys.argv[1:]))
