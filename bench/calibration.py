@@ -12,12 +12,14 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.corpora import course, course_questions, foreign_questions, indexed, lesson_of
+from bench.corpora import course, course_questions, foreign_questions, indexed, lesson_of, ros, textbook
 from bench.report import Row, at_least, at_most, print_rows
 from core.model import Candidate, IndexQuery, Scope
+from core.ports import DocumentSource
 from core.relevance import LEXICAL, Calibration
 from core.retrieval import CANDIDATES, DENSE_WEIGHT
 
+ELSEWHERE = {"the textbook": textbook, "the ROS 2 documentation": ros}
 TOP = 5
 RECALL = 0.95
 FOREIGN = 0.05
@@ -71,6 +73,18 @@ async def gather_evidence() -> Questions:
         for text in foreign_questions():
             questions.foreign.append(best_evidence(await candidates(text)))
     return questions
+
+
+async def foreign_elsewhere(name: str, source: DocumentSource) -> Row:
+    """Ask the foreign questions of another corpus, which the curve was not fitted to."""
+    from adapters.minilm.embedder import CALIBRATION
+
+    scores: list[float] = []
+    async with indexed(name, source) as (embedder, index):
+        for text in foreign_questions():
+            query = IndexQuery(text, await embedder.embed_query(text), Scope())
+            scores.append(best_evidence(await index.candidates(query, limit=CANDIDATES)).dense)
+    return Row(f"foreign questions that get sources from {name}", f"{share(scores, CALIBRATION, 0.5):.1%}")
 
 
 def fit(right: Sequence[float], wrong: Sequence[float]) -> Calibration:
@@ -137,6 +151,7 @@ async def main() -> None:
         rows.append(Row(f"{name}: fitted", f"midpoint {fitted.midpoint:.3f}, slope {fitted.slope:.1f}"))
         best = boundary(scores["right"], fitted)
         rows.append(Row(f"{name}: 95 % recall at 0.5", f"midpoint {best.midpoint}, slope {best.slope}"))
+    rows += [await foreign_elsewhere(name, source()) for name, source in ELSEWHERE.items()]
     counts = ", ".join(f"{len(evidence)} {kind}" for kind, evidence in kinds.items())
     print_rows(f"Calibration: {counts}", rows)
 

@@ -38,6 +38,16 @@ def course() -> DocumentSource:
     return Folder(need("course-physical-ai") / "lessons", name="course")
 
 
+def textbook() -> DocumentSource:
+    """Give the textbook."""
+    return Folder(need("docusaurus-textbook") / "docs", name="textbook")
+
+
+def ros() -> DocumentSource:
+    """Give the documentation of ROS 2."""
+    return Folder(need("ros2-docs") / "source", name="ros")
+
+
 def lesson_of(url: str) -> str:
     """Give a page's lesson as the questions name it."""
     found = _LESSON.search(url)

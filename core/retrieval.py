@@ -11,7 +11,7 @@ from core.model import Candidate, Hit, IndexQuery, Passage, Scope, SearchResult,
 from core.ports import Embedder, PassageIndex, Reranker
 from core.relevance import LEXICAL
 
-CANDIDATES = 30  # of each list; both scores are filled in for all, so more of them changed no ranking
+CANDIDATES = 20  # of each list; both scores are filled in for all, so more of them changed no ranking
 DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
 RERANKED = 30
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,7 +37,7 @@ def passage(text: str = "A robot acts.", *, url: str = "https://docs.example/rob
         page_length=1,
         content_hash="h1",
     )
-    return standard.model_copy(update=fields)
+    return replace(standard, **fields)
 
 
 def hit(score: float = 0.9, text: str = "A robot acts.", **fields: Any) -> Hit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -25,18 +26,17 @@ def point_id(passage_id: str) -> int:
 
 def to_payload(passage: Passage) -> dict[str, Any]:
     """Give the fields as JSON; the release date as seconds, so that a range can filter it."""
-    payload = passage.model_dump(exclude_none=True)
-    if passage.opens_at is not None:
-        payload[OPENS_AT] = passage.opens_at.timestamp()
-    return payload
+    payload = asdict(passage)
+    opens_at = payload.pop(OPENS_AT)
+    return payload if opens_at is None else {**payload, OPENS_AT: opens_at.timestamp()}
 
 
 def to_passage(payload: Mapping[str, Any]) -> Passage:
     """Read a passage back."""
-    opens_at = payload.get(OPENS_AT)
-    released = None if opens_at is None else datetime.fromtimestamp(opens_at, UTC)
-    fields: dict[str, Any] = {**payload, OPENS_AT: released}
-    return Passage(**fields)
+    if OPENS_AT not in payload:
+        return Passage(**payload)
+    released: Any = datetime.fromtimestamp(payload[OPENS_AT], UTC)
+    return Passage(**{**payload, OPENS_AT: released})
 
 
 def scope_filter(scope: Scope) -> Filter | None:

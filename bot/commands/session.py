@@ -14,7 +14,7 @@ from bot.data_folder import hold
 from bot.logs import logger_to
 from bot.settings import Settings, read_settings
 from bot.wiring import App, assemble
-from core.events import Event, MemoryFailed, everyone
+from core.events import Event, MemoryFailed, Observer, everyone
 
 Result = TypeVar("Result")
 
@@ -37,7 +37,7 @@ def session(command: str, *, memory: bool = False) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends."""
     settings = read_settings()
     with hold(settings.data_dir, command=command) as folder, asyncio.Runner() as runner:
-        observer = everyone(log_events(logger_to(folder, settings.log_level)), _tell)
+        observer = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once())
         opened = assemble(settings, memory=memory, observer=observer)
         app = runner.run(_enter(opened.__aenter__))
         try:
@@ -46,11 +46,17 @@ def session(command: str, *, memory: bool = False) -> Generator[Session]:
             runner.run(opened.__aexit__(None, None, None))
 
 
-def _tell(event: Event) -> None:
-    """Say on standard error what the reader of an answer should know besides."""
-    if isinstance(event, MemoryFailed):
-        verb = "read" if event.doing == "load" else "kept"
-        sys.stderr.write(f"The conversation could not be {verb}: its store cannot be reached. Check REDIS_URL.\n")
+def _tell_once() -> Observer:
+    """Say on standard error, once, what the reader of the answers should know besides."""
+    told = False
+
+    def tell(event: Event) -> None:
+        nonlocal told
+        if isinstance(event, MemoryFailed) and not told:
+            told = True
+            sys.stderr.write("Answered without memory: the conversation store cannot be reached. Check REDIS_URL.\n")
+
+    return tell
 
 
 async def _enter(enter: Callable[[], Coroutine[Any, Any, App]]) -> App:

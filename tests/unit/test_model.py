@@ -48,7 +48,6 @@ VALUES = [
     Delivery(messages=(MessageRef(thread=thread(), id="m1"),)),
     Document(source="docs", url="u", title="T", text="x", chapter="one", opens_at=NOON),
     Unreadable(name="a.pdf", reason="It is empty.", url="u"),
-    passage(opens_at=NOON),
     ToolCall(id="1", name="search_documents", arguments="{not json"),
     Usage(prompt_tokens=1, completion_tokens=2, cached_tokens=3),
     CITATION,
