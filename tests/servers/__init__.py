@@ -1,0 +1,1 @@
+"""Small servers that speak the real protocols on real sockets, refusals included."""

@@ -1,0 +1,160 @@
+"""What the HTTP services have in common: a socket, a record of requests, and things that go wrong on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket as socketlib
+import struct
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from aiohttp import web
+
+LARGEST_BODY = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request as it came over the socket; `body` is parsed JSON, or None."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer given in place of the right one."""
+
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def payload(self) -> bytes:
+        """The body as it goes over the socket: bytes as they are, text encoded, anything else as JSON."""
+        match self.body:
+            case bytes(raw):
+                return raw
+            case str(text):
+                return text.encode()
+            case other:
+                return json.dumps(other).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """The connection is reset before a byte is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Nothing is answered until the client hangs up."""
+
+
+Fault: TypeAlias = Reply | Reset | Hang
+
+
+class Service(ABC):
+    """A server on a port of this machine that was free; it keeps its port when it goes down and comes back.
+
+    Faults wait in a line: each request takes the next one, and with none left the service answers as it should.
+    `broken` is the fault of every request, as long as it is set.
+    """
+
+    def __init__(self) -> None:
+        self.received: list[Received] = []
+        self.faults: deque[Fault] = deque()
+        self.broken: Fault | None = None
+        self.hung_up = asyncio.Event()
+        self._port = 0
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the service is."""
+        return f"http://127.0.0.1:{self._port}"
+
+    async def __aenter__(self) -> Self:
+        """Begin to serve."""
+        await self.up()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop serving."""
+        await self.down()
+
+    async def up(self) -> None:
+        """Listen, on the same port as before; twice is once."""
+        if self._runner is not None:
+            return
+        app = web.Application(client_max_size=LARGEST_BODY)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0, access_log=None)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", self._port, reuse_address=True)
+        await site.start()
+        self._port = int(runner.addresses[0][1])
+        self._runner = runner
+
+    async def down(self) -> None:
+        """Close every connection and stop listening; whoever comes now is refused by the system."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    @abstractmethod
+    async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:
+        """Answer as the real service would."""
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        received = await _read(request)
+        self.received.append(received)
+        fault = self.faults.popleft() if self.faults else self.broken
+        match fault:
+            case None:
+                return await self.answer(request, received)
+            case Reply():
+                return web.Response(
+                    status=fault.status,
+                    body=fault.payload,
+                    headers={"Content-Type": "application/json", **fault.headers},
+                )
+            case Reset():
+                abort(request)
+                raise asyncio.CancelledError
+            case Hang():
+                await self.hang()
+                raise asyncio.CancelledError
+
+    async def hang(self) -> None:
+        """Wait until the client hangs up, and take note of it."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.hung_up.set()
+
+
+def abort(request: web.Request) -> None:
+    """Reset the connection, so that the client's kernel sees it end without a word."""
+    if request.transport is not None:
+        socket: socketlib.socket = request.transport.get_extra_info("socket")
+        socket.setsockopt(socketlib.SOL_SOCKET, socketlib.SO_LINGER, struct.pack("ii", 1, 0))
+        request.transport.abort()
+
+
+async def _read(request: web.Request) -> Received:
+    raw = await request.read()
+    try:
+        body = json.loads(raw) if raw else None
+    except ValueError:
+        body = None
+    return Received(request.method, request.path_qs, dict(request.headers), body)
