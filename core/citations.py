@@ -14,6 +14,7 @@ from core.scanner import Address, Link, Mark, Scanner, Token
 from core.sources import URL, Sources
 
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*\^?(\d+)|(\d+)")
+_NUMBER = re.compile(r"\s*\^?\d{1,4}\s*")
 _TRAILING_SPACE = re.compile(r"[ \t]+\Z")
 
 
@@ -85,7 +86,7 @@ class CitationStream:
         return self._shown.setdefault(number, len(self._shown) + 1)
 
     def _link(self, text: str, label: str, url: str) -> str:
-        if not text.startswith("!") and re.fullmatch(r"\s*\^?\d{1,4}\s*", label):
+        if _is_number(text, label):
             return self._mark(f"[{label}]")
         if self._sources.knows_url(url) and not text.startswith("!"):
             return self._emit(text)
@@ -104,6 +105,22 @@ def without_marks(text: str) -> str:
     return stream.feed(text) + stream.finish()
 
 
+def with_literal_marks(text: str) -> str:
+    """Give text for quoting: a number in brackets that it brings along stays text and becomes no footnote."""
+    scanner = Scanner()
+    return "".join(map(_literal, [*scanner.feed(text), *scanner.finish()]))
+
+
+def _literal(token: Token) -> str:
+    match token:
+        case Mark(text):
+            return f"\\[{text[1:-1]}]"
+        case Link(text, label, _) if _is_number(text, label):
+            return f"\\{text}"
+        case other:
+            return other.text
+
+
 class _NoMarks(Sources):
     """Knows no number and every address, so that only the marks go."""
 
@@ -112,6 +129,11 @@ class _NoMarks(Sources):
 
 
 _NO_MARKS = _NoMarks()
+
+
+def _is_number(text: str, label: str) -> bool:
+    """Say whether a link is a mark that somebody gave an address."""
+    return not text.startswith("!") and bool(_NUMBER.fullmatch(label))
 
 
 def _numbers(mark: str, known: Iterable[int]) -> list[int]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.extractive.units import Unit
+from core.citations import with_literal_marks
 from core.words import stems
 
 CHARACTERS = 900  # a short answer: about as much as fits a phone's screen
@@ -128,11 +129,12 @@ def _paragraph(source: Source, places: set[int]) -> str:
     lines: list[str] = []
     for place in sorted(places):
         unit = source.units[place]
+        text = with_literal_marks(unit.text)
         if not unit.is_prose:
-            lines.append(f"\n\n{unit.text}\n\n[{source.number}]")
+            lines.append(f"\n\n{text}\n\n[{source.number}]")
             continue
         before = "\n- " if unit.is_item and len(places) > 1 else " "
-        lines.append(f"{before}{unit.text} [{source.number}]")
+        lines.append(f"{before}{text} [{source.number}]")
     return "".join(lines).strip()
 
 

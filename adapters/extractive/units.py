@@ -90,5 +90,8 @@ def _prose(block: str) -> Iterator[Unit]:
 
 
 def _balanced(text: str) -> str:
-    """Drop emphasis marks that were cut off from their other half."""
-    return text.replace("**", "") if text.count("**") % 2 else text
+    """Drop marks of emphasis and code that were cut off from their other half: they would change what follows."""
+    for mark in ("**", "`"):
+        if text.count(mark) % 2:
+            text = text.replace(mark, "")
+    return text

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.citations import CitationStream, without_marks
+from core.citations import CitationStream, with_literal_marks, without_marks
 from core.model import Hit
 from core.sources import Sources
 from tests.builders import passage
@@ -154,3 +154,28 @@ def test_no_unknown_address_is_ever_a_link(text: str) -> None:
 def test_an_old_answer_is_read_again_without_its_marks() -> None:
     """Marks of an earlier answer would be taken for passages of this one."""
     assert without_marks("A [1][2] and `x[1]`, https://docs.example [3].") == "A and `x[1]`, https://docs.example."
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("As shown in [2], and [1](https://docs.example).", "As shown in \\[2], and \\[1](https://docs.example)."),
+        ("Lenticular \u30101\u3011.", "Lenticular \\[1]."),
+        ("In code `x[1]` and [a](https://docs.example) nothing changes.",) * 2,
+    ],
+)
+def test_numbers_of_a_quoted_text_stay_text(text: str, quoted: str) -> None:
+    """Only what could be read as a footnote is escaped."""
+    assert with_literal_marks(text) == quoted
+
+
+@pytest.mark.promise("footnotes")
+@given(text=MARKDOWN)
+@settings(max_examples=300, deadline=None)
+def test_no_number_of_a_quoted_text_becomes_a_footnote(text: str) -> None:
+    """Whatever a page says, quoting it names no source that the quote does not come from."""
+    stream = CitationStream(make_sources())
+    stream.feed(with_literal_marks(text))
+    stream.finish()
+
+    assert stream.citations == ()

@@ -1,0 +1,43 @@
+"""The model that needs no account: what it quotes, and how."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.extractive import ExtractiveModel
+from core.agent import Agent
+from core.model import Answer
+from tests.builders import hit, question
+from tests.fakes.clock import Clock
+from tests.fakes.embedder import HashEmbedder
+from tests.fakes.shelf import Shelf
+
+HERE, THERE = "https://docs.example/robots#here", "https://docs.example/robots#there"
+
+
+async def ask(asked: str, *texts: str) -> Answer:
+    """Ask over passages with these texts, the first one the most relevant."""
+    hits = [hit(0.9 - n / 10, text, url=url) for n, (text, url) in enumerate(zip(texts, (HERE, THERE), strict=False))]
+    return await Agent(ExtractiveModel(HashEmbedder()), Shelf(*hits), clock=Clock()).answer(question(asked))
+
+
+def quotes(answer: Answer) -> list[str]:
+    """The paragraphs of an answer without the notice at its end."""
+    return answer.text.split("\n\n")[:-1]
+
+
+@pytest.mark.promise("footnotes")
+async def test_numbers_in_brackets_of_a_page_are_no_footnotes() -> None:
+    """A page's own `[2]` is quoted as it stands; the one footnote is the section that it was quoted from."""
+    answer = await ask("Where do robots weld?", "Robots weld cars, as [2] shows.", "Something else is said here.")
+
+    assert quotes(answer) == ["Robots weld cars, as \\[2] shows. [1]"]
+    assert [citation.url for citation in answer.citations] == [HERE]
+
+
+@pytest.mark.promise("footnotes")
+async def test_a_code_mark_that_was_cut_off_does_not_swallow_the_footnote() -> None:
+    """Half of a code span would run on to the next backtick, over the mark between them."""
+    answer = await ask("Which robots weld ships?", "The `key starts robots.\n\nThese robots weld `big` ships.")
+
+    assert quotes(answer) == ["The key starts robots. [1] These robots weld `big` ships. [1]"]
