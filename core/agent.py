@@ -12,7 +12,7 @@ from core.events import Observer, unobserved
 from core.history import TokenEstimate, history
 from core.model import Answer, Conversation, Progress, Question
 from core.ports import ChatModel, Retriever
-from core.prompts import INSTRUCTIONS, opening
+from core.prompts import opening
 from core.run import Equipment, Run
 from core.search_tool import SearchTool
 from core.smalltalk import is_small_talk
@@ -75,7 +75,8 @@ class Agent:
     def _prepare(self, question: Question, conversation: Conversation | None) -> Run:
         earlier = "" if self._model.reads_history else _question_before(conversation)
         search = SearchTool(self._retriever, question, earlier=earlier, excerpt_limit=self._limits.excerpt_characters)
-        budget = self._limits.history_tokens - self._estimate.tokens(INSTRUCTIONS, question.text)
+        always = (message["content"] for message in opening(question, ()).messages)
+        budget = self._limits.history_tokens - self._estimate.tokens(*always)
         past = history(conversation, budget=budget, estimate=self._estimate)
         equipment = Equipment(
             model=self._model,

@@ -7,6 +7,7 @@ from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Un
 from core.model.places import Message, MessageRef, Person, ThreadRef
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
+    CONTEXT_LIMIT,
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
@@ -21,6 +22,7 @@ from core.model.search import Candidate, Hit, IndexQuery, SearchResult
 from core.model.value import Value
 
 __all__ = [
+    "CONTEXT_LIMIT",
     "NO_QUESTION",
     "QUESTION_LIMIT",
     "SELECTION_LIMIT",

@@ -17,6 +17,8 @@ from core.model.value import Value
 
 QUESTION_LIMIT = 2_000  # characters: as long as one Discord message
 SELECTION_LIMIT = 20_000  # characters: as long as the longest message that a platform lets a person select
+NAME_LIMIT = 100  # characters of an author's name; platforms allow fewer
+CONTEXT_LIMIT = 20  # quoted messages: what a reader sees of a thread without scrolling far
 NO_QUESTION = "Please provide a question to ask about the documents."
 
 
@@ -61,6 +63,24 @@ def _selection_text(text: str | None) -> str | None:
     return text
 
 
+def _newest(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Keep the newest messages that fit, each cut to a question's length and all to a selection's, oldest first.
+
+    They are cut and not refused, since whoever asks can do nothing about what others wrote.
+    """
+    kept: list[Message] = []
+    room = SELECTION_LIMIT
+    for message in reversed(messages[-CONTEXT_LIMIT:]):
+        text = without_controls(message.text).strip()[:QUESTION_LIMIT].rstrip()
+        author = " ".join(without_controls(message.author).split())[:NAME_LIMIT].rstrip()
+        room -= len(text) + len(author)
+        if room < 0:
+            break
+        if text:
+            kept.append(message.model_copy(update={"text": text, "author": author}))
+    return tuple(reversed(kept))
+
+
 def _between(low: float, high: float, what: str) -> AfterValidator:
     def check(value: float) -> float:
         if not low <= value <= high:  # also catches NaN
@@ -82,7 +102,7 @@ class Question(Value):
     text: Annotated[str, AfterValidator(_question_text)]
     author: Person
     selection: Annotated[str | None, AfterValidator(_selection_text)] = None
-    context: tuple[Message, ...] = ()
+    context: Annotated[tuple[Message, ...], AfterValidator(_newest)] = ()
     reply_to: MessageRef | None = None
     visibility: Literal["thread", "private"] = "thread"
     asked_at: datetime

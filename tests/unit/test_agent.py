@@ -14,6 +14,7 @@ from core.events import Event, State, StateChanged, TokensUsed, ToolCalled, Urls
 from core.model import (
     Answer,
     Citation,
+    Message,
     ModelTurn,
     Prompt,
     Scope,
@@ -286,6 +287,19 @@ async def test_history_keeps_to_the_budget_as_the_service_counts_it(script: Scri
     await agent.answer(question(), past)
 
     assert [len(prompt.messages) for prompt in model.prompts] == [4, 6, 2, 4]
+
+
+async def test_quoted_messages_take_their_part_of_the_budget(script: Script) -> None:
+    """Where they fill it, history stays out; the question and what it quotes are always given."""
+    past = conversation(turn_of("What is a robot? " * 20))
+    quoted = (Message(role="user", text="x" * 1_000),)
+    model = script(*[turn(search("robot")), turn("Act [1].")] * 2)
+    agent = Agent(model, Shelf(hit()), clock=Clock(), limits=Limits(history_tokens=500))
+
+    await agent.answer(question(), past)
+    await agent.answer(question(context=quoted), past)
+
+    assert [len(prompt.messages) for prompt in model.prompts] == [4, 6, 3, 5]
 
 
 @pytest.mark.parametrize("items", [2, 3])

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from core.errors import InvalidInput
 from core.model import (
+    CONTEXT_LIMIT,
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
@@ -222,3 +223,29 @@ def test_only_what_did_not_work_is_a_failure(status: Status) -> None:
     failing = status in (Status.UNAVAILABLE, Status.FAILED)
 
     assert Answer(id="a", text="x", status=status).is_failure == failing
+
+
+def test_of_many_quoted_messages_the_newest_are_kept() -> None:
+    """Nobody who asks can do anything about how much others wrote, so it is cut and not refused."""
+    written = tuple(Message(role="user", text=str(n), author="Ada") for n in range(CONTEXT_LIMIT + 5))
+
+    assert question(context=written).context == written[5:]
+
+
+def test_quoted_messages_are_cut_together_to_the_length_of_a_selection() -> None:
+    """Each one counts with at most as many characters as a question may have; what is blank does not stay."""
+    written = tuple(Message(role="user", text=text) for text in ["oldest", *["x" * 5_000] * 10, "\x00 ", " new\x1b "])
+
+    kept = [message.text for message in question(context=written).context]
+
+    assert kept == [*["x" * QUESTION_LIMIT] * (SELECTION_LIMIT // QUESTION_LIMIT - 1), "new"]
+
+
+@given(texts=st.lists(st.text(max_size=50) | st.integers(0, 9_000).map("y".__mul__), max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_quoted_messages_once_cut_stay_as_they_are(texts: list[str]) -> None:
+    """A question that has travelled as JSON is the same question."""
+    asked = question(context=tuple(Message(role="user", text=text, author=text) for text in texts))
+
+    assert type(asked).model_validate_json(asked.model_dump_json()) == asked
+    assert sum(len(message.text) for message in asked.context) <= SELECTION_LIMIT
