@@ -8,7 +8,7 @@ from collections.abc import Callable, Sized
 from dataclasses import asdict
 from typing import Any, Protocol, cast
 
-from core.events import Event, MemoryFailed, Observer, Retried, StateChanged, TokensUsed, ToolCalled
+from core.events import Answered, Event, MemoryFailed, Observer, Retried, StateChanged, TokensUsed, ToolCalled
 
 
 class Logger(Protocol):
@@ -55,9 +55,9 @@ def _fields(event: Event) -> dict[str, Any]:
         fields["arguments"] = _masked(event.arguments)
     if not isinstance(event, Retried):
         fields["question"] = str(event.question)
-    if isinstance(event, TokensUsed):
-        fields |= fields.pop("usage") if isinstance(fields["usage"], dict) else event.usage.model_dump()
-        fields.pop("usage", None)
+    if isinstance(event, TokensUsed | Answered):
+        del fields["usage"]
+        fields |= event.usage.model_dump()
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from core.errors import ModelUnavailable
 from core.events import Observer, unobserved
 from core.history import TokenEstimate, history
-from core.model import Answer, Conversation, Progress, Question
+from core.model import Answer, Conversation, Prices, Progress, Question
 from core.ports import ChatModel, Retriever
 from core.prompts import opening
 from core.run import Equipment, Run
@@ -39,12 +39,14 @@ class Agent:
         clock: Callable[[], float],
         observer: Observer = unobserved,
         limits: Limits | None = None,
+        prices: Prices | None = None,
     ) -> None:
         self._model = model
         self._retriever = retriever
         self._clock = clock
         self._observer = observer
         self._limits = limits or Limits()
+        self._prices = prices
         self._estimate = TokenEstimate()
 
     async def run(self, question: Question, conversation: Conversation | None = None) -> AsyncGenerator[Progress, None]:
@@ -85,6 +87,7 @@ class Agent:
             clock=self._clock,
             observer=self._observer,
             tool_rounds=self._limits.tool_rounds,
+            prices=self._prices,
         )
         return Run(question, opening(question, past), equipment)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from core.model import MessageRef, Usage
+from core.model import Answer, MessageRef, Status, Usage
 
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
@@ -54,6 +54,26 @@ class TokensUsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer is complete; `usage` counts all turns of the model, `cost` is None where no prices are known."""
+
+    question: MessageRef
+    status: Status
+    model: str
+    usage: Usage
+    cost: float | None
+    retrieval_time_ms: float
+    generation_time_ms: float
+    total_time_ms: float
+
+    @classmethod
+    def of(cls, question: MessageRef, answer: Answer) -> Answered:
+        """Take from *answer* what can be counted."""
+        names = (field.name for field in fields(cls) if field.name != "question")
+        return cls(question, **{name: getattr(answer, name) for name in names})
+
+
+@dataclass(frozen=True, slots=True)
 class UrlsRemoved:
     """The model wrote addresses that the index does not know; they were taken out."""
 
@@ -78,7 +98,7 @@ class Retried:
     reason: str
 
 
-Event: TypeAlias = StateChanged | ToolCalled | TokensUsed | UrlsRemoved | MemoryFailed | Retried
+Event: TypeAlias = StateChanged | ToolCalled | TokensUsed | Answered | UrlsRemoved | MemoryFailed | Retried
 Observer: TypeAlias = Callable[[Event], None]
 
 

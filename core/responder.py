@@ -8,7 +8,7 @@ from datetime import datetime
 
 from core.agent import Agent
 from core.errors import StoreUnavailable
-from core.events import ErrorType, MemoryFailed, Observer, State, StateChanged, unobserved
+from core.events import Answered, ErrorType, MemoryFailed, Observer, State, StateChanged, unobserved
 from core.model import Answer, Claim, Conversation, Progress, Question, Reaction, Status, Turn
 from core.ports import ConversationStore, Surface
 
@@ -49,6 +49,7 @@ class Responder:
             await surface.react(question.message, Reaction.WARNING)
         if not answer.is_failure:
             await self._append(question, answer)
+        self._observer(Answered.of(question.message, answer))
         error = _ERRORS.get(answer.status)
         self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
         return answer

@@ -13,6 +13,7 @@ from core.events import Observer, State, StateChanged, TokensUsed, UrlsRemoved
 from core.model import (
     Answer,
     ModelTurn,
+    Prices,
     Progress,
     Prompt,
     Question,
@@ -45,6 +46,7 @@ class Equipment:
     clock: Callable[[], float]
     observer: Observer
     tool_rounds: int
+    prices: Prices | None
 
 
 class Run:
@@ -188,6 +190,7 @@ class Run:
             nearest=verdict.nearest,
             model=self._model_name,
             usage=self._usage,
+            cost=self._with.prices.cost(self._usage) if self._with.prices else None,
             tool_calls=tuple(self._with.toolbox.records),
             retrieval_time_ms=round(self._search.retrieval_time_ms, 1),
             generation_time_ms=round(self._generation_ms, 1),

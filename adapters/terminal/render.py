@@ -60,7 +60,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "has_relevant_context": answer.has_relevant_context,
         "nearest": [_source(citation) for citation in answer.nearest],
         "tool_calls": [call.model_dump() for call in answer.tool_calls],
-        "usage": answer.usage.model_dump(include={"prompt_tokens", "completion_tokens"}),
+        "usage": {**answer.usage.model_dump(), "cost": answer.cost},
         "retrieval_time_ms": answer.retrieval_time_ms,
         "generation_time_ms": answer.generation_time_ms,
         "total_time_ms": answer.total_time_ms,

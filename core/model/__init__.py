@@ -1,7 +1,7 @@
 """The values of the product: frozen, validated, printable, and able to go to JSON and back."""
 
 from core.model.answer import Answer, Citation, Status, ToolRecord
-from core.model.chat import ChatMessage, ModelTurn, Prompt, ToolCall, ToolSpec, Usage
+from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
 from core.model.conversation import Conversation, Turn
 from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
 from core.model.places import Message, MessageRef, Person, ThreadRef
@@ -43,6 +43,7 @@ __all__ = [
     "Outline",
     "Passage",
     "Person",
+    "Prices",
     "Progress",
     "Prompt",
     "Question",

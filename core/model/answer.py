@@ -47,7 +47,10 @@ class Status(StrEnum):
 
 
 class Answer(Value):
-    """The end of every run: Markdown with `[n]`, and the footnotes that the numbers stand for."""
+    """The end of every run: Markdown with `[n]`, and the footnotes that the numbers stand for.
+
+    `usage` counts the tokens of all turns of the model; `cost` is their price where prices are known.
+    """
 
     id: str
     text: str
@@ -58,6 +61,7 @@ class Answer(Value):
     nearest: tuple[Citation, ...] = ()
     model: str = ""
     usage: Usage = Usage()
+    cost: float | None = None
     tool_calls: tuple[ToolRecord, ...] = ()
     retrieval_time_ms: float = 0.0
     generation_time_ms: float = 0.0

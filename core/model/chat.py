@@ -55,6 +55,20 @@ class Usage(Value):
         )
 
 
+class Prices(Value):
+    """What a million tokens of each kind cost, in whatever currency the person who pays thinks in."""
+
+    prompt: float
+    cached: float
+    completion: float
+
+    def cost(self, usage: Usage) -> float:
+        """Give the price of *usage*; cached tokens are part of the prompt's."""
+        fresh = max(usage.prompt_tokens - usage.cached_tokens, 0)
+        price = fresh * self.prompt + usage.cached_tokens * self.cached + usage.completion_tokens * self.completion
+        return price / 1_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
     """What the model said in one turn, complete."""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.telemetry import log_events
-from core.events import Event, MemoryFailed, Retried, State, StateChanged, TokensUsed, ToolCalled, UrlsRemoved
-from core.model import Usage
+from core.events import Answered, Event, MemoryFailed, Retried, State, StateChanged, TokensUsed, ToolCalled, UrlsRemoved
+from core.model import Status, Usage
 from tests.builders import question
 
 REF = question().message
@@ -57,6 +57,25 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
                 "info",
                 "tokens_used",
                 {"question": NAME, "model": "m", "prompt_tokens": 3, "completion_tokens": 2, "cached_tokens": 0},
+            ),
+        ),
+        (
+            Answered(REF, Status.ANSWERED, "m", Usage(prompt_tokens=3, cached_tokens=1), 0.5, 1.0, 2.0, 3.0),
+            (
+                "info",
+                "answered",
+                {
+                    "question": NAME,
+                    "status": "answered",
+                    "model": "m",
+                    "prompt_tokens": 3,
+                    "completion_tokens": 0,
+                    "cached_tokens": 1,
+                    "cost": 0.5,
+                    "retrieval_time_ms": 1.0,
+                    "generation_time_ms": 2.0,
+                    "total_time_ms": 3.0,
+                },
             ),
         ),
         (UrlsRemoved(REF, 2), ("info", "urls_removed", {"question": NAME, "count": 2})),

@@ -16,6 +16,7 @@ from core.model import (
     Citation,
     Message,
     ModelTurn,
+    Prices,
     Prompt,
     Scope,
     Searching,
@@ -80,6 +81,19 @@ async def test_an_answer_holds_all_that_happened(script: Script) -> None:
         generation_time_ms=2000.0,
         total_time_ms=7000.0,
     )
+
+
+async def test_an_answer_costs_what_the_tokens_of_all_turns_cost(script: Script) -> None:
+    """Cached tokens have a price of their own; without prices nobody knows."""
+    used = Usage(prompt_tokens=100, completion_tokens=10, cached_tokens=50)
+    turns = (turn(search("robot"), usage=used), turn("Robots act [1].", usage=used))
+    prices = Prices(prompt=2_000_000.0, cached=1_000_000.0, completion=3_000_000.0)
+
+    priced = Agent(script(*turns), Shelf(hit()), clock=Clock(), prices=prices)
+    unpriced = Agent(script(*turns), Shelf(hit()), clock=Clock())
+
+    assert (await priced.answer(question())).cost == 2 * (50 * 2.0 + 50 * 1.0 + 10 * 3.0)
+    assert (await unpriced.answer(question())).cost is None
 
 
 async def test_progress_is_told_in_order_and_drained_it_is_the_same_answer(script: Script) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from core.agent import Agent
 from core.errors import ModelUnavailable
-from core.events import Event, MemoryFailed, State, StateChanged
+from core.events import Answered, Event, MemoryFailed, State, StateChanged
 from core.model import Answer, Claim, Conversation, Question, Reaction, Status, Turn
 from core.responder import Responder
 from tests.builders import NOON, hit, question, thread, turn_of
@@ -60,6 +60,7 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
     assert desk.events == [
         StateChanged(question().message, State.RECEIVED),
         StateChanged(question().message, State.VALIDATING),
+        Answered.of(question().message, answer),
         StateChanged(question().message, State.COMPLETE),
     ]
     assert desk.surface.reactions == []
@@ -128,6 +129,7 @@ async def test_a_store_that_is_down_costs_the_memory_and_not_the_answer(script: 
         StateChanged(about, State.VALIDATING),
         MemoryFailed(about, "load"),
         MemoryFailed(about, "append"),
+        Answered.of(about, answer),
         StateChanged(about, State.COMPLETE),
     ]
 

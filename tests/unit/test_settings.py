@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from bot.settings import Settings, read_settings
 from core.errors import Misconfigured
+from core.model import Usage
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +75,68 @@ def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, va
 
     with pytest.raises(Misconfigured, match=rf"^Some settings cannot be used\. {name}: "):
         read_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("OPENAI_BASE_URL", "api.example.com/v1", "no web address"),
+        ("QDRANT_URL", "ftp://qdrant.example", "no web address"),
+        ("QDRANT_URL", "http://", "no web address"),
+        ("QDRANT_URL", "http://me:hunter2@qdrant.example", "leave the key out"),
+        ("COHERE_BASE_URL", "https://hunter2@cohere.example", "leave the key out"),
+        ("OPENAI_API_KEY", "hunter2 hunter2", "a character that no key has"),
+        ("COHERE_API_KEY", "hünter2", "a character that no key has"),
+        ("QDRANT_COLLECTION", "../hunter2", "should match pattern"),
+    ],
+)
+def test_addresses_and_keys_are_checked(monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str) -> None:
+    """What no request could carry is refused, and what was given is not repeated, since it may be a secret."""
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(Misconfigured, match=f"{name}: .*{says}") as refused:
+        read_settings()
+
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_pasted_key_loses_its_white_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line feed at its end would be refused by every client in a way that nobody understands."""
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-1\n")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.example.com/v1/")
+
+    settings = read_settings()
+
+    assert settings.openai_key is not None
+    assert (settings.openai_key.get_secret_value(), settings.openai_url) == ("sk-1", "https://api.example.com/v1")
+
+
+def test_a_file_that_is_no_text_is_told_in_words(tmp_path: Path) -> None:
+    """`.env` may have been saved in another encoding."""
+    (tmp_path / ".env").write_bytes(b"FOOTNOTE_TOP_K=7\n# \xff\n")
+
+    with pytest.raises(Misconfigured, match=r"^The file \.env cannot be read"):
+        read_settings()
+
+
+@pytest.mark.parametrize(
+    ("prices", "cost"),
+    [
+        ({}, None),
+        ({"OPENAI_PRICE_PROMPT": "2"}, None),
+        ({"OPENAI_PRICE_PROMPT": "2", "OPENAI_PRICE_COMPLETION": "8"}, 2 * 1.0 + 8 * 0.5),
+        ({"OPENAI_PRICE_PROMPT": "2", "OPENAI_PRICE_CACHED": "1", "OPENAI_PRICE_COMPLETION": "8"}, 2 * 0.6 + 0.4 + 4),
+    ],
+)
+def test_prices_make_a_cost(monkeypatch: pytest.MonkeyPatch, prices: dict[str, str], cost: float | None) -> None:
+    """Per million tokens; cached ones cost what others do unless they have a price."""
+    for name, value in prices.items():
+        monkeypatch.setenv(name, value)
+    usage = Usage(prompt_tokens=1_000_000, cached_tokens=400_000, completion_tokens=500_000)
+
+    found = read_settings().prices
+
+    assert (found and found.cost(usage)) == (cost and pytest.approx(cost))
 
 
 def test_all_wrong_settings_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
