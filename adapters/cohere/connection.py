@@ -1,0 +1,127 @@
+"""The way to Cohere: one client, made at first use, with our retries and time limits instead of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from adapters.cohere.failures import CallFailed, Explainer, judge
+from adapters.retries import Retries
+from core.events import Observer
+
+if TYPE_CHECKING:
+    from cohere import AsyncClientV2
+    from httpx import AsyncClient
+
+Result = TypeVar("Result")
+
+SERVICE = "cohere"
+COHERE = "https://api.cohere.com"
+RETRIES = Retries(times=2)
+CONNECT = 5.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How many seconds one try may take, from the first byte sent to the last received."""
+
+    query: float = 10.0  # a person waits
+    passages: float = 60.0
+
+
+TIMEOUTS = Timeouts()
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Whom we are to Cohere, and where it is. The key shows in no `repr`."""
+
+    api_key: str
+    base_url: str | None
+
+    def __repr__(self) -> str:
+        return f"Account(address={self.address!r})"
+
+    @property
+    def url(self) -> str:
+        """The address to call, without a user or a password: the key is the only login."""
+        parts = urlsplit(self.base_url or COHERE)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
+
+    @property
+    def address(self) -> str:
+        """Where that is, as people say it."""
+        return urlsplit(self.url).netloc or "COHERE_BASE_URL"
+
+
+class Connection:
+    """Calls Cohere for one model; closed, it opens again at the next call."""
+
+    def __init__(self, account: Account, explainer: Explainer, retries: Retries, observer: Observer) -> None:
+        self._account = account
+        self._explainer = explainer
+        self._retries = retries
+        self._observer = observer
+        self._opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = None
+
+    async def call(self, work: Callable[[AsyncClientV2], Awaitable[Result]], *, timeout: float) -> Result:  # noqa: ASYNC109 - of one try
+        """Do the *work*, again where that may help. Raises `CallFailed`."""
+
+        async def attempt() -> Result:
+            client = await self._client()
+            async with asyncio.timeout(timeout):
+                return await work(client)
+
+        try:
+            return await self._retries.call(SERVICE, attempt, judge=judge, observer=self._observer)
+        except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
+            failure = self._explainer.explain(error)
+        raise failure  # out here, so that the client's exception is no part of it
+
+    async def aclose(self) -> None:
+        """Let go of all connections."""
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            _, http = await opening
+            await http.aclose()
+
+    async def _client(self) -> AsyncClientV2:
+        if self._opening is None:
+            self._opening = asyncio.create_task(asyncio.to_thread(_build, self._account))
+        client, _ = await asyncio.shield(self._opening)
+        return client
+
+
+def connect(account: Account, *, model: tuple[str, str], retries: Retries, observer: Observer) -> Connection:
+    """Give a connection for a *model*: its name, and the setting that says it. Nothing is opened yet."""
+    name, setting = model
+    account = Account(account.api_key.strip(), account.base_url)
+    return Connection(account, Explainer(name, setting, account.address, account.api_key), retries, observer)
+
+
+def unusable(what: str, *, by_operator: bool = False) -> CallFailed:
+    """Give the failure of a call that was answered, but not with what was asked for."""
+    return CallFailed(f"Cohere's answer cannot be used: {what}.", reason=what, by_operator=by_operator)
+
+
+def _build(account: Account) -> tuple[AsyncClientV2, AsyncClient]:
+    """Make the client, in a worker thread: importing it takes most of a second.
+
+    It is given an HTTP client of its own, which reads no environment, so that no proxy and no `.netrc` is used behind
+    our back; and an address and a key, so that it looks for neither.
+    """
+    from cohere import AsyncClientV2
+    from httpx import AsyncClient, Limits, Timeout
+
+    http = AsyncClient(timeout=Timeout(None, connect=CONNECT), limits=Limits(max_connections=None), trust_env=False)
+    client = AsyncClientV2(
+        account.api_key,
+        base_url=account.url,
+        max_retries=0,
+        httpx_client=http,
+        log_warning_experimental_features=False,
+    )
+    return client, http
