@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import traceback
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TextIO
 
 from core.errors import FootnoteError, InvalidInput, Misconfigured
 
@@ -19,20 +21,23 @@ WRONG_INPUT = 2
 UNAVAILABLE = 3
 STOPPED = 130  # as shells count a stop by Ctrl-C
 
-_UNEXPECTED = "Something unexpected went wrong ({kind}). footnote.log in the data folder has the details."
+_FULL = "There is no room left to write. Make room on the disk and try again."
+_UNEXPECTED = "Something unexpected went wrong ({kind})."
+_DETAILS = " footnote.log in the data folder has the details."
 
 
 def report(command: Callable[[], int], *, as_json: bool = False) -> int:
     """Run *command* and give its exit code; its errors become a sentence on standard error, or the JSON object."""
     try:
-        return command()
-    except BrokenPipeError:  # whoever reads our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = command()
+        sys.stdout.flush()  # here and not at exit, where an error could no longer be told
+    except (BrokenPipeError, SystemExit):  # whoever reads our output has seen enough; rich makes an exit of it
+        _discard(sys.stdout)
         return OK
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last line of defence
         code, error_type, sentence = _explain(error)
-        _say(sentence, error_type, stopped=code == STOPPED, as_json=as_json)
-        return code
+        _tell(sentence, error_type, stopped=code == STOPPED, as_json=as_json)
+    return code
 
 
 def _explain(error: BaseException) -> tuple[int, ErrorType, str]:
@@ -44,19 +49,56 @@ def _explain(error: BaseException) -> tuple[int, ErrorType, str]:
             return WRONG_INPUT, "validation", str(error)
         case FootnoteError():
             return UNAVAILABLE, "retrieval", str(error)
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return UNAVAILABLE, "generation", _FULL
         case _:
-            logging.getLogger("footnote").error("unexpected", exc_info=error)
-            return UNAVAILABLE, "generation", _UNEXPECTED.format(kind=type(error).__name__)
+            return UNAVAILABLE, "generation", _UNEXPECTED.format(kind=type(error).__name__) + _logged(error)
 
 
-def _say(sentence: str, error_type: ErrorType, *, stopped: bool, as_json: bool) -> None:
-    """Say why it ends, in the form that was asked for."""
+def _logged(error: BaseException) -> str:
+    """Log where an error comes from, without its words, which may be somebody's; give where to look."""
+    log = logging.getLogger("footnote")
+    if not log.handlers:  # it happened before there was a data folder
+        return ""
+    places = [f"{place.filename}:{place.lineno} {place.name}" for place in _places(error)]
+    log.error(json.dumps({"event": "unexpected", "level": "error", "kind": type(error).__name__, "places": places}))
+    return _DETAILS
+
+
+def _places(error: BaseException) -> Iterator[traceback.FrameSummary]:
+    """Give the frames of an error, and of those that it groups."""
+    yield from traceback.extract_tb(error.__traceback__)
+    inner: BaseException
+    for inner in getattr(error, "exceptions", ()):
+        yield from _places(inner)
+
+
+def _tell(sentence: str, error_type: ErrorType, *, stopped: bool, as_json: bool) -> None:
+    """Say why it ends, in the form that was asked for; where that cannot be written, on standard error."""
     from core.model import Status, without_controls
 
-    if not as_json:
-        sys.stderr.write(f"{without_controls(sentence)}\n")
-        return
-    from adapters.terminal.render import failure_as_json
+    if as_json:
+        from adapters.terminal.render import failure_as_json
 
-    failure = failure_as_json(Status.STOPPED if stopped else Status.FAILED, error_type, sentence)
-    sys.stdout.write(json.dumps(failure, ensure_ascii=False) + "\n")
+        failure = failure_as_json(Status.STOPPED if stopped else Status.FAILED, error_type, sentence)
+        if _write(sys.stdout, without_controls(json.dumps(failure, ensure_ascii=False))):
+            return
+    else:
+        _write(sys.stdout, "", end="")
+    _write(sys.stderr, without_controls(sentence))
+
+
+def _write(stream: TextIO, text: str, *, end: str = "\n") -> bool:
+    """Write with all that waits; say whether it went through. What did not is given up."""
+    try:
+        stream.write(text + end)
+        stream.flush()
+    except OSError:
+        _discard(stream)
+        return False
+    return True
+
+
+def _discard(stream: TextIO) -> None:
+    """Send what is still waiting, and what comes, to nowhere: Python would complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from bot.commands.session import Session, session
 from bot.outcome import OK, UNAVAILABLE
 from bot.settings import Settings, read_settings
 from bot.wiring import surface
-from core.errors import InvalidInput, Misconfigured
-from core.model import Answer, Claim, MessageRef, Outline, Person, Question, Scope, ThreadRef
-from core.ports import Surface
+from core.errors import InvalidInput, Misconfigured, RetrievalUnavailable
+from core.model import Answer, Claim, MessageRef, Outline, Person, Question, Scope, ThreadRef, without_controls
+from core.ports import PassageIndex, Surface
 
 HINTS = 12
 
@@ -33,14 +34,14 @@ class Asked:
 
     def question(self, settings: Settings) -> Question:
         """Make the question, or raise `InvalidInput`. Without a thread it stands alone and is not remembered."""
-        message = MessageRef(thread=thread_ref(self.thread or secrets.token_hex(8)), id=secrets.token_hex(8))
+        name = secrets.token_hex(8) if self.thread is None else self.thread
         optional: dict[str, Any] = {"selection": self.selection} if self.selection is not None else {}
         return Question.create(
-            message=message,
+            message=MessageRef(thread=thread_ref(name), id=secrets.token_hex(8)),
             text=self.text,
             author=Person(id="local"),
             asked_at=datetime.now(UTC),
-            visibility="thread" if self.thread else "private",
+            visibility="private" if self.thread is None else "thread",
             scope=Scope(sources=self.sources, chapters=self.chapters, open_at=datetime.now(UTC)),
             top_k=settings.top_k if self.top_k is None else self.top_k,
             relevance_threshold=settings.relevance_threshold if self.threshold is None else self.threshold,
@@ -50,7 +51,8 @@ class Asked:
 
 def thread_ref(name: str) -> ThreadRef:
     """Give the terminal's thread of this name."""
-    if not name.strip():
+    name = without_controls(name).strip()
+    if not name:
         raise InvalidInput("The thread's name is empty. Give it one, such as --thread homework.", field="thread")
     return ThreadRef(platform="terminal", workspace="local", channel="chat", thread=name)
 
@@ -66,8 +68,14 @@ def ask_once(asked: Asked, *, as_json: bool) -> int:
 async def respond(opened: Session, question: Question, shown_on: Surface) -> Answer:
     """Check that there is something to search, and answer."""
     if question.selection is None:
-        check_scope(await opened.app.index.outline(), question.scope)
+        await check_searchable(opened.app.index, question.scope)
     return await opened.app.responder.respond(Claim(question), shown_on)
+
+
+async def check_searchable(index: PassageIndex, scope: Scope) -> None:
+    """Check the scope against the index; one that cannot be reached is left to the answer, which says so."""
+    with contextlib.suppress(RetrievalUnavailable):
+        check_scope(await index.outline(), scope)
 
 
 def check_scope(outline: Outline, scope: Scope) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -116,6 +117,8 @@ def test_a_chapter_limits_what_is_searched(footnote: Footnote) -> None:
         (["Why?", "--chapter", "moon"], "There is no chapter 'moon'. The chapters are: birds, sea."),
         (["Why?", "--source", "moon"], "There is no source 'moon'. The sources are: zoo."),
         (["Why?", "--thread", " "], "The thread's name is empty. Give it one, such as --thread homework."),
+        (["Why?", "--thread", ""], "The thread's name is empty. Give it one, such as --thread homework."),
+        (["Why?", "--thread", "\udcff"], "The thread's name is empty. Give it one, such as --thread homework."),
         (["Why?", "--selection", " "], "The selected text is empty. Select some text, or ask without a selection."),
     ],
 )
@@ -192,6 +195,27 @@ def test_a_reader_that_has_seen_enough_is_no_error(footnote: Footnote) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == ""
+
+
+@pytest.mark.promise("full-disk")
+@pytest.mark.parametrize(("words", "code"), [(["What do penguins eat?"], 3), ([" "], 2)])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_an_output_without_room_is_told_in_words(
+    footnote: Footnote, words: list[str], code: int, more: list[str]
+) -> None:
+    """What cannot be written on standard output is said on the other one; exit code and sentence are as usual."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            footnote.command("ask", *words, *more),
+            env=footnote.env(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    sentence = {2: "Please provide a question to ask about the documents.", 3: "There is no room left to write."}[code]
+    assert (done.returncode, done.stderr.startswith(sentence), done.stderr.count("\n")) == (code, True, 1)
 
 
 def test_a_terminal_that_knows_only_ascii_gets_an_answer(footnote: Footnote) -> None:
