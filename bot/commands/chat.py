@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
-from bot.commands.ask import Asked, check_scope, respond, thread_ref
+from bot.commands.ask import Asked, check_searchable, respond, thread_ref
 from bot.commands.session import Session, session
 from bot.outcome import OK
 from bot.wiring import surface
@@ -32,7 +32,8 @@ def converse(asked: Asked) -> int:
 
     console = Console()
     with session("footnote chat", memory=True) as opened:
-        check_scope(opened.run(opened.app.index.outline()), Scope(sources=asked.sources, chapters=asked.chapters))
+        scope = Scope(sources=asked.sources, chapters=asked.chapters)
+        opened.run(check_searchable(opened.app.index, scope))
         chat = _Chat(opened, asked, console)
         chat.welcome()
         while (line := _read()) is not None:
@@ -60,7 +61,7 @@ class _Chat:
         self._opened = opened
         self._asked = asked
         self._console = console
-        self._thread = thread_ref(asked.thread or "chat")
+        self._thread = thread_ref("chat" if asked.thread is None else asked.thread)
         self._last: Answer | None = None
 
     def welcome(self) -> None:
@@ -72,7 +73,8 @@ class _Chat:
             self._say(f"{error} Until then, nothing is remembered.")
             return
         if known:
-            self._say(f"This conversation goes on ({len(known.turns)} so far); /forget starts anew.")
+            asked = "1 question" if len(known.turns) == 1 else f"{len(known.turns)} questions"
+            self._say(f"This conversation goes on ({asked} so far); /forget starts anew.")
 
     def take(self, line: str) -> None:
         match line:
@@ -111,6 +113,7 @@ class _Chat:
         except StoreUnavailable as error:
             self._say(f"{error} Nothing was forgotten.")
             return
+        self._last = None
         self._say("Forgotten." if forgotten else "There was nothing to forget.")
 
     def _say(self, text: str) -> None:

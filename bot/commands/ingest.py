@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +33,14 @@ def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | N
 def _sources(paths: Sequence[Path], base_url: str | None, name: str | None) -> list[DocumentSource]:
     if name is not None and len(paths) > 1:
         raise InvalidInput("--source names one source; read several one by one.", field="source")
-    return [folder(path, name=name or path.resolve().name, base_url=base_url) for path in paths]
+    names = [name or path.resolve().name for path in paths]
+    if twice := [one for one, count in Counter(names).items() if count > 1]:
+        message = (
+            f"Several sources would be called {twice[0]!r}, and each would replace the one before. "
+            "Read them one by one, and name them with --source."
+        )
+        raise InvalidInput(message, field="source")
+    return [folder(path, name=one, base_url=base_url) for path, one in zip(paths, names, strict=True)]
 
 
 async def _ingest(opened: Session, source: DocumentSource, *, quiet: bool) -> Summary:

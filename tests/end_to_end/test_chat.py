@@ -39,7 +39,7 @@ def test_a_conversation_goes_on_in_the_next_process(footnote: Footnote) -> None:
     ended = footnote("chat", stdin="From how far away is its lamp visible?\n/sources\n")
 
     assert (ended.code, ended.err) == (0, "")
-    assert "This conversation goes on (1 so far); /forget starts anew." in ended.out
+    assert "This conversation goes on (1 question so far); /forget starts anew." in ended.out
     assert "thirty kilometres" in ended.out
     assert re.search(
         r"^\[1\] Lighthouses › Lamps  https://zoo\.example/sea/lighthouses#lamps  [01]\.\d\d$", ended.out, re.MULTILINE
@@ -49,10 +49,10 @@ def test_a_conversation_goes_on_in_the_next_process(footnote: Footnote) -> None:
 @pytest.mark.promise("forget")
 def test_a_forgotten_conversation_starts_anew(footnote: Footnote) -> None:
     """The next process knows nothing of it, and forgetting twice is no error."""
-    first = footnote("chat", stdin="What is a lighthouse?\n/forget\n/forget\n")
+    first = footnote("chat", stdin="What is a lighthouse?\n/forget\n/forget\n/sources\n")
     second = footnote("chat")
 
-    assert first.out.endswith("Forgotten.\nThere was nothing to forget.\n")
+    assert first.out.endswith("Forgotten.\nThere was nothing to forget.\nThe last answer has no sources.\n")
     assert second.out == "Ask about the documents. /help shows what else can be typed.\n"
 
 
@@ -105,7 +105,7 @@ def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(footnote: Footnote) -> Non
 
     assert end(child) == 130
     assert "Traceback" not in child.before
-    assert "1 so far" in footnote("chat").out
+    assert "1 question so far" in footnote("chat").out
 
 
 def test_ctrl_d_leaves_the_chat(footnote: Footnote) -> None:

@@ -37,6 +37,19 @@ def test_counts_say_what_came_changed_and_went(fresh: Footnote, tmp_path: Path) 
     assert third == "zoo: 1 added, 1 changed, 0 unchanged, 1 removed, 0 failed (3 new passages)\n"
 
 
+def test_folders_that_would_be_one_source_are_refused(footnote: Footnote, tmp_path: Path) -> None:
+    """The second would take out the pages of the first; nothing is read."""
+    folders = [str(write_documents(tmp_path / place / "zoo")) for place in ("here", "there")]
+
+    ended = footnote("ingest", *folders)
+
+    sentence = (
+        "Several sources would be called 'zoo', and each would replace the one before. "
+        "Read them one by one, and name them with --source.\n"
+    )
+    assert (ended.code, ended.err) == (2, sentence)
+
+
 def test_quiet_says_nothing_when_nothing_has_changed(footnote: Footnote, tmp_path: Path) -> None:
     """What runs at every start does not fill the screen."""
     documents = write_documents(tmp_path / "zoo")
