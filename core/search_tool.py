@@ -47,6 +47,8 @@ class SearchTool:
         if chapter:
             scope = scope.model_copy(update={"chapters": (chapter,)}) if self._may_search(chapter) else scope
         result = await self._search(query, limit, scope)
+        if chapter and not result.hits:
+            raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
         hits = [hit for hit in result.hits if hit.score >= self._question.relevance_threshold]
         self._remember(result)
         return {

@@ -137,6 +137,17 @@ async def test_a_chapter_narrows_the_scope_and_never_widens_it(
     assert shelf.asked == [Asked("robot", 5, Scope(chapters=searched))]
 
 
+async def test_a_chapter_without_passages_is_told_to_the_model() -> None:
+    """It may have made the name up: nothing found there does not mean that nothing is in the documents."""
+    result = await call(make_tool(Shelf(hit())), query="robot", chapter="Chapter 9")
+
+    assert result == {
+        "success": False,
+        "data": None,
+        "error": "Nothing can be found in a chapter 'Chapter 9'. Search again without a chapter.",
+    }
+
+
 async def test_the_question_before_goes_along() -> None:
     """A follow-up is searched with what it follows."""
     shelf = Shelf(hit())
