@@ -36,7 +36,7 @@ def judge(question: Question, draft: Draft, search: SearchTool, *, small_talk: b
         return Verdict(Status.ANSWERED, text, draft.citations)
     if small_talk and not draft.is_blank:
         return Verdict(Status.ANSWERED, draft.text.strip())
-    if search.failed and not search.sources:
+    if search.troubled and not search.sources:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
     if draft.is_blank and (search.sources or not search.searched):
         return Verdict(Status.FAILED, FAILED)
@@ -52,4 +52,6 @@ def _judge_selection(question: Question, draft: Draft) -> Verdict:
         return Verdict(Status.FAILED, FAILED)
     if draft.citations:
         return Verdict(Status.ANSWERED, draft.text.strip(), draft.citations)
-    return Verdict(Status.ANSWERED, f"{draft.text.strip()} [1]", draft.sources.all())
+    text = draft.text.strip()
+    joint = "\n\n" if text[-1] in "`~|" else " "  # a mark behind a code fence or a table would become part of it
+    return Verdict(Status.ANSWERED, f"{text}{joint}[1]", draft.sources.all())

@@ -46,6 +46,13 @@ async def test_a_selection_is_answered_from_itself_alone(script: Script) -> None
     assert (answer.status, answer.text, answer.citations) == (Status.ANSWERED, "It senses [1].", (SELECTED,))
 
 
+async def test_a_mark_that_is_added_stays_out_of_code(script: Script) -> None:
+    """Behind the fence it would be code itself, and the fence would not close."""
+    _, answer = await run(script(turn("```\nsense()\n```")))
+
+    assert answer.text == "```\nsense()\n```\n\n[1]"
+
+
 @pytest.mark.parametrize(
     "pieces",
     [
