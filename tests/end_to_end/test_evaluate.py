@@ -1,0 +1,37 @@
+"""`footnote evaluate`: reading cases, and the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.fixtures.commands import Footnote
+
+CASE = {
+    "id": "food",
+    "kind": "single_topic",
+    "question": "What do penguins\u2028eat?",
+    "chapters": ["birds"],
+}
+
+
+def test_the_report_as_json_names_each_case_and_check(footnote: Footnote, tmp_path: Path) -> None:
+    """A separator of lines inside of a text does not end the line of JSON."""
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps(CASE, ensure_ascii=False) + "\n\n", encoding="utf-8")
+
+    ended = footnote("evaluate", str(path), "--json")
+
+    report = json.loads(ended.out)
+    assert (ended.code, ended.err, report["passed"], report["total"]) == (0, "", 1, 1)
+    assert [(case["id"], case["status"], case["cited"]) for case in report["cases"]] == [
+        ("food", "answered", ["https://zoo.example/birds/penguins#food"])
+    ]
+
+
+def test_cases_that_cannot_be_read_are_told_in_words(footnote: Footnote, tmp_path: Path) -> None:
+    """A missing file is wrong input."""
+    ended = footnote("evaluate", str(tmp_path / "none.jsonl"))
+
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == f"The cases in {tmp_path / 'none.jsonl'} cannot be read. Check the path.\n"
