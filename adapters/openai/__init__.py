@@ -1,0 +1,6 @@
+"""The chat model of OpenAI, or of any service that speaks its chat completions."""
+
+from adapters.openai.chat import OpenAIChat
+from adapters.openai.client import Patience
+
+__all__ = ["OpenAIChat", "Patience"]

@@ -1,0 +1,154 @@
+"""The chat model behind any OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from adapters.openai.client import Patience, connect, place
+from adapters.openai.dialect import Dialect
+from adapters.openai.failures import BrokenAnswer, diagnose, failures, quoted
+from adapters.openai.reading import Reading
+from adapters.retries import Retries
+from core.errors import Misconfigured, ModelUnavailable
+from core.events import Observer, Retried, unobserved
+from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, AsyncStream
+
+PATIENCE = Patience()
+RETRIES = Retries(times=2)
+SERVICE = "openai"
+GREETING = Prompt(({"role": "user", "content": "Say OK."},))
+
+
+class OpenAIChat:
+    """Streams turns; a broken attempt is taken back and made again, and never taken for an answer."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str,
+        base_url: str | None = None,
+        retries: Retries = RETRIES,
+        patience: Patience = PATIENCE,
+        observer: Observer = unobserved,
+    ) -> None:
+        self._model = model
+        self._api_key = api_key
+        self._base_url = base_url
+        self._retries = retries
+        self._patience = patience
+        self._observer = observer
+        self._dialect = Dialect(model)
+        self._client: AsyncOpenAI | None = None
+
+    @property
+    def reads_history(self) -> bool:
+        """A language model words a follow-up as a full query by itself."""
+        return True
+
+    async def stream(
+        self, prompt: Prompt, *, tools: Sequence[ToolSpec]
+    ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
+        """Yield text as it comes, then the turn; closing the generator closes the connection."""
+        attempt, shown = 1, False
+        while True:
+            trouble: Exception | None = None
+            try:
+                async with aclosing(self._attempt(prompt, tools)) as pieces:
+                    async for piece in pieces:
+                        shown = True
+                        yield piece
+            except failures() as error:
+                trouble = error
+            if trouble is None:
+                return
+            failure = diagnose(trouble, self._model)
+            pause = self._retries.pause(attempt, failure.passing)
+            if failure.passing is None or pause is None:
+                raise ModelUnavailable(failure.sentence) from quoted(trouble, self._api_key)
+            self._observer(Retried(SERVICE, attempt, failure.passing.reason))
+            if shown:
+                yield Restarted()
+            await asyncio.sleep(pause)
+            attempt, shown = attempt + 1, False
+
+    async def check(self) -> str:
+        """Ask for a word, which proves the address, the key, the model's name and the account at once."""
+        trouble: Exception | None = None
+        try:
+            async with aclosing(self._attempt(GREETING, ())) as pieces:
+                async for _ in pieces:
+                    pass
+        except failures() as error:
+            trouble = error
+        if trouble is None:
+            return f"{self._model} at {place(self._base_url)}"
+        failure = diagnose(trouble, self._model)
+        kind = Misconfigured if failure.lasting else ModelUnavailable
+        raise kind(failure.sentence) from quoted(trouble, self._api_key)
+
+    async def aclose(self) -> None:
+        """Close the connections that are kept for later."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
+        """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
+        reading = Reading(self._model, [tool.name for tool in tools])
+        async with aclosing(await self._open(prompt, tools)) as stream, aclosing(_texts(stream, reading)) as texts:
+            async for text in texts:
+                if text:
+                    yield TextDelta(text)
+        rest = reading.rest()
+        if rest:
+            yield TextDelta(rest)
+        turn = reading.turn()
+        self._dialect.remember(reading.extras)
+        yield turn
+
+    async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncStream[object]:
+        """Send the request, again without what the endpoint says it does not understand."""
+        client = await self._connected()
+        from openai import AsyncStream, BadRequestError, UnprocessableEntityError
+
+        while True:
+            body = self._dialect.body(prompt, tools)
+            try:
+                return await client.post(
+                    "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
+                )
+            except (BadRequestError, UnprocessableEntityError) as error:
+                if not self._dialect.concede(str(error)):
+                    raise
+
+    async def _connected(self) -> AsyncOpenAI:
+        if self._client is None:
+            await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
+        if self._client is None:
+            self._client = connect(self._api_key, self._base_url, self._patience)
+        return self._client
+
+
+async def _texts(stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
+    """Read the answer into *reading*, and yield its text; once the answer has ended, nothing can break it any more."""
+    kind = stream.response.headers.get("content-type", "")
+    if "html" in kind:
+        raise BrokenAnswer("a web page in place of an answer")
+    if kind.startswith("application/json"):
+        yield reading.take_whole(json.loads(await stream.response.aread()))
+        return
+    try:
+        async for event in stream:
+            yield reading.take(event)
+    except failures():
+        if not reading.finished:
+            raise

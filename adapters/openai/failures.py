@@ -1,0 +1,134 @@
+"""What went wrong, in a sentence for a person, and whether it may pass."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from adapters.retries import Passing
+
+WRONG_KEY = "The chat model's service refused the key. Check OPENAI_API_KEY and OPENAI_BASE_URL."
+FORBIDDEN = "The key may not use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."
+UNKNOWN_MODEL = "The chat model {model!r} is not known at this address. Check OPENAI_MODEL and OPENAI_BASE_URL."
+NO_CREDIT = "The account of the chat model has no credit left. Top it up, or use another OPENAI_API_KEY."
+TOO_LONG = "The conversation is too long for the chat model {model!r}. Set OPENAI_MODEL to one that reads more."
+REFUSED = "The chat model's service refused the request. Check OPENAI_MODEL: its name, and that it can call tools."
+BUSY = "The chat model's service has too much to do. Try again in a moment."
+FAILED = "The chat model's service failed. Try again in a moment."
+UNREACHABLE = "The chat model's service cannot be reached. Try again in a moment, or check OPENAI_BASE_URL."
+SLOW = "The chat model's service did not answer in time. Try again in a moment."
+BROKEN = "The chat model's service gave no complete answer. Try again in a moment."
+
+CAUSE_LIMIT = 500  # characters of a vendor's text, which may be a whole page
+
+
+class BrokenAnswer(Exception):
+    """What came is no answer; `str` says in a few words why."""
+
+
+class VendorText(Exception):
+    """What the client library said, without secrets; kept as a cause, so that the original cannot leak."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure as people and retries want it; `lasting` when only an operator can end it."""
+
+    sentence: str
+    passing: Passing | None = None
+    lasting: bool = False
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """Name all that the client library may raise; anything else is a mistake of ours."""
+    from aiohttp import ClientError
+    from httpx2 import HTTPError, StreamError
+    from openai import OpenAIError
+
+    # ValueError: the client lets out bad JSON and bad UTF-8 of an event as they are.
+    return (OpenAIError, HTTPError, StreamError, ClientError, BrokenAnswer, ValueError, RecursionError, OSError)
+
+
+def diagnose(error: Exception, model: str) -> Failure:
+    """Find out what a failure means."""
+    from aiohttp import ClientError
+    from httpx2 import HTTPError
+    from openai import APIConnectionError, APIStatusError
+
+    match error:
+        case APIStatusError():
+            return _of_status(error.status_code, error.code or "", error.response.headers, model)
+        case APIConnectionError() | HTTPError() | ClientError():
+            return _of_connection(error)
+        case BrokenAnswer():
+            return Failure(BROKEN, Passing(str(error)))
+        case ValueError() | RecursionError():
+            return Failure(BROKEN, Passing("an event that is no JSON"))
+        case OSError():
+            return Failure(UNREACHABLE, Passing("no connection"))
+        case _:
+            return Failure(FAILED, Passing("an error in place of an answer"))
+
+
+def _of_status(status: int, code: str, headers: Mapping[str, str], model: str) -> Failure:
+    lasting = {
+        401: WRONG_KEY,
+        403: FORBIDDEN,
+        404: UNKNOWN_MODEL,
+        "model_not_found": UNKNOWN_MODEL,
+        "insufficient_quota": NO_CREDIT,
+        "context_length_exceeded": TOO_LONG,
+    }
+    sentence = lasting.get(status) or lasting.get(code)
+    if sentence is not None:
+        return Failure(sentence.format(model=model), lasting=True)
+    if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - all of the server's own failures
+        return Failure(BUSY if status == 429 else FAILED, Passing(f"status {status}", retry_after(headers)))  # noqa: PLR2004 - the status of a rate limit
+    return Failure(REFUSED, lasting=True)
+
+
+def _of_connection(error: Exception) -> Failure:
+    from httpx2 import ReadTimeout
+
+    if isinstance(error, ReadTimeout) or isinstance(error.__cause__, ReadTimeout):
+        return Failure(SLOW, Passing("timed out"))
+    return Failure(UNREACHABLE, Passing("no connection"))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Give the seconds that the service asks to be left alone, from any of the forms it may say it in."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        then = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max((then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if number >= 0 and math.isfinite(number) else None
+
+
+def quoted(error: Exception, secret: str) -> VendorText:
+    """Give the vendor's text for a cause, without the key, whole or in a form that services echo."""
+    text = f"{type(error).__name__}: {error}"
+    if secret:
+        text = text.replace(secret, "…")
+    text = re.sub(
+        r"(?i)(//)[^/\s@]+@|(bearer\s+)\S+|([?&](?:api[_-]?)?(?:key|token)=)[^&\s]+|\bsk-\S+", r"\1\2\3…", text
+    )
+    return VendorText(text[:CAUSE_LIMIT])

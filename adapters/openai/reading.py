@@ -1,0 +1,111 @@
+"""One turn of the model, read from the events of a stream or from a whole answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from adapters.openai.calls import ToolCalls
+from adapters.openai.failures import BrokenAnswer
+from adapters.openai.thoughts import Thoughts
+from core.model import ModelTurn, Usage
+
+
+class Reading:
+    """Takes the events of one answer in their order; nothing in them is trusted to be what it should be."""
+
+    def __init__(self, model: str, tools: Sequence[str]) -> None:
+        self._model = model
+        self._tools = tools
+        self._text: list[str] = []
+        self._thoughts = Thoughts()
+        self._calls = ToolCalls()
+        self._usage: object = None
+        self.finished = False
+        self.extras: dict[str, Any] = {}
+
+    def take(self, event: object) -> str:
+        """Read an event; give the text that it adds to the answer."""
+        fields = _fields(event)
+        if not fields:
+            raise BrokenAnswer("an event that is no object")
+        self._note(fields)
+        choices = fields.get("choices")
+        choice = _fields(cast("list[Any]", choices)[0]) if isinstance(choices, list) and choices else {}
+        delta = _fields(choice.get("delta"))
+        self._calls.add(delta.get("tool_calls"))
+        if choice.get("finish_reason"):
+            self._finish(choice["finish_reason"])
+        text = self._thoughts.without(_words(delta.get("content")) or _words(delta.get("refusal")))
+        if text:
+            self._text.append(text)
+        return text
+
+    def take_whole(self, answer: object) -> str:
+        """Read an answer that came in one piece although a stream was asked for."""
+        choices = _fields(answer).get("choices")
+        if not isinstance(choices, list) or not choices:
+            raise BrokenAnswer("JSON that is no answer")
+        choice = _fields(cast("list[Any]", choices)[0])
+        choice = {"finish_reason": "stop", **choice, "delta": choice.get("message")}
+        return self.take({**_fields(answer), "choices": [choice]})
+
+    def rest(self) -> str:
+        """Give the text that was held back, at the end."""
+        text = self._thoughts.rest()
+        if text:
+            self._text.append(text)
+        return text
+
+    def turn(self) -> ModelTurn:
+        """Give the whole turn; `BrokenAnswer` if it did not come to its end, or says nothing.
+
+        An answer cut by its length stays: the service's own limit cut it, so asking again would cut it again. A refusal
+        is text like any other: asking again would be refused again, and the core decides what is shown.
+        """
+        if not self.finished:
+            raise BrokenAnswer("an answer without an end")
+        calls, self.extras = self._calls.finish(self._tools)
+        text = "".join(self._text)
+        if not calls and not text.strip():
+            raise BrokenAnswer("an empty answer")
+        return ModelTurn(text, calls, _usage(self._usage), self._model)
+
+    def _note(self, fields: dict[str, Any]) -> None:
+        if fields.get("error"):
+            raise BrokenAnswer("an error in place of an answer")
+        if fields.get("usage"):
+            self._usage = fields["usage"]
+        name = fields.get("model")
+        if name and isinstance(name, str):
+            self._model = name
+
+    def _finish(self, reason: object) -> None:
+        if reason == "error":
+            raise BrokenAnswer("an error in place of an end")
+        self.finished = True
+
+
+def _usage(raw: object) -> Usage:
+    fields = _fields(raw)
+    return Usage(
+        prompt_tokens=_count(fields.get("prompt_tokens")),
+        completion_tokens=_count(fields.get("completion_tokens")),
+        cached_tokens=_count(_fields(fields.get("prompt_tokens_details")).get("cached_tokens")),
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _fields(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _words(content: object) -> str:
+    """Give the text of a content, which some services send as a list of parts, thoughts among them."""
+    if isinstance(content, list):
+        parts = [_fields(part) for part in cast("list[Any]", content)]
+        return "".join(_words(part.get("text")) for part in parts if part.get("type") == "text")
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,60 @@
+"""How the chat model's service answers when nobody has told it what to say: it searches, then quotes."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+NOTHING = "I could not find that."
+SEARCH = "search_documents"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    """Text in pieces, or a query for the tool."""
+
+    texts: tuple[str, ...] = ()
+    query: str | None = None
+    tool: str = SEARCH
+
+
+def answer_by_itself(body: dict[str, Any]) -> OwnAnswer:
+    """Search for the newest question; with results after it, quote the first and mark the first two."""
+    messages: list[dict[str, Any]] = body["messages"]
+    last = max((place for place, message in enumerate(messages) if message["role"] == "user"), default=0)
+    answers = [message for message in messages[last:] if message["role"] == "tool"]
+    offered: list[dict[str, Any]] = body.get("tools", [])
+    tools: list[str] = [tool["function"]["name"] for tool in offered]
+    if tools and not answers:
+        return OwnAnswer(query=_text(messages[last]), tool=SEARCH if SEARCH in tools else tools[0])
+    results = [result for message in answers for result in _results(_text(message))]
+    if not results:
+        return OwnAnswer(tuple(_words(NOTHING if answers else "OK.")))
+    marks = " ".join(f"[{result['number']}]" for result in results[:2])
+    return OwnAnswer(tuple(_words(f"{_first_sentence(results[0]['text'])} {marks}.")))
+
+
+def _results(text: str) -> list[dict[str, Any]]:
+    try:
+        return json.loads(text).get("results", [])
+    except ValueError:
+        return []
+
+
+def _first_sentence(text: str) -> str:
+    """Give the start of a text, without what would look like a mark or break the line."""
+    plain = " ".join(re.sub(r"\[\d+\]", "", text).split())
+    return re.split(r"(?<=[.!?])\s", plain, maxsplit=1)[0][:200].rstrip(" .!?")
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType] - JSON
+    return content or ""
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\S+\s*|\s+", text)
