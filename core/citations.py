@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterable
 
 from core.model import Citation
-from core.scanner import Address, Link, Mark, Scanner, Token
+from core.scanner import Address, Code, Link, Mark, Scanner, Text, Token
 from core.sources import URL, Sources
 
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*\^?(\d+)|(\d+)")
 _NUMBER = re.compile(r"\s*\^?\d{1,4}\s*")
-_TRAILING_SPACE = re.compile(r"[ \t]+\Z")
 
 
 class CitationStream:
@@ -50,23 +49,22 @@ class CitationStream:
 
     def _rewrite(self, token: Token) -> str:
         match token:
+            case Text(text) | Code(text):
+                return self._emit(text)
             case Mark(text):
                 return self._mark(text)
             case Link(text, label, url):
                 return self._link(text, label, url)
             case Address(text, url):
                 return self._emit(text) if self._sources.knows_url(url) else self._remove_url()
-            case plain:
-                return self._emit(plain.text)
 
     def _emit(self, text: str) -> str:
         """Show text, but for spaces at its end: they go with a mark that disappears behind them."""
         if text.startswith(":") and not self._space and self._line_is_marks and self._marks_before:
             text = f" {text}"  # Markdown would take `[1]: text` for the definition of a link and show nothing
         out = self._space + text
-        trailing = _TRAILING_SPACE.search(out)
-        self._space = trailing[0] if trailing else ""
-        shown = out[: len(out) - len(self._space)]
+        shown = out.rstrip(" \t")
+        self._space = out[len(shown) :]
         if shown:
             self._marks_before = set()
             self._line_is_marks = shown.endswith("\n")

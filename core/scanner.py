@@ -28,7 +28,8 @@ _PARAGRAPH_OR_RUN = re.compile(r"\n[ \t]*\n|\n {0,3}(?:`{3,}|~{3,})|(`+)")
 _RUN = re.compile(r"`+")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}")  # as long as a scheme may be, so that cutting changes nothing
 _OPEN_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}(?::/{0,2})?\Z")
-_PLAIN = re.compile(r"[^a-zA-Z\[!【`<\\\n]+")
+# As much as can be no address: a word that something follows which neither goes on with it nor makes it a scheme.
+_PLAIN = re.compile(r"(?:[^a-zA-Z\[!【`<\\\n]+|(?!www\.)[a-zA-Z][a-zA-Z0-9+.-]{0,30}(?=[^a-zA-Z0-9+.:-]))+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +173,13 @@ class Scanner:
     def _plain(self, *, final: bool) -> Token | None:
         if plain := _PLAIN.match(self._text):
             return Text(plain[0])
+        if not final and _OPEN_URL.match(self._text):
+            return None
         if url := URL.match(self._text):
             if url.end() == len(self._text) and not final:
                 return None
             address = trim_url(url[0])
             return Address(address, address) if "://" in address or address.startswith("www.") else Text(url[0])
-        if not final and _OPEN_URL.match(self._text):
-            return None
         word = _WORD.match(self._text)
         return Text(word[0] if word else self._text[0])
 
