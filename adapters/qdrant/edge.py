@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from adapters.qdrant.label import Label
 from adapters.qdrant.lexical import LexicalEncoder
 from adapters.qdrant.points import DENSE, SPARSE, complete_pages, page_filter, point_id, to_payload
 from adapters.qdrant.room import check_room, has_room_to_tidy
 from adapters.qdrant.search import HybridSearch
-from adapters.qdrant.shard import Label, open_shard, replacing
+from adapters.qdrant.shard import open_shard, replacing
 from core.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline

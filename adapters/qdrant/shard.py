@@ -6,31 +6,17 @@ import contextlib
 import json
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.qdrant.label import Label
 from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, page_filter, point_id
 from core.errors import Misconfigured
 from core.model import Passage
 
 if TYPE_CHECKING:
     from qdrant_edge import EdgeConfig, EdgeShard
-
-FORMAT = 2  # of ids, payloads and vectors; another one needs a new ingestion
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What the vectors of an index depend on."""
-
-    embedder: str
-    dimension: int
-    format: int = FORMAT
-
-    def __str__(self) -> str:
-        """Say it as the person who runs the bot knows it."""
-        return f"{self.embedder} ({self.dimension} numbers, format {self.format})"
 
 
 def open_shard(folder: Path, label: Label) -> EdgeShard:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.qdrant import EdgeIndex
+from adapters.qdrant import EdgeIndex, ServerIndex
 from core.chunking import embedding_text
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage, Scope
 from core.ports import PassageIndex
 from tests.builders import passage
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.index import MemoryIndex
+from tests.servers.qdrant import QdrantServer
 
 RELEASE = datetime(2026, 3, 1, tzinfo=UTC)
 EMBEDDER = HashEmbedder()
@@ -36,7 +37,24 @@ async def edge(folder: Path) -> AsyncGenerator[PassageIndex]:
     await index.aclose()
 
 
-INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory, edge]
+@asynccontextmanager
+async def server_in_memory(_folder: Path) -> AsyncGenerator[PassageIndex]:
+    """The index of a server, without a server."""
+    index = ServerIndex(":memory:", embedder=EMBEDDER.name, dimension=EMBEDDER.dimension)
+    yield index
+    await index.aclose()
+
+
+@asynccontextmanager
+async def server(_folder: Path) -> AsyncGenerator[PassageIndex]:
+    """The index on a server that is reached over a socket."""
+    async with QdrantServer() as qdrant:
+        index = ServerIndex(qdrant.url, embedder=EMBEDDER.name, dimension=EMBEDDER.dimension)
+        yield index
+        await index.aclose()
+
+
+INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory, edge, server_in_memory, server]
 
 
 @pytest.fixture(name="index", params=INDEXES, ids=lambda make: make.__name__)

@@ -1,0 +1,190 @@
+"""Which collection on the server is ours: one for each label, and an alias for the one that is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from adapters.qdrant.connection import Connection
+from adapters.qdrant.failures import Missing
+from adapters.qdrant.label import Label
+from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE
+from adapters.qdrant.requests import dense_params
+from core.errors import Misconfigured, RetrievalUnavailable
+
+if TYPE_CHECKING:
+    from qdrant_client.models import AliasOperations, CollectionInfo
+
+COMPLETE = "complete/"  # before the name of a source, in the metadata of a collection that is being filled
+ALL = 1_000_000  # more values than a facet will ever have
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The collection that the alias points to."""
+
+    name: str
+    label: Label
+
+
+class Collections:
+    """The name that people know is an alias; a collection is filled under its own name and then takes its place.
+
+    Reads and writes both name the collection itself, whose name says what its vectors are: should another process
+    switch the alias over meanwhile, this one meets a collection that is gone, and never vectors of another embedder.
+    """
+
+    def __init__(self, connection: Connection, alias: str, label: Label) -> None:
+        self._connection = connection
+        self._alias = alias
+        self._label = label
+        self._searched: str | None = None
+        self._is_ready = False
+
+    @property
+    def own(self) -> str:
+        """The name of the collection that our vectors belong to."""
+        return self._named(self._label)
+
+    def forget(self) -> None:
+        """Look again at what the server holds."""
+        self._searched, self._is_ready = None, False
+
+    async def searched(self) -> str | None:
+        """Name the collection to search; None if there is none yet. Raises `Misconfigured` for a foreign one."""
+        if self._searched is None:
+            live = await self._live()
+            if live is not None and live.label != self._label:
+                raise Misconfigured(await self._mismatch(live))
+            self._searched = live.name if live is not None else None
+        return self._searched
+
+    async def filled(self) -> str:
+        """Name the collection to fill, made if need be; the first one is searched from its first page on."""
+        if not self._is_ready:
+            live = await self._live()
+            await self._make()
+            if live is None:
+                await self._point_alias()
+            self._is_ready = True
+        return self.own
+
+    async def finish(self, source: str) -> None:
+        """Note that a source is complete; once all are that the old collection holds, take its place in one step."""
+        live = await self._live()
+        if live is None or live.name == self.own:
+            return
+        await self._connection.ingest(
+            lambda client: client.update_collection(self.own, metadata={f"{COMPLETE}{source}": True})
+        )
+        if await self._to_do(live):
+            return
+        await self._point_alias()
+        self.forget()
+        if live.name == self._named(live.label):  # ours by name and by label: nobody else's is ever deleted
+            await self._connection.ingest(lambda client: client.delete_collection(live.name))
+
+    async def values(self, name: str, key: str) -> tuple[str, ...]:
+        """Give the values of a payload field, sorted."""
+        found = await self._connection.ask(lambda client: client.facet(name, key, limit=ALL, exact=True))
+        return tuple(sorted(str(hit.value) for hit in found.hits if hit.value))
+
+    def _named(self, label: Label) -> str:
+        return f"{self._alias}-{label.digest}"
+
+    async def _live(self) -> Live | None:
+        aliases = await self._connection.ask(lambda client: client.get_aliases())
+        name = next((one.collection_name for one in aliases.aliases if one.alias_name == self._alias), None)
+        if name is None:
+            await self._refuse_namesake()
+            return None
+        if name == self.own:
+            return Live(name, self._label)
+        label = Label.read((await self._metadata(name)).get("label", {}))
+        if label is None:
+            raise Misconfigured(self._stranger())
+        return Live(name, label)
+
+    async def _refuse_namesake(self) -> None:
+        listed = await self._connection.ask(lambda client: client.get_collections())
+        if self._alias in [one.name for one in listed.collections]:
+            raise Misconfigured(self._stranger())
+
+    def _stranger(self) -> str:
+        return (
+            f"The Qdrant server has something else under the name {self._alias}, which Footnote did not make. "
+            "Set QDRANT_COLLECTION to a name that is free."
+        )
+
+    async def _mismatch(self, live: Live) -> str:
+        return (
+            f"The collection {self._alias} was made with {live.label}, but now the embedder is {self._label}. Vectors "
+            "of two embedders cannot be mixed: run `footnote ingest` again for all sources (still to do: "
+            f"{', '.join(await self._to_do(live)) or 'any one'}), and the new vectors take the place of the old "
+            "ones in one step, or go back to the old embedder."
+        )
+
+    async def _to_do(self, live: Live) -> list[str]:
+        """Name the sources of the old collection that are not complete in the new one."""
+        try:
+            done = await self._metadata(self.own)
+        except Missing:
+            done = {}
+        return [source for source in await self.values(live.name, "source") if f"{COMPLETE}{source}" not in done]
+
+    async def _metadata(self, name: str) -> Mapping[str, Any]:
+        info = await self._connection.ask(lambda client: client.get_collection(name))
+        return info.config.metadata or {}
+
+    async def _make(self) -> None:
+        """Make the collection, or finish what a crash left of an earlier try."""
+        try:
+            info = await self._connection.ingest(lambda client: client.get_collection(self.own))
+        except Missing:
+            info = await self._create()
+        if not self._connection.is_local:  # in memory everything is read anyway
+            await self._index(info)
+
+    async def _create(self) -> CollectionInfo:
+        from qdrant_client.models import HnswConfigDiff, Modifier, SparseVectorParams
+
+        try:
+            await self._connection.ingest(
+                lambda client: client.create_collection(
+                    self.own,
+                    vectors_config=dense_params(self._label),
+                    sparse_vectors_config={SPARSE: SparseVectorParams(modifier=Modifier.IDF)},
+                    hnsw_config=HnswConfigDiff(on_disk=False),
+                    on_disk_payload=True,
+                    metadata={"label": asdict(self._label)},
+                )
+            )
+        except RetrievalUnavailable as error:  # it is there all the same if the answer was lost, or another was quicker
+            return await self._created_after_all(error)
+        return await self._connection.ingest(lambda client: client.get_collection(self.own))
+
+    async def _created_after_all(self, error: RetrievalUnavailable) -> CollectionInfo:
+        try:
+            return await self._connection.ingest(lambda client: client.get_collection(self.own))
+        except Missing:
+            raise error from error.__cause__
+
+    async def _index(self, info: CollectionInfo) -> None:
+        from qdrant_client.models import PayloadSchemaType
+
+        wanted = {**dict.fromkeys(KEYWORDS, PayloadSchemaType.KEYWORD), OPENS_AT: PayloadSchemaType.FLOAT}
+        for field, kind in wanted.items():
+            if field not in info.payload_schema:
+                await self._connection.ingest(
+                    lambda client, field=field, kind=kind: client.create_payload_index(self.own, field, kind)
+                )
+
+    async def _point_alias(self) -> None:
+        from qdrant_client.models import CreateAlias, CreateAliasOperation, DeleteAlias, DeleteAliasOperation
+
+        steps: list[AliasOperations] = [
+            DeleteAliasOperation(delete_alias=DeleteAlias(alias_name=self._alias)),
+            CreateAliasOperation(create_alias=CreateAlias(collection_name=self.own, alias_name=self._alias)),
+        ]
+        await self._connection.ingest(lambda client: client.update_collection_aliases(steps))

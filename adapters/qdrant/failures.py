@@ -1,0 +1,122 @@
+"""What goes wrong with a Qdrant server, in our words."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from adapters.retries import Passing
+from core.errors import FootnoteError, RetrievalUnavailable
+
+if TYPE_CHECKING:
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+UNREACHABLE = "The Qdrant server cannot be reached. Check QDRANT_URL, and whether the server runs."
+SLOW = "The Qdrant server did not answer in time. Try again in a moment."
+BUSY = "The Qdrant server is too busy, or in trouble. Try again in a moment; its log says why."
+REFUSED = "The Qdrant server refused the request. Its log says why."
+KEY = "The Qdrant server refused the key. Check QDRANT_API_KEY."
+RIGHTS = "The key in QDRANT_API_KEY has not enough rights for that. Reading documents in needs a key that may write."
+STRANGER = "What answers is not a Qdrant server. Check QDRANT_URL."
+CERTIFICATE = "The certificate of the Qdrant server is not trusted. Check QDRANT_URL and the system's certificates."
+GONE = "The collection has just been replaced. Try again."
+
+TIMEOUT, TOO_MANY, SERVER_ERROR = 408, 429, 500
+
+
+class WrongSettings(RetrievalUnavailable):
+    """An operator has to change something; whoever asks a question meanwhile is told that nothing can be searched."""
+
+
+class Missing(RetrievalUnavailable):
+    """There is no such collection."""
+
+
+def judge(error: Exception) -> Passing | None:
+    """Say whether a failure may pass."""
+    from httpx import TimeoutException, TransportError
+    from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    match error:
+        case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
+            return Passing("no answer in time")
+        case ResponseHandlingException(source=TransportError()) if not _is_untrusted(error):
+            return Passing("no connection")
+        case UnexpectedResponse(status_code=int(status)) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
+            return Passing(f"status {status}")
+        case ResourceExhaustedResponse():
+            return Passing(f"status {TOO_MANY}", wait=float(error.retry_after_s))
+        case QdrantException():  # asked to wait, but not in seconds
+            return Passing(f"status {TOO_MANY}")
+        case _:
+            return None
+
+
+@contextmanager
+def translated(*, secret: str) -> Generator[None]:
+    """Turn every failure into one of ours, with the failure as its cause unless that quotes the *secret*."""
+    try:
+        yield
+    except FootnoteError:
+        raise
+    except Exception as error:
+        if secret and secret in f"{error} {error!r}":
+            raise _translate(error) from None
+        raise _translate(error) from error
+
+
+def _translate(error: Exception) -> RetrievalUnavailable:
+    from httpx import TimeoutException, TransportError
+    from qdrant_client.common.client_exceptions import QdrantException
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    match error:
+        case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
+            return RetrievalUnavailable(SLOW)
+        case ResponseHandlingException(source=TransportError()):
+            return WrongSettings(CERTIFICATE) if _is_untrusted(error) else RetrievalUnavailable(UNREACHABLE)
+        case UnexpectedResponse():
+            return _of_status(error)
+        case QdrantException():
+            return RetrievalUnavailable(BUSY)
+        case ResponseHandlingException() | ValueError():  # JSON of another service, a page of HTML, or none in memory
+            return Missing(GONE) if str(error).endswith("not found") else WrongSettings(STRANGER)
+        case _:
+            return RetrievalUnavailable(REFUSED)
+
+
+def _of_status(error: UnexpectedResponse) -> RetrievalUnavailable:
+    match error.status_code:
+        case 401:
+            return WrongSettings(KEY)
+        case 403:
+            return WrongSettings(RIGHTS)
+        case 404:
+            return Missing(GONE) if _is_qdrant(error) else WrongSettings(STRANGER)
+        case int(status) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
+            return RetrievalUnavailable(BUSY)
+        case _:
+            return RetrievalUnavailable(REFUSED)
+
+
+def _is_qdrant(error: UnexpectedResponse) -> bool:
+    """Tell a server that knows no such collection from one that knows no such path."""
+    try:
+        body = error.structured()
+    except ValueError:
+        return False
+    return isinstance(body.get("status"), dict)
+
+
+def _is_untrusted(error: Exception) -> bool:
+    return any(isinstance(one, ssl.SSLCertVerificationError) for one in _chain(error))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Go back to what caused a failure; the clients wrap each other's exceptions."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,200 @@
+"""The index on a Qdrant server, for a community that has one; several processes may share it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from adapters.qdrant.collections import Collections
+from adapters.qdrant.connection import Connection, Patience
+from adapters.qdrant.failures import Missing, WrongSettings
+from adapters.qdrant.label import Label
+from adapters.qdrant.lexical import LexicalEncoder
+from adapters.qdrant.points import complete_pages
+from adapters.qdrant.requests import RemoteSearch, of_source, pages_in, to_point
+from adapters.qdrant.search import BREADTH
+from adapters.retries import Retries
+from core.errors import Misconfigured, RetrievalUnavailable
+from core.events import Observer, unobserved
+from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline
+
+if TYPE_CHECKING:
+    from qdrant_client.http.models import QueryRequest, QueryResponse, UpdateOperation
+
+Result = TypeVar("Result")
+
+RETRIES = Retries(times=3)
+PATIENCE = Patience()
+PAGE_OF_SCROLL = 1_000
+POINTS_OF_A_REQUEST = 100  # of 1,536 numbers: a few megabytes, where a server takes 32
+URLS_OF_A_REQUEST = 100
+OLDEST = (1, 16)  # the first version that keeps metadata with a collection
+EMPTY = Outline(passages=0, pages=0, sources=(), chapters=())
+
+
+class ServerIndex:
+    """A `PassageIndex` on a server, or in memory at the address `:memory:`."""
+
+    def __init__(  # noqa: PLR0913 - a service has an address, a key, and limits
+        self,
+        url: str,
+        *,
+        embedder: str,
+        dimension: int,
+        collection: str = "documents",
+        api_key: str | None = None,
+        retries: Retries = RETRIES,
+        patience: Patience = PATIENCE,
+        observer: Observer = unobserved,
+    ) -> None:
+        self._connection = Connection(url, api_key, retries=retries, patience=patience, observer=observer)
+        self._collections = Collections(self._connection, collection, Label(embedder, dimension))
+        self._collection = collection
+        self._encoder: LexicalEncoder | None = None
+
+    async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
+        """Give the union of both lists; a passage that only one of them found gets its other score too."""
+
+        async def search(name: str) -> Sequence[Candidate]:
+            async def ask(requests: Sequence[QueryRequest]) -> Sequence[QueryResponse]:
+                return await self._connection.ask(lambda client: client.query_batch_points(name, requests))
+
+            breadth = None if self._connection.is_local else BREADTH  # in memory everything is read anyway
+            return await RemoteSearch(ask, self._lexical, query, breadth=breadth).candidates(limit)
+
+        return await self._searching(search, otherwise=())
+
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Put the passages in the place of the page's old ones, so that no search sees both.
+
+        A server has no transactions: the operations of one request are done one after another, and another client can
+        search in between. So new passages bear a later time than old ones, and a search keeps the latest of each page
+        that it has found. What remains: for that moment a search may find fewer passages of the page than it has.
+        A crash in between leaves a page that `pages` does not list as complete, and the next ingestion does it again.
+        """
+        requests = self._steps(url, passages)
+        try:
+            await self._send(requests)
+        except Missing:  # the collection was deleted since it was last seen
+            self._collections.forget()
+            await self._send(requests)
+
+    async def prune(self, source: str, *, keep: Collection[str]) -> int:
+        """Remove the pages of *source* that are not kept; the end of a source, so the moment to switch over."""
+        try:
+            urls = {payload["page_url"] async for payload in self._payloads(source)}
+            gone = sorted(urls - set(keep))
+            for start in range(0, len(gone), URLS_OF_A_REQUEST):
+                await self._delete(gone[start : start + URLS_OF_A_REQUEST])
+            await self._collections.finish(source)
+        except Missing:
+            return 0
+        return len(gone)
+
+    async def pages(self, source: str) -> Mapping[str, str]:
+        """Give the content hash of each complete page of *source* in the collection that is being filled."""
+        try:
+            return complete_pages([payload async for payload in self._payloads(source)])
+        except Missing:
+            return {}
+
+    async def outline(self) -> Outline:
+        """Count what can be searched."""
+        return await self._searching(self._outline, otherwise=EMPTY)
+
+    async def check(self) -> str:
+        """Say which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
+        try:
+            version = (await self._connection.ask(lambda client: client.info())).version
+            _refuse_old(version)
+            outline = await self.outline()
+        except WrongSettings as error:
+            raise Misconfigured(str(error)) from error.__cause__
+        except Missing as error:
+            raise RetrievalUnavailable(str(error)) from error.__cause__
+        holds = f"{outline.pages} pages" if outline.pages else "empty. Read documents first: footnote ingest FOLDER"
+        key = " (QDRANT_API_KEY travels unencrypted; use https)" if self._connection.shows_key else ""
+        return f"Qdrant {version} at {self._connection.address}{key}, collection {self._collection}: {holds}"
+
+    async def aclose(self) -> None:
+        """Close the connections to the server."""
+        await self._connection.aclose()
+
+    @property
+    def _lexical(self) -> LexicalEncoder:
+        self._encoder = self._encoder or LexicalEncoder()
+        return self._encoder
+
+    async def _searching(self, work: Callable[[str], Awaitable[Result]], *, otherwise: Result) -> Result:
+        """Do the work on the collection that is searched; look again for it if it has gone."""
+        name = await self._collections.searched()
+        if name is None:
+            return otherwise
+        try:
+            return await work(name)
+        except Missing:
+            self._collections.forget()
+        name = await self._collections.searched()
+        return otherwise if name is None else await work(name)
+
+    def _steps(self, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:
+        """Give requests of operations: the new passages, and with the last of them the end of the old ones."""
+        from qdrant_client.models import DeleteOperation, FilterSelector, PointsList, UpsertOperation
+
+        now = time.time_ns()
+        points = [to_point(embedded, self._lexical, stored_at=now) for embedded in passages]
+        old = FilterSelector(filter=pages_in([url], but=[int(point.id) for point in points]))
+        requests: list[list[UpdateOperation]] = [
+            [UpsertOperation(upsert=PointsList(points=points[start : start + POINTS_OF_A_REQUEST]))]
+            for start in range(0, len(points), POINTS_OF_A_REQUEST)
+        ]
+        return [*requests[:-1], [*(requests[-1] if requests else ()), DeleteOperation(delete=old)]]
+
+    async def _send(self, requests: Sequence[Sequence[UpdateOperation]]) -> None:
+        name = await self._collections.filled()
+        for operations in requests:
+            await self._connection.ingest(
+                lambda client, operations=operations: client.batch_update_points(name, operations, wait=True)
+            )
+
+    async def _delete(self, urls: Sequence[str]) -> None:
+        from qdrant_client.models import FilterSelector
+
+        old = FilterSelector(filter=pages_in(urls))
+        await self._connection.ingest(lambda client: client.delete(self._collections.own, old, wait=True))
+
+    async def _payloads(self, source: str) -> AsyncIterator[Mapping[str, Any]]:
+        """Read what says which version of which page a passage belongs to."""
+        offset: Any = None
+        while True:
+            records, offset = await self._connection.ingest(
+                lambda client, offset=offset: client.scroll(
+                    self._collections.own,
+                    scroll_filter=of_source(source),
+                    limit=PAGE_OF_SCROLL,
+                    offset=offset,
+                    with_payload=["page_url", "content_hash", "page_length"],
+                )
+            )
+            for record in records:
+                yield record.payload or {}
+            if offset is None:
+                return
+
+    async def _outline(self, name: str) -> Outline:
+        counted = await self._connection.ask(lambda client: client.count(name, exact=True))
+        return Outline(
+            passages=counted.count,
+            pages=len(await self._collections.values(name, "page_url")),
+            sources=await self._collections.values(name, "source"),
+            chapters=await self._collections.values(name, "chapter"),
+        )
+
+
+def _refuse_old(version: str) -> None:
+    """Refuse a server that would silently forget what a collection was made with."""
+    parts = version.split(".")
+    if all(part.isdigit() for part in parts[:2]) and tuple(map(int, parts[:2])) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise Misconfigured(f"The Qdrant server is version {version}; Footnote needs {needed} or newer. Update it.")
