@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from core.errors import EmbeddingUnavailable
+from core.errors import EmbeddingUnavailable, RetrievalUnavailable
 from core.model import Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
 from core.ports import Embedder, PassageIndex, Reranker
-from core.relevance import LEXICAL
+from core.relevance import LEXICAL, rarity
 
 CANDIDATES = 20  # of each list; both scores are filled in for all, so more of them changed no ranking
 DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
@@ -31,7 +32,8 @@ class HybridRetriever:
     """Ranks by the convex combination of cosine and BM25; scores by the embedder's calibration.
 
     The combination divides BM25 by the best of its query, so it ranks well but means nothing by itself. The score that
-    people see and the threshold cuts is therefore the calibrated cosine, or the reranker's own.
+    people see and the threshold cuts is therefore the calibrated cosine, or the reranker's own. While the reranker is
+    down, the cosine stands in for it, and nothing is said: both are calibrated to the same boundary.
     """
 
     def __init__(
@@ -83,14 +85,21 @@ class HybridRetriever:
         self, query: str, evidence: Sequence[_Evidence], *, limit: int, lexical_only: bool
     ) -> Sequence[Hit]:
         if self._reranker is not None and not lexical_only:
-            best = [item.passage for item in evidence[:RERANKED]]
-            scores = await self._reranker.rerank(query, best)
-            hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
-            return sorted(hits, key=lambda hit: -hit.score)[:limit]
+            with suppress(RetrievalUnavailable):  # reranking refines; what was found still answers without it
+                return await self._reranked(self._reranker, query, evidence, limit=limit)
         if lexical_only:
-            return [Hit(item.passage, LEXICAL.relevance(item.lexical)) for item in evidence[:limit]]
+            size = (await self._index.outline()).passages if evidence else 0
+            return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in evidence[:limit]]
         calibration = self._embedder.calibration
         return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence[:limit]]
+
+    async def _reranked(
+        self, reranker: Reranker, query: str, evidence: Sequence[_Evidence], *, limit: int
+    ) -> Sequence[Hit]:
+        best = [item.passage for item in evidence[:RERANKED]]
+        scores = await reranker.rerank(query, best)
+        hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
 
 def _combine(found: Sequence[Sequence[Candidate]]) -> list[_Evidence]:

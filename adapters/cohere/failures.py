@@ -79,19 +79,18 @@ class Explainer:
     def _sentence(self, error: Exception) -> tuple[str, bool]:
         import httpx
         from cohere.core.api_error import ApiError
-        from cohere.core.parse_error import ParsingError
 
         match error:
             case ApiError(status_code=int(status)) if status >= HTTPStatus.BAD_REQUEST:
                 return self._of_status(status, _message(error.body))
-            case ApiError() | ParsingError():
-                return f"What answers at {self.address} is not Cohere's API. Check COHERE_BASE_URL.", True
             case httpx.UnsupportedProtocol() | httpx.InvalidURL():
                 return "COHERE_BASE_URL is not an address. It looks like https://api.cohere.com.", True
             case httpx.LocalProtocolError() | UnicodeEncodeError():
                 return "COHERE_API_KEY holds characters that cannot be in a key. Copy it again.", True
-            case _:
+            case TimeoutError() | httpx.TransportError():
                 return f"Cohere cannot be reached at {self.address}. Try again in a moment.", False
+            case _:  # the client fails in many ways on answers of another shape
+                return f"What answers at {self.address} is not Cohere's API. Check COHERE_BASE_URL.", True
 
     def _of_status(self, status: int, message: str) -> tuple[str, bool]:
         if status in REFUSED_KEY:

@@ -187,6 +187,24 @@ async def test_a_reranker_has_the_last_word() -> None:
     assert result.hits == (Hit(B, 0.7), Hit(A, 0.2), Hit(C, 0.1))
 
 
+class BrokenReranker:
+    """Is always down."""
+
+    async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
+        """Score nothing."""
+        raise RetrievalUnavailable("The reranker was told to fail.")
+
+
+async def test_without_the_reranker_the_combined_ranking_answers() -> None:
+    """What is found is ranked and scored as if there were no reranker, and is not called lexical."""
+    found = {"q": [Candidate(A, 0.8, 2.0), Candidate(B, 0.4, 10.0), Candidate(C, 0.9, None)]}
+
+    result = await search(found, reranker=BrokenReranker())
+
+    assert result == await search(found)
+    assert not result.lexical_only
+
+
 class TickingEmbedder(HashEmbedder):
     """Takes two seconds for a query."""
 

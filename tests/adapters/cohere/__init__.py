@@ -1,0 +1,1 @@
+"""What Cohere's adapters do, over a real socket."""
