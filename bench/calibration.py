@@ -16,7 +16,7 @@ from bench.corpora import course, course_questions, foreign_questions, indexed, 
 from bench.report import Row, at_least, at_most, print_rows
 from core.model import Candidate, IndexQuery, Scope
 from core.ports import DocumentSource
-from core.relevance import LEXICAL, Calibration
+from core.relevance import LEXICAL, Calibration, rarity
 from core.retrieval import CANDIDATES, DENSE_WEIGHT
 
 ELSEWHERE = {"the textbook": textbook, "the ROS 2 documentation": ros}
@@ -42,8 +42,8 @@ class Questions:
     taken_out: list[Evidence]
 
 
-def best_evidence(candidates: Sequence[Candidate]) -> Evidence:
-    """Rank as the retriever does, and take the best scores of the first five."""
+def best_evidence(candidates: Sequence[Candidate], size: int) -> Evidence:
+    """Rank as the retriever does, and take the best scores of the first five, in an index of *size* passages."""
     most = max((candidate.lexical or 0.0 for candidate in candidates), default=0.0) or 1.0
 
     def rank(candidate: Candidate) -> float:
@@ -52,7 +52,7 @@ def best_evidence(candidates: Sequence[Candidate]) -> Evidence:
     top = sorted(candidates, key=rank, reverse=True)[:TOP]
     return Evidence(
         max((candidate.dense or 0.0 for candidate in top), default=0.0),
-        max((candidate.lexical or 0.0 for candidate in candidates), default=0.0),
+        rarity(max((candidate.lexical or 0.0 for candidate in candidates), default=0.0), size),
     )
 
 
@@ -60,6 +60,7 @@ async def gather_evidence() -> Questions:
     """Search for every question."""
     questions = Questions([], [], [])
     async with indexed("course", course()) as (embedder, index):
+        size = (await index.outline()).passages
 
         async def candidates(text: str) -> Sequence[Candidate]:
             query = IndexQuery(text, await embedder.embed_query(text), Scope())
@@ -68,10 +69,10 @@ async def gather_evidence() -> Questions:
         for text, lesson in course_questions():
             found = await candidates(text)
             elsewhere = [one for one in found if lesson_of(one.passage.page_url) != lesson]
-            questions.right.append(best_evidence(found))
-            questions.taken_out.append(best_evidence(elsewhere))
+            questions.right.append(best_evidence(found, size))
+            questions.taken_out.append(best_evidence(elsewhere, size))
         for text in foreign_questions():
-            questions.foreign.append(best_evidence(await candidates(text)))
+            questions.foreign.append(best_evidence(await candidates(text), size))
     return questions
 
 
@@ -79,12 +80,15 @@ async def foreign_elsewhere(name: str, source: DocumentSource) -> Row:
     """Ask the foreign questions of another corpus, which the curve was not fitted to."""
     from adapters.minilm.embedder import CALIBRATION
 
-    scores: list[float] = []
+    evidence: list[Evidence] = []
     async with indexed(name, source) as (embedder, index):
+        size = (await index.outline()).passages
         for text in foreign_questions():
             query = IndexQuery(text, await embedder.embed_query(text), Scope())
-            scores.append(best_evidence(await index.candidates(query, limit=CANDIDATES)).dense)
-    return Row(f"foreign questions that get sources from {name}", f"{share(scores, CALIBRATION, 0.5):.1%}")
+            evidence.append(best_evidence(await index.candidates(query, limit=CANDIDATES), size))
+    dense = share([one.dense for one in evidence], CALIBRATION, 0.5)
+    words = share([one.lexical for one in evidence], LEXICAL, 0.5)
+    return Row(f"foreign questions that get sources from {name}", f"{dense:.1%}, by words alone {words:.1%}")
 
 
 def fit(right: Sequence[float], wrong: Sequence[float]) -> Calibration:

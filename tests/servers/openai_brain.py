@@ -38,8 +38,8 @@ def answer_by_itself(body: dict[str, Any]) -> OwnAnswer:
 
 def _results(text: str) -> list[dict[str, Any]]:
     try:
-        return json.loads(text).get("results", [])
-    except ValueError:
+        return json.loads(text)["data"]["results"]
+    except (ValueError, KeyError, TypeError):  # a tool that failed has no data
         return []
 
 

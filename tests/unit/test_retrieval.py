@@ -19,6 +19,8 @@ from tests.fakes.index import MemoryIndex
 
 A, B, C = (passage(f"Text {name}.", url=f"https://docs.example/{name}") for name in "abc")
 
+SIZE = 3_793
+
 
 class ScriptedIndex:
     """Gives the candidates that belong to a query's words, and keeps the queries; only searching is possible."""
@@ -45,8 +47,8 @@ class ScriptedIndex:
         raise NotImplementedError
 
     async def outline(self) -> Outline:
-        """Nothing is counted here."""
-        raise NotImplementedError
+        """Give the size that a real corpus has."""
+        return Outline(passages=SIZE, pages=2, sources=("docs",), chapters=())
 
 
 class ListReranker:
@@ -151,7 +153,7 @@ async def test_the_limit_counts_passages() -> None:
 
 
 async def test_without_the_embedder_words_alone_are_searched() -> None:
-    """The score then comes from the sum that BM25 gives."""
+    """The score then comes from the sum that BM25 gives, in proportion to what a rare word weighs there."""
     embedder = HashEmbedder()
     embedder.fails = True
     index = ScriptedIndex({"robot arms, robot": [Candidate(A, None, 8.0), Candidate(B, None, None)]})
@@ -161,7 +163,8 @@ async def test_without_the_embedder_words_alone_are_searched() -> None:
     )
 
     assert index.asked[0][0].vector is None
-    assert result.hits == (Hit(A, LEXICAL.relevance(8.0)), Hit(B, LEXICAL.relevance(0.0)))
+    expected = LEXICAL.relevance(8.0 / math.log(1 + SIZE))
+    assert result.hits == (Hit(A, expected), Hit(B, LEXICAL.relevance(0.0)))
     assert result.lexical_only
 
 
