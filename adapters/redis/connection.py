@@ -1,78 +1,146 @@
-"""One way to reach a Redis or Valkey server, with every time limit said aloud."""
+"""One way to reach Redis or Valkey in every form, with every limit said aloud."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import socket
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
 
-from core.errors import Misconfigured, StoreUnavailable
+from adapters.redis.address import Address, Form, Tls
+from adapters.redis.failure import sentence
+from core.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
-    from redis.exceptions import RedisError
+    from redis.asyncio.connection import AbstractConnection
 
 CONNECTIONS = 50
+READERS = 8  # connections that may wait for something to come
 PATIENCE = 5.0  # seconds for a connection, an answer, or a free place in the pool
-
-UNREACHABLE = "The conversation store cannot be reached. Try again in a moment."
-LOGIN = "The conversation store refused the login. Check the user and the password in REDIS_URL."
-FULL = "The conversation store has no room left. Give it more memory or disk."
-REFUSED = "The conversation store refused the request. Its log says why."
+KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
+"""A machine without a sign of life for 45 seconds is gone."""
 
 
-def connect(url: str) -> Redis:
-    """Give a client for `redis://`, `rediss://` or `unix://`; it connects when it is first used.
+def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> Redis:
+    """Give a client for any form of REDIS_URL; it connects when it is first used.
 
-    Nothing is tried twice by the client, because it cannot know whether repeating is safe. A connection that the server
-    closed while it was idle is noticed and replaced before a command is sent, so a restarted server costs no error.
+    Nothing is tried twice by the client, because it cannot know whether repeating is safe; only a command that a node
+    of a cluster sent elsewhere is sent there. A connection that the server closed while it was idle is noticed and
+    replaced before a command is sent, so a restarted server costs no error.
+
+    A *blocking* client is for reads that wait for something to come: it has a few connections of its own and waits for
+    an answer as long as the other machine is alive. Such a read belongs into `blocking.bounded`.
     """
-    from redis.asyncio import BlockingConnectionPool, Redis
-    from redis.asyncio.retry import Retry
-    from redis.backoff import NoBackoff
-    from redis.maint_notifications import MaintNotificationsConfig
-
-    try:
-        pool = BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType] - its options are untyped
-            url,
-            max_connections=CONNECTIONS,
-            timeout=PATIENCE,
-            socket_timeout=PATIENCE,
-            socket_connect_timeout=PATIENCE,
-            retry=Retry(NoBackoff(), 0),
-            protocol=3,
-            legacy_responses=False,
-            decode_responses=False,
-            # With notifications on, the client does not notice connections that the server has closed.
-            maint_notifications_config=MaintNotificationsConfig(enabled=False),
-        )
-    except (ValueError, TypeError) as error:
-        raise Misconfigured("REDIS_URL is not an address. It looks like redis://localhost:6379/0.") from error
-    return Redis.from_pool(pool)
+    address = Address.parse(url)
+    options = {**_options(blocking=blocking, patience=patience), **asdict(address.login)}
+    limit = READERS if blocking else CONNECTIONS
+    match address.form:
+        case Form.CLUSTER:
+            return _cluster(address, options, limit=limit, patience=patience)
+        case Form.SENTINEL:
+            return _sentinel(address, options, limit=limit, patience=patience)
+        case _:
+            return _server(address, options, limit=limit, patience=patience)
 
 
 @contextmanager
 def translated() -> Generator[None, None, None]:
     """Turn every failure of the server, or of the way to it, into `StoreUnavailable` with the failure as its cause."""
-    from redis.exceptions import RedisError
+    from redis.exceptions import RedisClusterException, RedisError
 
     try:
         yield
-    except (RedisError, OSError) as error:
-        raise StoreUnavailable(_sentence(error)) from error
+    except (RedisError, RedisClusterException, OSError) as error:
+        raise StoreUnavailable(sentence(error)) from error
 
 
-def _sentence(error: RedisError | OSError) -> str:
-    from redis import exceptions
+def _options(*, blocking: bool, patience: float) -> dict[str, Any]:
+    from redis.asyncio.retry import Retry
+    from redis.backoff import NoBackoff
+    from redis.maint_notifications import MaintNotificationsConfig
 
-    match error.__cause__ or error:  # a refused login comes wrapped in a failed connection
-        case exceptions.AuthenticationError() | exceptions.NoPermissionError():
-            return LOGIN
-        case exceptions.OutOfMemoryError():
-            return FULL
-        case exceptions.ResponseError() if str(error).startswith("MISCONF"):
-            return FULL
-        case exceptions.ResponseError():
-            return REFUSED
-        case _:
-            return UNREACHABLE
+    return {
+        "socket_timeout": None if blocking else patience,
+        "socket_connect_timeout": patience,
+        "retry": Retry(NoBackoff(), 0),
+        "protocol": 3,
+        "legacy_responses": False,
+        "decode_responses": False,
+        # With notifications on, the client does not notice connections that the server has closed.
+        "maint_notifications_config": MaintNotificationsConfig(enabled=False),
+    }
+
+
+def _server(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
+    from redis.asyncio import BlockingConnectionPool, Redis
+    from redis.asyncio.connection import Connection, UnixDomainSocketConnection
+
+    kind: type[AbstractConnection]
+    place: dict[str, Any]
+    if address.form is Form.SOCKET:
+        kind, place = UnixDomainSocketConnection, {"path": address.path}
+    else:
+        host, port = address.hosts[0]
+        kind = _secure() if address.tls else Connection
+        place = {"host": host, "port": port, **_keepalive(), **_tls(address.tls)}
+    common: dict[str, Any] = {**options, **place, "db": address.db}
+    return Redis.from_pool(
+        BlockingConnectionPool(connection_class=kind, max_connections=limit, timeout=patience, **common)
+    )
+
+
+def _secure() -> type[AbstractConnection]:
+    from adapters.redis.secure import SecureConnection
+
+    return SecureConnection
+
+
+def _sentinel(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
+    from redis.asyncio import Redis
+
+    from adapters.redis.sentinel import pool
+
+    common = {**options, **_keepalive(), **_tls(address.tls)}
+    return Redis.from_pool(
+        pool(
+            address.master,
+            address.hosts,
+            sentinel_options={**common, **asdict(address.sentinel_login)},
+            is_secure=address.tls is not None,
+            max_connections=limit,
+            timeout=patience,
+            db=address.db,
+            **common,
+        )
+    )
+
+
+def _cluster(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
+    from adapters.redis.cluster import Cluster
+
+    common = {**options, **_keepalive(), **_tls(address.tls)}
+    cluster = Cluster(address.hosts, limit=limit, patience=patience, is_secure=address.tls is not None, **common)
+    return cast("Redis", cluster)  # it has the same commands, and no common name with the other
+
+
+def _tls(tls: Tls | None) -> dict[str, Any]:
+    if tls is None:
+        return {}
+    return {
+        "ssl_ca_certs": tls.ca_certs,
+        "ssl_certfile": tls.certfile,
+        "ssl_keyfile": tls.keyfile,
+        "ssl_cert_reqs": "required" if tls.verifies else "none",
+        "ssl_check_hostname": tls.checks_name,
+    }
+
+
+def _keepalive() -> dict[str, Any]:
+    """Notice a machine that is gone: idle connections by keep-alive, those with words under way by their age."""
+    named = {name: getattr(socket, name, None) for name in KEEPALIVE}  # not every system has them all
+    return {
+        "socket_keepalive": True,
+        "socket_keepalive_options": {option: KEEPALIVE[name] for name, option in named.items() if option is not None},
+    }

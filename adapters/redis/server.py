@@ -106,7 +106,7 @@ class PrivateServer:
             "appendfsync": "everysec",
             "aof-load-truncated": "yes",  # after a crash the last line may be half written
         }
-        return [os.fspath(_binary()), *(word for name, value in options.items() for word in (f"--{name}", value))]
+        return [os.fspath(binary()), *(word for name, value in options.items() for word in (f"--{name}", value))]
 
     def _wait(self, process: subprocess.Popen[bytes], socket: Path) -> None:
         started = time.monotonic()
@@ -165,7 +165,7 @@ def _ask_to_go(socket: Path, *, patience: float) -> None:
         control.shut_down(socket, patience=patience)
 
 
-def _binary() -> Path:
+def binary() -> Path:
     """Find the server in its package without importing that, since it would bring a second client with it."""
     machine = {"amd64": "x86_64", "x86_64": "x86_64"}.get(platform.machine().lower())
     system = platform.system().lower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,7 +16,7 @@ from core.model import Citation, Conversation, MessageRef, ThreadRef, ToolRecord
 from core.ports import ConversationStore
 from tests.builders import NOON, thread
 from tests.fakes.conversations import MemoryConversations
-from tests.fixtures.redis import all_keys
+from tests.fixtures.redis import all_keys, clean, place
 
 HOUR = timedelta(hours=1)
 MOST_OF_IT = timedelta(minutes=40)
@@ -52,9 +53,13 @@ class RedisClock:
 Clock = MemoryClock | RedisClock
 
 
-@pytest.fixture(name="clock", params=["memory", "redis"])
-async def _clock(request: pytest.FixtureRequest, redis_client: Redis) -> Clock:
-    return RedisClock(redis_client) if request.param == "redis" else MemoryClock()
+@pytest.fixture(name="clock", params=["memory", "redis", "tls", "sentinel", "cluster"])
+async def _clock(request: pytest.FixtureRequest) -> AsyncIterator[Clock]:
+    if request.param == "memory":
+        yield MemoryClock()
+        return
+    async with clean(place(request.param, request).url) as client:
+        yield RedisClock(client)
 
 
 @pytest.fixture(name="store")

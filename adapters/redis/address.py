@@ -1,0 +1,218 @@
+"""What REDIS_URL says: one server, a socket, a master that Sentinels know, or a cluster; and how to log in there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from core.errors import Misconfigured
+
+FORMS = (
+    "It looks like redis://localhost:6379/0, unix:///path/to/socket, redis+sentinel://host:26379,host:26379/master or "
+    "redis+cluster://host:6379,host:6379; with TLS rediss://, rediss+sentinel:// or rediss+cluster://. "
+    "Write special characters of a password percent-encoded."
+)
+PORT, SENTINEL_PORT = 6379, 26379
+LARGEST_PORT = 65_535
+HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+(?:%\w+)?\]|[^\s:@\[\]/]+)?(?::(?P<port>\d{1,5}))?")
+
+LOGIN = frozenset({"username", "password"})
+DATABASE = frozenset({"db"})
+SENTINEL = frozenset({"sentinel_username", "sentinel_password"})
+TLS = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname"})
+FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+
+Host: TypeAlias = tuple[str, int]
+
+
+class Form(Enum):
+    """The kinds of place; the value is what their names have after `redis` or `rediss`."""
+
+    SERVER = ""
+    SENTINEL = "+sentinel"
+    CLUSTER = "+cluster"
+    SOCKET = "unix"
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Who we are to a server; never shown."""
+
+    username: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How the other side proves who it is: by the system's CAs or by the one in a file, unless that is told off."""
+
+    ca_certs: str | None = None
+    certfile: str | None = None
+    keyfile: str | None = None
+    verifies: bool = True
+    checks_name: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A parsed REDIS_URL; `master` is the name that Sentinels know it by."""
+
+    form: Form
+    hosts: tuple[Host, ...] = ()
+    path: str = ""
+    master: str = ""
+    db: int = 0
+    login: Login = Login()
+    sentinel_login: Login = Login()
+    tls: Tls | None = None
+
+    @classmethod
+    def parse(cls, url: str) -> Address:
+        """Read *url*; the refusal says what is wrong with it and quotes nothing of it, as it may hold a password."""
+        parts = _split(url)
+        form, has_tls = _scheme(parts)
+        options = _options(parts, allowed=_allowed(form, has_tls=has_tls))
+        userinfo, _, netloc = parts.netloc.rpartition("@")
+        username, _, password = userinfo.partition(":")
+        master, db = _master_and_db(parts, form, options)
+        return cls(
+            form=form,
+            hosts=_hosts(netloc, form),
+            path=_path(parts.path, netloc) if form is Form.SOCKET else "",
+            master=master,
+            db=db,
+            login=Login(
+                unquote(username) or options.get("username") or None,
+                unquote(password) or options.get("password") or None,
+            ),
+            sentinel_login=Login(options.get("sentinel_username") or None, options.get("sentinel_password") or None),
+            tls=_tls(options) if has_tls else None,
+        )
+
+    def __str__(self) -> str:
+        """Say where it is, without anything secret."""
+        hosts = ", ".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.hosts)
+        database = f", database {self.db}" if self.db else ""
+        match self.form:
+            case Form.SOCKET:
+                return f"{self.path}{database}"
+            case Form.SENTINEL:
+                place = f"master {self.master} of the Sentinels at {hosts}{database}"
+            case Form.CLUSTER:
+                place = f"the cluster at {hosts}"
+            case Form.SERVER:
+                place = f"{hosts}{database}"
+        return f"{place} with {_certainty(self.tls)}" if self.tls else place
+
+
+def _certainty(tls: Tls) -> str:
+    if not tls.verifies:
+        return "TLS (the certificate is not verified)"
+    return "TLS" if tls.checks_name else "TLS (the name in the certificate is not checked)"
+
+
+def _refusal(what: str) -> Misconfigured:
+    return Misconfigured(f"REDIS_URL {what}. {FORMS}")
+
+
+def _split(url: str) -> SplitResult:
+    parts = None
+    with suppress(ValueError):  # its text quotes the address; the refusal, raised outside, does not drag it along
+        parts = urlsplit(url.strip())
+    if parts is None or parts.fragment or "@" in parts.path:
+        raise _refusal("is not an address")
+    return parts
+
+
+def _scheme(parts: SplitResult) -> tuple[Form, bool]:
+    if parts.scheme == Form.SOCKET.value:
+        return Form.SOCKET, False
+    for form in (Form.SERVER, Form.SENTINEL, Form.CLUSTER):
+        for name in ("redis", "rediss"):
+            if parts.scheme == name + form.value and parts.netloc:
+                return form, name == "rediss"
+    raise _refusal("is not an address")
+
+
+def _allowed(form: Form, *, has_tls: bool) -> frozenset[str]:
+    allowed = LOGIN | TLS if has_tls else LOGIN
+    match form:
+        case Form.CLUSTER:
+            return allowed
+        case Form.SENTINEL:
+            return allowed | SENTINEL | DATABASE
+        case _:
+            return allowed | DATABASE
+
+
+def _options(parts: SplitResult, *, allowed: frozenset[str]) -> Mapping[str, str]:
+    """Read what stands after the question mark; a plus stays a plus, as passwords have them."""
+    pairs = (pair.partition("=") for pair in parts.query.split("&") if pair)
+    options = {unquote(name): unquote(value) for name, _, value in pairs}
+    if options.keys() - allowed:  # not named: after an unencoded question mark it may be the rest of a password
+        raise _refusal(f"has an option that does not belong there; these do: {', '.join(sorted(allowed))}")
+    return options
+
+
+def _hosts(netloc: str, form: Form) -> tuple[Host, ...]:
+    if form is Form.SOCKET:
+        return ()
+    names = netloc.split(",") if form in (Form.SENTINEL, Form.CLUSTER) else [netloc]
+    return tuple(_host(name, default=SENTINEL_PORT if form is Form.SENTINEL else PORT) for name in names)
+
+
+def _host(text: str, *, default: int) -> Host:
+    found = HOST.fullmatch(text)
+    port = int(found["port"] or default) if found else 0
+    if not found or not 0 < port <= LARGEST_PORT:
+        raise _refusal("has a host or a port that cannot be read")
+    return unquote(found["host"] or "localhost").strip("[]"), port
+
+
+def _path(path: str, netloc: str) -> str:
+    if netloc or path in ("", "/"):
+        raise _refusal("has no path to a socket; that begins with a slash, so that there are three in a row")
+    return unquote(path)
+
+
+def _master_and_db(parts: SplitResult, form: Form, options: Mapping[str, str]) -> tuple[str, int]:
+    """Take what follows the hosts apart: `/db`, or with Sentinels `/master/db`; a socket has neither."""
+    if form is Form.SOCKET:
+        return "", _db(options.get("db", ""))
+    names = parts.path.strip("/").split("/")
+    master = unquote(names.pop(0)) if form is Form.SENTINEL else ""
+    if form is Form.SENTINEL and not master:
+        raise _refusal("lacks the name of the master, which follows the Sentinels after a slash")
+    db = _db(options.get("db") or "/".join(names))
+    if form is Form.CLUSTER and db:
+        raise _refusal("names a database; a cluster has only the one without a number")
+    return master, db
+
+
+def _db(text: str) -> int:
+    if text and not (text.isascii() and text.isdigit()):
+        raise _refusal("has a database that is not a number")
+    return int(text or 0)
+
+
+def _tls(options: Mapping[str, str]) -> Tls:
+    for name in FILES:
+        if name in options and not Path(options[name]).is_file():
+            raise Misconfigured(f"The file that {name} in REDIS_URL names is not there. Write its full path.")
+    if options.get("ssl_cert_reqs", "required") not in ("required", "none"):
+        raise Misconfigured("ssl_cert_reqs in REDIS_URL is either required, which is the default, or none.")
+    if options.get("ssl_check_hostname", "true") not in ("true", "false"):
+        raise Misconfigured("ssl_check_hostname in REDIS_URL is either true, which is the default, or false.")
+    return Tls(
+        ca_certs=options.get("ssl_ca_certs"),
+        certfile=options.get("ssl_certfile"),
+        keyfile=options.get("ssl_keyfile"),
+        verifies=options.get("ssl_cert_reqs") != "none",
+        checks_name=options.get("ssl_check_hostname") != "false",
+    )

@@ -1,0 +1,78 @@
+"""What a failure of Redis means for a person, in one sentence that quotes nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from core.errors import FootnoteError
+
+UNREACHABLE = "The conversation store cannot be reached. Try again in a moment."
+LOGIN = "The conversation store refused the login. Check the user and the password in REDIS_URL."
+RIGHTS = "The user in REDIS_URL may not do what is needed. Type footnote doctor to see which rights are missing."
+FULL = "The conversation store has no room left. Give it more memory or disk."
+REFUSED = "The conversation store refused the request. Its log says why."
+REPLICA = "The server in REDIS_URL is a replica, which cannot be written to. Name its master, or its Sentinels."
+NODE = "The server in REDIS_URL is a node of a cluster. Write redis+cluster:// in place of redis://."
+NO_CLUSTER = "The servers in REDIS_URL are no cluster, or the user may not ask. For one server write redis://."
+NO_MASTER = (
+    "No Sentinel in REDIS_URL names a master that is up. If this lasts, check the addresses of the Sentinels, the name "
+    "of the master, and sentinel_password."
+)
+NO_SENTINEL = "A server in REDIS_URL is no Sentinel. For one server write redis:// in place of redis+sentinel://."
+CERTIFICATE = (
+    "The certificate of the server in REDIS_URL cannot be verified. Name the file of its CA there: "
+    "?ssl_ca_certs=/path/to/ca.pem."
+)
+NO_TLS = "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// for rediss://."
+
+OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NO_TLS})
+"""The sentences about what does not pass by itself: somebody has to change a setting."""
+
+
+def sentence(error: BaseException) -> str:
+    """Choose by the first failure in the chain that says something; a refused login comes wrapped, for example."""
+    for each in _chain(error):
+        if says := _meaning(each, is_outermost=each is error):
+            return says
+    return UNREACHABLE
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None and not isinstance(error, FootnoteError):
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _meaning(error: BaseException, *, is_outermost: bool) -> str | None:
+    from redis.exceptions import ReadOnlyError
+
+    if isinstance(error, ReadOnlyError) and not is_outermost:
+        return None  # the master has just become a replica, and the next call asks the Sentinels
+    return next((means for kind, words, means in _meanings() if isinstance(error, kind) and words in str(error)), None)
+
+
+@cache
+def _meanings() -> tuple[tuple[type[BaseException], str, str], ...]:
+    """Give kinds of failures with words in them and what they mean; the first that fits counts."""
+    import ssl
+
+    from redis import exceptions
+    from redis.asyncio.sentinel import MasterNotFoundError
+
+    return (
+        (exceptions.AuthenticationError, "", LOGIN),
+        (MasterNotFoundError, "", NO_MASTER),
+        (ssl.SSLCertVerificationError, "", CERTIFICATE),
+        (ssl.SSLError, "WRONG_VERSION_NUMBER", NO_TLS),
+        (exceptions.RedisClusterException, "not enabled", NO_CLUSTER),
+        (exceptions.NoPermissionError, "", RIGHTS),
+        (exceptions.OutOfMemoryError, "", FULL),
+        (exceptions.ReadOnlyError, "", REPLICA),
+        (exceptions.AskError, "", NODE),  # also when a key has moved for good
+        (exceptions.ClusterDownError, "", UNREACHABLE),
+        (exceptions.ResponseError, "MISCONF", FULL),
+        (exceptions.ResponseError, "ACL failure", RIGHTS),  # in a script
+        (exceptions.ResponseError, "unknown command 'SENTINEL", NO_SENTINEL),
+        (exceptions.ResponseError, "", REFUSED),
+    )

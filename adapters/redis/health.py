@@ -1,0 +1,162 @@
+"""How the store is: what it is, its clock, our rights there, and what could be better."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from adapters.redis.connection import translated
+from adapters.redis.failure import NODE, OPERATORS
+from core.errors import Misconfigured, StoreUnavailable
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+Words: TypeAlias = tuple[str | int, ...]
+Facts: TypeAlias = Mapping[str, object]
+
+LARGEST_SKEW = 5.0  # seconds
+PREFIX = "footnote:"
+TTL = 10_000  # milliseconds that a probe lives, should it not be removed
+
+# What the conversations need, in a form that changes nothing as long as the key is not there.
+HARMLESS: tuple[tuple[str, ...], ...] = (
+    ("PEXPIRE", "{key}", "1"),
+    ("DEL", "{key}"),
+    ("LRANGE", "{key}", "0", "-1"),
+    ("TYPE", "{key}"),
+    ("LSET", "{key}", "0", "1"),
+    ("LTRIM", "{key}", "0", "-1"),
+    ("LREM", "{key}", "1", "1"),
+    ("EVAL", "return 1", "1", "{key}"),
+    ("EVALSHA", "0" * 40, "1", "{key}"),
+    ("SCRIPT LOAD", "return 1"),
+)
+
+EVICTS = "Under pressure it evicts conversations before their time: set maxmemory-policy to volatile-ttl or noeviction."
+FORGETS = "It writes nothing to disk, so that a restart costs what was stored: set appendonly to yes."
+SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sentinel://host:26379/master."
+
+
+async def check(client: Redis, address: str) -> str:
+    """Say in one line what the store is, *address* being its place without secrets, with advice if there is any.
+
+    Raises `Misconfigured` for what an operator has to change, and `StoreUnavailable` for the rest.
+    """
+    try:
+        with translated():
+            facts = await _facts(client)
+            _check_mode(client, facts)
+            await _check_rights(client)
+            advice = [*_on_clock(await _skew(client)), *await _on_memory(client, facts)]
+    except StoreUnavailable as error:
+        if str(error) in OPERATORS:
+            raise Misconfigured(str(error)) from error
+        raise
+    return " ".join([f"{_name(facts)} at {address}.", *advice]) if advice else f"{_name(facts)} at {address}"
+
+
+def _check_mode(client: Redis, facts: Facts) -> None:
+    """Refuse what answers like a store and is none, or is a part of one."""
+    from redis.asyncio import RedisCluster
+
+    modes = (facts.get("redis_mode"), facts.get("server_mode"))
+    if "sentinel" in modes:
+        raise Misconfigured(SENTINEL)
+    if "cluster" in modes and not isinstance(client, RedisCluster):
+        raise Misconfigured(NODE)
+
+
+def _name(facts: Facts) -> str:
+    """Give the server and its version; a user without the right to ask learns neither."""
+    if version := facts.get("valkey_version"):
+        return f"Valkey {version}"
+    if version := facts.get("redis_version"):
+        return f"Redis {version}"
+    return "a Redis server of unknown version"
+
+
+async def _facts(client: Redis) -> Facts:
+    from redis.exceptions import NoPermissionError
+
+    with suppress(NoPermissionError):
+        return cast("dict[str, object]", await _say(client, "INFO"))
+    return {}
+
+
+async def _skew(client: Redis) -> float | None:
+    """Give how many seconds the server's clock is ahead of ours."""
+    from redis.exceptions import NoPermissionError
+
+    before = time.time()
+    with suppress(NoPermissionError):
+        seconds, micros = cast("tuple[int, int]", await _say(client, "TIME"))
+        return seconds + micros / 1e6 - (before + time.time()) / 2
+    return None
+
+
+def _on_clock(skew: float | None) -> list[str]:
+    if skew is None or abs(skew) <= LARGEST_SKEW:
+        return []
+    direction = "ahead of" if skew > 0 else "behind"
+    return [f"Its clock is {abs(skew):.0f} s {direction} the one here: set both by a time server."]
+
+
+async def _check_rights(client: Redis) -> None:
+    """Try every command that is needed, on a key of ours that nobody else has."""
+    from redis.exceptions import NoPermissionError, ResponseError
+
+    key = f"{PREFIX}doctor:{{{secrets.token_hex(8)}}}"
+    missing: list[str] = []
+    for name, *words in HARMLESS:
+        try:
+            await _say(client, name, *(word.format(key=key) for word in words))
+        except NoPermissionError as error:
+            missing.append(f"{PREFIX}* keys" if _is_about_keys(error) else name)
+        except ResponseError:
+            pass  # no such key, no such script: it may be called
+    if missing:
+        raise _refusal(missing)
+    try:
+        await _say(client, "RPUSH", key, "1")
+    except NoPermissionError as error:
+        raise _refusal(["RPUSH"]) from error
+    await _say(client, "PEXPIRE", key, TTL)
+    await _say(client, "DEL", key)
+
+
+def _is_about_keys(error: Exception) -> bool:
+    return "access" in str(error)  # the server's words are: No permissions to access a key
+
+
+def _refusal(missing: list[str]) -> Misconfigured:
+    names = ", ".join(dict.fromkeys(missing))
+    return Misconfigured(f"The user in REDIS_URL lacks rights: {names}. Grant them with ACL SETUSER on the server.")
+
+
+async def _on_memory(client: Redis, facts: Facts) -> list[str]:
+    advice: list[str] = []
+    if facts.get("maxmemory") and str(facts.get("maxmemory_policy")).startswith("allkeys"):
+        advice.append(EVICTS)
+    if facts.get("aof_enabled") == 0 and await _snapshots(client) == "":
+        advice.append(FORGETS)
+    return advice
+
+
+async def _snapshots(client: Redis) -> str | None:
+    """Give when snapshots are written; None if nobody may ask, as with many hosted servers."""
+    from redis.exceptions import ResponseError
+
+    with suppress(ResponseError):
+        settings = cast("dict[Any, Any]", await _say(client, "CONFIG GET", "save"))
+        found = settings.get("save", settings.get(b"save"))
+        return found.decode() if isinstance(found, bytes) else found
+    return None
+
+
+async def _say(client: Redis, *words: str | int) -> object:
+    execute = cast("Callable[..., Awaitable[object]]", client.execute_command)
+    return await execute(*words)
