@@ -82,14 +82,15 @@ class ExtractiveModel:
 
     async def _scored(self, question: str, sources: Sequence[Source]) -> list[Candidate]:
         found = candidates(sources)
-        cosines = await self._cosines(question, [_in_section(source, unit) for source, unit in found])
+        texts = [_in_section(source, unit) for source, unit in found]
+        cosines = await self._cosines(question, texts)
         return [
             Candidate(
                 source,
                 unit,
-                (MEANING * cosine + (1 - MEANING) * word_fit(question, unit.text)) * standing(question, source, unit),
+                (MEANING * cosine + (1 - MEANING) * _words(question, unit, text)) * standing(question, source, unit),
             )
-            for (source, unit), cosine in zip(found, cosines, strict=True)
+            for (source, unit), text, cosine in zip(found, texts, cosines, strict=True)
         ]
 
     async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -102,6 +103,11 @@ class ExtractiveModel:
         except EmbeddingUnavailable:
             return [0.0] * len(texts)
         return [sum(map(mul, wanted, vector)) for vector in vectors]
+
+
+def _words(question: str, unit: Unit, in_section: str) -> float:
+    """Give the share of the question's words; what only the heading says counts half, as not said by the sentence."""
+    return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
 def _in_section(source: Source, unit: Unit) -> str:

@@ -15,9 +15,10 @@ from tests.fakes.shelf import Shelf
 HERE, THERE = "https://docs.example/robots#here", "https://docs.example/robots#there"
 
 
-async def ask(asked: str, *texts: str) -> Answer:
+async def ask(asked: str, *texts: str, headings: tuple[str, str] = ("", "")) -> Answer:
     """Ask over passages with these texts, the first one the most relevant."""
-    hits = [hit(0.9 - n / 10, text, url=url) for n, (text, url) in enumerate(zip(texts, (HERE, THERE), strict=False))]
+    found = zip(texts, (HERE, THERE), headings, strict=False)
+    hits = [hit(0.9 - n / 10, text, url=url, section_title=name) for n, (text, url, name) in enumerate(found)]
     return await Agent(ExtractiveModel(HashEmbedder()), Shelf(*hits), clock=Clock()).answer(question(asked))
 
 
@@ -41,3 +42,15 @@ async def test_a_code_mark_that_was_cut_off_does_not_swallow_the_footnote() -> N
     answer = await ask("Which robots weld ships?", "The `key starts robots.\n\nThese robots weld `big` ships.")
 
     assert quotes(answer) == ["The key starts robots. [1] These robots weld `big` ships. [1]"]
+
+
+async def test_a_sentence_is_about_what_its_heading_says() -> None:
+    """What a sentence is about often stands only above it; a word that it says itself counts more."""
+    answer = await ask(
+        "How do I install robots?",
+        "How old robots are is written on their backs.",
+        "Put each of them down on the floor of the hall where it shall work later and bolt its feet to the ground.",
+        headings=("Which robots are old?", "How do I install robots?"),
+    )
+
+    assert answer.text.startswith("Put each of them down on the floor")
