@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from adapters.cohere.failures import CallFailed, Explainer, judge
+from adapters.cohere.turns import Turns
 from adapters.retries import Retries
 from core.events import Observer
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2
-    from httpx import AsyncClient
+    from httpx import AsyncClient, Response
 
 Result = TypeVar("Result")
 
@@ -65,6 +66,7 @@ class Connection:
         self._explainer = explainer
         self._retries = retries
         self._observer = observer
+        self.turns = Turns()
         self._opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = None
 
     async def call(self, work: Callable[[AsyncClientV2], Awaitable[Result]], *, timeout: float) -> Result:  # noqa: ASYNC109 - of one try
@@ -87,10 +89,11 @@ class Connection:
         if opening is not None:
             _, http = await opening
             await http.aclose()
+        self.turns = Turns()  # a lock stays with its event loop
 
     async def _client(self) -> AsyncClientV2:
         if self._opening is None:
-            self._opening = asyncio.create_task(asyncio.to_thread(_build, self._account))
+            self._opening = asyncio.create_task(asyncio.to_thread(_build, self._account, self.turns))
         client, _ = await asyncio.shield(self._opening)
         return client
 
@@ -107,16 +110,27 @@ def unusable(what: str, *, by_operator: bool = False) -> CallFailed:
     return CallFailed(f"Cohere's answer cannot be used: {what}.", reason=what, by_operator=by_operator)
 
 
-def _build(account: Account) -> tuple[AsyncClientV2, AsyncClient]:
+def _build(account: Account, turns: Turns) -> tuple[AsyncClientV2, AsyncClient]:
     """Make the client, in a worker thread: importing it takes most of a second.
 
     It is given an HTTP client of its own, which reads no environment, so that no proxy and no `.netrc` is used behind
-    our back; and an address and a key, so that it looks for neither.
+    our back; and an address and a key, so that it looks for neither. Answers are unpacked one after the other: each
+    takes the client some milliseconds.
     """
+    import numpy as np  # noqa: F401 # pyright: ignore[reportUnusedImport] - loaded here, used by whoever decodes
     from cohere import AsyncClientV2
     from httpx import AsyncClient, Limits, Timeout
 
-    http = AsyncClient(timeout=Timeout(None, connect=CONNECT), limits=Limits(max_connections=None), trust_env=False)
+    async def in_turn(response: Response) -> None:
+        await response.aread()
+        await turns.wait()
+
+    http = AsyncClient(
+        timeout=Timeout(None, connect=CONNECT),
+        limits=Limits(max_connections=None),
+        trust_env=False,
+        event_hooks={"response": [in_turn]},
+    )
     client = AsyncClientV2(
         account.api_key,
         base_url=account.url,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from adapters.cohere import tokens
 from adapters.cohere.connection import RETRIES, TIMEOUTS, Account, Timeouts, connect
 from adapters.cohere.failures import raising
-from adapters.cohere.vectors import decode
+from adapters.cohere.vectors import decode, in_base64
 from adapters.retries import Retries
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.events import Observer, unobserved
@@ -119,7 +120,8 @@ class CohereEmbedder:
 
     async def _embed(self, texts: Sequence[str], input_type: InputType, seconds: float) -> list[Vector]:
         """Embed at most one batch."""
-        prepared = await asyncio.to_thread(_prepared, texts)
+        turns = self._connection.turns
+        prepared = await turns.each(_prepared, texts)
 
         async def work(client: AsyncClientV2) -> EmbedByTypeResponse:
             return await client.embed(
@@ -132,8 +134,7 @@ class CohereEmbedder:
             )
 
         response = await self._connection.call(work, timeout=seconds)
-        encoded = getattr(getattr(response, "embeddings", None), "base64", None)
-        return await asyncio.to_thread(decode, encoded, count=len(texts), dimension=self._dimension)
+        return await turns.each(partial(decode, dimension=self._dimension), in_base64(response, count=len(texts)))
 
     def _options(self) -> RequestOptions:
         """Ask for the dimension where the model can be asked."""

@@ -9,25 +9,29 @@ from __future__ import annotations
 
 import re
 
-LETTERS = 5  # of a word that are one token
-CAPITALS = 2  # of an abbreviation or a constant
-BYTES = 2  # of a character that is not ASCII: é and я are one token, 机 and 🤖 two
-TOKENS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\sA-Za-z]")  # camelCase is two words
+TOKENS = re.compile(
+    r"[A-Z]{1,2}(?![a-z])"  # abbreviations and constants
+    r"|[A-Z][a-z]{0,4}|[a-z]{1,5}"  # words; camelCase is two
+    r"|[^\sA-Za-z]"  # digits and all other marks
+)
+WIDE = re.compile(r"[^\s\u0000-\u07ff]")  # 机 and 🤖 count twice, é and я once
 PLACEHOLDER = "."  # Cohere refuses texts without anything in them
 
 
 def count_tokens(text: str) -> int:
     """Estimate how many tokens the text takes, without the marks around it."""
-    return sum(_cost(token) for token in TOKENS.findall(text))
+    wide = 0 if text.isascii() else len(WIDE.findall(text))
+    return len(TOKENS.findall(text)) + wide
 
 
 def cut(text: str, room: int) -> str:
-    """Give the beginning of the text that takes at most *room* tokens; a longer word is cut inside."""
+    """Give the beginning of the text that takes at most *room* tokens."""
+    if count_tokens(text) <= room:
+        return text
     for token in TOKENS.finditer(text):
-        cost = _cost(token[0])
-        if cost > room:
-            return text[: token.start() + room * _letters(token[0])].rstrip()
-        room -= cost
+        room -= 2 if WIDE.match(token[0]) else 1
+        if room < 0:
+            return text[: token.start()].rstrip()
     return text
 
 
@@ -36,16 +40,3 @@ def sendable(text: str) -> str:
     whole = text.encode("utf-8", "replace").decode("utf-8")
     seen = any(character.isprintable() and not character.isspace() for character in whole)
     return whole if seen else PLACEHOLDER
-
-
-def _cost(token: str) -> int:
-    if not token.isascii():
-        return -(-len(token.encode("utf-8", "replace")) // BYTES)
-    return -(-len(token) // (_letters(token) or 1))
-
-
-def _letters(token: str) -> int:
-    """Say how many characters of a token in the text make one that is counted; 0 where none can be cut away."""
-    if not (token.isascii() and token.isalpha()):
-        return 0
-    return CAPITALS if len(token) > 1 and token.isupper() else LETTERS
