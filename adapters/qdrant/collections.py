@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qdrant_client.models import AliasOperations, CollectionInfo
 
 COMPLETE = "complete/"  # before the name of a source, in the metadata of a collection that is being filled
-ALL = 1_000_000  # more values than a facet will ever have
+ALL = 100_000  # more pages than a community has; a server sets the room for as many aside
 
 
 @dataclass(frozen=True, slots=True)

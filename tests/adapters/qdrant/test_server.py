@@ -9,6 +9,7 @@ import sys
 import pytest
 from aiohttp import web
 
+from adapters.qdrant.failures import REFUSED
 from adapters.qdrant.requests import STORED_AT, newest
 from adapters.qdrant.server import POINTS_OF_A_REQUEST
 from core.errors import RetrievalUnavailable
@@ -90,7 +91,7 @@ async def test_a_small_page_is_replaced_in_one_request() -> None:
 
 
 class Cut(QdrantServer):
-    """A server that loses the way to its client before a certain request that writes."""
+    """A server that cannot be reached any more from a certain request that writes on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,6 +138,42 @@ def test_of_each_page_the_latest_is_kept() -> None:
     assert [*newest(payloads)] == [2, 3, 4]
 
 
+class Mute(QdrantServer):
+    """A server that makes a collection, and whose answer to that is lost."""
+
+    async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:
+        """Do what is asked, and say that it failed."""
+        done = await super().answer(request, received)
+        is_creation = received.method == "PUT" and not received.path.partition("?")[0].endswith("/index")
+        return web.Response(status=500) if is_creation and done.status == 200 else done
+
+
+async def test_a_collection_whose_making_was_not_confirmed_is_used() -> None:
+    """The second try is refused, since the first had done it."""
+    async with Mute() as server, opened(server.url) as index:
+        await put(index, page("a", "Robots act."))
+
+        assert server.asked.count("PUT /collections/{}") == 2
+        assert await texts(index) == {"Robots act."}
+
+
+class Full(QdrantServer):
+    """A server that makes no more collections."""
+
+    async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:
+        """Refuse what makes something."""
+        return web.Response(status=400) if received.method == "PUT" else await super().answer(request, received)
+
+
+async def test_a_collection_that_cannot_be_made_is_told() -> None:
+    """That it is not there afterwards is no reason to hide why."""
+    async with Full() as server, opened(server.url) as index:
+        with pytest.raises(RetrievalUnavailable) as caught:
+            await put(index, page("a", "Robots act."))
+
+    assert str(caught.value) == REFUSED
+
+
 async def test_two_that_begin_at_once_make_one_collection() -> None:
     """Whoever comes second goes on with what the first has made."""
     async with QdrantServer() as server, opened(server.url) as one, opened(server.url) as other:
@@ -171,6 +208,11 @@ async def test_a_collection_that_was_deleted_is_made_again() -> None:
         assert await texts(index) == set()
         await put(index, page("b", "Robots rest."))
         assert await texts(index) == {"Robots rest."}
+
+        (name,) = server.created
+        await server.drop(name, None)
+        await put(index, page("c", "Robots return."))
+        assert await texts(index) == {"Robots return."}
 
 
 async def test_many_pages_are_pruned() -> None:
