@@ -25,7 +25,10 @@ class Patience:
 
 
 def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:
-    """Give a client that connects when it is first used, and repeats nothing by itself."""
+    """Give a client that connects when it is first used, and repeats nothing by itself.
+
+    A login in the address is left out: the key is sent in its place, and both cannot be.
+    """
     from httpx2 import Timeout
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
@@ -36,7 +39,7 @@ def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpen
         organization="",
         project="",
         webhook_secret="",
-        base_url=base_url or OFFICIAL,
+        base_url=_without_login(base_url or OFFICIAL),
         timeout=timeout,
         max_retries=0,
         http_client=DefaultAioHttpClient(timeout=timeout),
@@ -48,8 +51,14 @@ def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpen
     return client
 
 
+def _without_login(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
 def place(base_url: str | None) -> str:
     """Name the host, and the port if it is a special one, but nothing else of the address, which may hold a secret."""
     parts = urlsplit(base_url or OFFICIAL)
     host = parts.hostname or "an unnamed host"
+    host = f"[{host}]" if ":" in host else host
     return f"{host}:{parts.port}" if parts.port else host

@@ -42,7 +42,10 @@ ERROR_EVENT: dict[str, Any] = {"error": {"message": "The server had an error.", 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """One answer: text in pieces and tool calls, or the steps themselves; `then` comes in place of the end."""
+    """One answer: text in pieces and tool calls, or the steps themselves.
+
+    `then` comes in place of the end of a stream, or of the second half of an answer that is no stream.
+    """
 
     texts: tuple[str, ...] = ()
     calls: tuple[dict[str, Any], ...] = ()
@@ -99,9 +102,11 @@ class ChatServer(Service):
             return web.json_response({"object": "list", "data": data})
         scripted = self.script.popleft() if self.script else self._own_answer(received.body)
         usage = self._usage(received.body, scripted)
-        if not (self.streams and received.body.get("stream")):
-            return web.json_response(_whole(scripted, received.body["model"], usage))
-        return await self._streamed(request, list(self._steps(scripted, received.body, usage)))
+        if self.streams and received.body.get("stream"):
+            return await self._written(request, list(self._steps(scripted, received.body, usage)), "text/event-stream")
+        whole = json.dumps(_whole(scripted, received.body["model"], usage)).encode()
+        steps = [whole] if scripted.then is None else [whole[: len(whole) // 2], scripted.then]
+        return await self._written(request, steps, "application/json")
 
     def _own_answer(self, body: dict[str, Any]) -> ScriptedAnswer:
         reply = answer_by_itself(body)
@@ -149,8 +154,8 @@ class ChatServer(Service):
             yield {**chunk({}, model=model), "choices": [], "usage": usage}
         yield DONE
 
-    async def _streamed(self, request: web.Request, steps: Sequence[Step]) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+    async def _written(self, request: web.Request, steps: Sequence[Step], kind: str) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": f"{kind}; charset=utf-8"})
         await response.prepare(request)
         whole = b"".join(_bytes(step) for step in steps)
         for piece in self.cuts(whole) if self.cuts else [_bytes(step) for step in steps]:

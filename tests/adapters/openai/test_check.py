@@ -1,0 +1,114 @@
+"""Whether the endpoint works, for the person who runs the bot; and what never gets into an error."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from typing import Any
+
+import pytest
+
+from adapters.openai import OpenAIChat
+from adapters.openai.client import place
+from core.errors import FootnoteError, Misconfigured, ModelUnavailable
+from tests.adapters.openai.asking import ask, model_of
+from tests.servers.openai import KEY, MODEL, ChatServer
+from tests.servers.service import Reply
+
+SECRET = "hunter2-planted-0123456789"
+
+
+async def test_a_good_endpoint_is_named_with_its_model(model: OpenAIChat, server: ChatServer) -> None:
+    """One small request proves the address, the key and the model."""
+    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}"
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "setting"),
+    [
+        (401, {"message": "Incorrect API key."}, "OPENAI_API_KEY"),
+        (403, {"message": "No."}, "OPENAI_API_KEY"),
+        (404, {"message": "No such model."}, "OPENAI_MODEL"),
+        (429, {"message": "x", "code": "insufficient_quota"}, "OPENAI_API_KEY"),
+        (400, {"message": "x"}, "OPENAI_MODEL"),
+    ],
+)
+async def test_what_an_operator_has_to_change_is_named(
+    model: OpenAIChat, server: ChatServer, status: int, error: dict[str, Any], setting: str
+) -> None:
+    """Only they can end it."""
+    server.broken = Reply(status, {"error": error})
+    with pytest.raises(Misconfigured, match=setting):
+        await model.check()
+
+
+async def test_the_server_itself_refuses_a_wrong_key_and_an_unknown_model(server: ChatServer) -> None:
+    """The two mistakes that are made most often."""
+    wrong_key = model_of(server, api_key=SECRET)
+    with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
+        await wrong_key.check()
+    server.models = ("another",)
+    wrong_model = model_of(server)
+    with pytest.raises(Misconfigured, match="'gpt-4o-mini' is not known"):
+        await wrong_model.check()
+    await wrong_key.aclose()
+    await wrong_model.aclose()
+
+
+async def test_what_may_pass_is_no_mistake_in_the_settings(model: OpenAIChat, server: ChatServer) -> None:
+    """A check asks once, because whoever runs it can run it again."""
+    server.broken = Reply(503)
+    with pytest.raises(ModelUnavailable):
+        await model.check()
+    assert len(server.received) == 1
+
+
+@pytest.mark.promise("plain-errors")
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"Incorrect API key provided: {SECRET}.",
+        f"Header was Bearer {SECRET}",
+        f"Calling https://user:{SECRET}@example.com/v1?key={SECRET}&x=1 failed",
+        "Incorrect API key provided: sk-hunter2-something-else",
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400, 401, 500])
+async def test_no_secret_gets_into_an_error_or_a_log(
+    server: ChatServer, status: int, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither the sentence nor its causes hold the key, even where the service repeats it."""
+    caplog.set_level(logging.DEBUG)
+    server.broken = Reply(status, {"error": {"message": said}})
+    model = model_of(server, api_key=SECRET)
+    for asking in (ask(model), model.check()):
+        with pytest.raises(FootnoteError) as caught:
+            await asking
+        assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+        assert caught.value.__context__ is None
+        assert "hunter2" not in f"{caught.value!r}{caught.value.__cause__!r}{model!r}{vars(caught.value)}"
+    assert "hunter2" not in caplog.text
+    await model.aclose()
+
+
+async def test_an_address_with_a_secret_is_named_by_its_host_alone(server: ChatServer) -> None:
+    """The key is sent, and the secret is not."""
+    address = server.base_url.replace("//", f"//user:{SECRET}@")
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=address)
+    assert await model.check() == f"{MODEL} at {server.url.removeprefix('http://')}"
+    await model.aclose()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (None, "api.openai.com"),
+        ("https://user:pass@gateway.example/v1?key=x", "gateway.example"),
+        ("http://[::1]:11434/v1", "[::1]:11434"),
+        ("nonsense", "an unnamed host"),
+    ],
+)
+def test_places_are_named_without_anything_secret(address: str | None, said: str) -> None:
+    """Where the service is, for people."""
+    assert place(address) == said

@@ -1,0 +1,318 @@
+"""Everything that goes wrong on the way: what may pass is tried again, and what is broken is no answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from adapters.openai import OpenAIChat
+from adapters.openai.failures import retry_after
+from adapters.retries import Retries
+from core.agent import Agent
+from core.errors import ModelUnavailable
+from core.events import Event, Retried
+from core.model import ModelTurn, Restarted, Status, TextDelta
+from tests.adapters.openai.asking import PATIENT, ask, ask_into, model_of, shown, turn_of
+from tests.builders import hit, question
+from tests.fakes.shelf import Shelf
+from tests.servers.openai import DONE, ERROR_EVENT, KEY, MODEL, ChatServer, Cut, End, Stall, Step, chunk
+from tests.servers.service import Fault, Hang, Reply, Reset
+
+HTML = {"Content-Type": "text/html"}
+EVENTS = {"Content-Type": "text/event-stream"}
+PAGE = "<html><body>Please log in.</body></html>"
+EMPTY_ANSWER: dict[str, Any] = {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """A fault in place of an answer, and the reason that is reported."""
+
+    fault: Fault
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class InTheMiddle:
+    """Where an answer breaks off, and the reason that is reported."""
+
+    steps: tuple[Step, ...]
+    reason: str
+
+
+IN_PLACE = {
+    "429 without Retry-After": InPlace(Reply(429, ERROR_EVENT), "status 429"),
+    "429 with Retry-After": InPlace(Reply(429, ERROR_EVENT, {"Retry-After": "0"}), "status 429"),
+    "408": InPlace(Reply(408, ERROR_EVENT), "status 408"),
+    "500": InPlace(Reply(500, ERROR_EVENT), "status 500"),
+    "503 with a page": InPlace(Reply(503, PAGE, HTML), "status 503"),
+    "connection reset": InPlace(Reset(), "no connection"),
+    "time-out before the first byte": InPlace(Hang(), "timed out"),
+    "HTML with status 200": InPlace(Reply(200, PAGE, HTML), "a web page in place of an answer"),
+    "HTML that is called a stream": InPlace(Reply(200, PAGE, EVENTS), "an answer without an end"),
+    "nothing at all": InPlace(Reply(200, "", EVENTS), "an answer without an end"),
+    "whole: bad JSON": InPlace(Reply(200, '{"choices": '), "an event that is no JSON"),
+    "whole: nothing": InPlace(Reply(200, ""), "an event that is no JSON"),
+    "whole: bad UTF-8": InPlace(Reply(200, b'{"choices": "\xff"}'), "an event that is no JSON"),
+    "whole: a list": InPlace(Reply(200, []), "JSON that is no answer"),
+    "whole: null choices": InPlace(Reply(200, {"choices": None}), "JSON that is no answer"),
+    "whole: null message": InPlace(Reply(200, {"choices": [{"message": None}]}), "an empty answer"),
+    "whole: an error": InPlace(Reply(200, ERROR_EVENT), "JSON that is no answer"),
+    "whole: an error beside choices": InPlace(
+        Reply(200, {**EMPTY_ANSWER, **ERROR_EVENT}), "an error in place of an answer"
+    ),
+    "whole: an empty answer": InPlace(Reply(200, EMPTY_ANSWER), "an empty answer"),
+}
+IN_THE_MIDDLE = {
+    "connection reset": InTheMiddle((Cut(),), "no connection"),
+    "time-out between tokens": InTheMiddle((Stall(),), "timed out"),
+    "cut inside of an event": InTheMiddle((b'data: {"choices": [{"del', Cut()), "no connection"),
+    "no finish reason and no [DONE]": InTheMiddle((End(),), "an answer without an end"),
+    "no finish reason": InTheMiddle((DONE,), "an answer without an end"),
+    "an error event": InTheMiddle((ERROR_EVENT, DONE), "an error in place of an answer"),
+    "an error event of another shape": InTheMiddle(({"error": "overloaded"}, DONE), "an error in place of an answer"),
+    "an error as the finish reason": InTheMiddle((chunk({}, finish="error"), DONE), "an error in place of an end"),
+    "bad JSON": InTheMiddle((b'data: {"choices": [\n\n', DONE), "an event that is no JSON"),
+    "JSON without end": InTheMiddle((b"data: " + b"[" * 100_000 + b"\n\n", DONE), "an event that is no JSON"),
+    "bad UTF-8": InTheMiddle((b'data: {"id": "\xff\xfe"}\n\n', DONE), "an event that is no JSON"),
+    "an event that is no object": InTheMiddle((b"data: 7\n\n", DONE), "an event that is no object"),
+    "a nameless call": InTheMiddle(
+        (chunk({"tool_calls": [{"index": 0, "id": "a"}]}), chunk({}, finish="stop")), "a tool call without a name"
+    ),
+}
+GOOD = [TextDelta("A robot acts."), ModelTurn("A robot acts.", model=MODEL)]
+
+
+@pytest.mark.parametrize("fault", IN_PLACE.values(), ids=IN_PLACE)
+async def test_a_fault_in_place_of_an_answer_is_passed_by_asking_again(
+    model: OpenAIChat, server: ChatServer, events: list[Event], fault: InPlace
+) -> None:
+    """The reader sees nothing of it."""
+    server.faults.append(fault.fault)
+    _script_good(server)
+    assert await ask(model) == GOOD
+    assert events == [Retried("openai", 1, fault.reason)]
+
+
+@pytest.mark.parametrize("fault", IN_PLACE.values(), ids=IN_PLACE)
+async def test_a_fault_that_stays_ends_after_three_requests(
+    model: OpenAIChat, server: ChatServer, events: list[Event], fault: InPlace
+) -> None:
+    """Then the model is unavailable, in a sentence for people."""
+    server.broken = fault.fault
+    with pytest.raises(ModelUnavailable, match=r"Try again in a moment"):
+        await ask(model)
+    assert len(server.received) == 3
+    assert events == [Retried("openai", attempt, fault.reason) for attempt in (1, 2)]
+
+
+@pytest.mark.parametrize("fault", IN_THE_MIDDLE.values(), ids=IN_THE_MIDDLE)
+async def test_a_stream_that_breaks_before_its_text_is_asked_for_again(
+    model: OpenAIChat, server: ChatServer, events: list[Event], fault: InTheMiddle
+) -> None:
+    """Nothing was shown, so nothing is taken back."""
+    server.stream(chunk({"role": "assistant", "content": ""}), *fault.steps)
+    _script_good(server)
+    assert await ask(model, tools=()) == GOOD
+    assert events == [Retried("openai", 1, fault.reason)]
+
+
+@pytest.mark.parametrize("fault", IN_THE_MIDDLE.values(), ids=IN_THE_MIDDLE)
+async def test_a_stream_that_breaks_after_its_text_is_taken_back_first(
+    model: OpenAIChat, server: ChatServer, events: list[Event], fault: InTheMiddle
+) -> None:
+    """The half answer is gone before the whole one comes."""
+    server.stream(chunk({"content": "Half "}), chunk({"content": "an"}), *fault.steps)
+    _script_good(server)
+    assert await ask(model, tools=()) == [TextDelta("Half "), TextDelta("an"), Restarted(), *GOOD]
+    assert events == [Retried("openai", 1, fault.reason)]
+
+
+@pytest.mark.parametrize("fault", IN_THE_MIDDLE.values(), ids=IN_THE_MIDDLE)
+async def test_a_stream_that_always_breaks_is_never_an_answer(
+    model: OpenAIChat, server: ChatServer, fault: InTheMiddle
+) -> None:
+    """Three requests, each taken back but the last, which is an error."""
+    for _ in range(3):
+        server.stream(chunk({"content": "Half"}), *fault.steps)
+    items: list[Any] = []
+    with pytest.raises(ModelUnavailable):
+        await ask_into(items, model)
+    assert items == [TextDelta("Half"), Restarted(), TextDelta("Half"), Restarted(), TextDelta("Half")]
+    assert len(server.received) == 3
+
+
+@pytest.mark.parametrize("fault", IN_THE_MIDDLE.values(), ids=IN_THE_MIDDLE)
+async def test_tool_calls_of_a_broken_stream_are_never_made(
+    model: OpenAIChat, server: ChatServer, fault: InTheMiddle
+) -> None:
+    """The arguments were whole, but the answer was not."""
+    function = {"name": "fly", "arguments": "{}"}
+    server.stream(chunk({"tool_calls": [{"index": 7, "id": "b", "function": function}]}), *fault.steps)
+    _script_good(server)
+    assert await ask(model, tools=()) == GOOD
+
+
+@pytest.mark.parametrize("then", [Cut(), Stall(), End()], ids=["cut", "stalled", "ended"])
+async def test_a_whole_answer_that_breaks_off_is_asked_for_again(
+    model: OpenAIChat, server: ChatServer, then: Step
+) -> None:
+    """Half of the JSON is no answer."""
+    server.streams = False
+    server.say("A robot acts.", then=then)
+    server.say("A robot acts.")
+    assert (await turn_of(model)).text == "A robot acts."
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("texts", [(), ("",), (" \n",), ("<think>Hm.</think>",), ("<think>Hm",)])
+@pytest.mark.parametrize("finish", ["stop", "length", "content_filter", "tool_calls"])
+async def test_an_empty_answer_is_asked_for_again(
+    model: OpenAIChat, server: ChatServer, texts: Sequence[str], finish: str
+) -> None:
+    """Neither text nor a call, or thoughts alone: nobody can use that."""
+    server.say(*texts, finish=finish)
+    _script_good(server)
+    assert shown(await ask(model)) == "A robot acts."
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        (400, {"message": "Bad."}, "refused the request. Check OPENAI_MODEL"),
+        (401, {"message": f"Incorrect API key provided: {KEY}."}, "refused the key. Check OPENAI_API_KEY"),
+        (403, {"message": "No."}, "may not use the chat model 'gpt-4o-mini'. Check OPENAI_API_KEY"),
+        (
+            404,
+            {"message": "The model does not exist."},
+            "'gpt-4o-mini' is not known at this address. Check OPENAI_MODEL",
+        ),
+        (400, {"message": "x", "code": "model_not_found"}, "is not known at this address. Check OPENAI_MODEL"),
+        (400, {"message": "x", "code": "context_length_exceeded"}, "is too long for the chat model"),
+        (429, {"message": "x", "code": "insufficient_quota"}, "has no credit left"),
+        (422, {"message": "x"}, "refused the request"),
+    ],
+)
+async def test_what_asking_again_cannot_change_is_asked_once(
+    model: OpenAIChat, server: ChatServer, status: int, error: dict[str, Any], words: str
+) -> None:
+    """The sentence names the setting to change."""
+    server.faults.append(Reply(status, {"error": error}))
+    with pytest.raises(ModelUnavailable) as caught:
+        await ask(model)
+    assert words in str(caught.value)
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize("header", [{"Retry-After": "3600"}, {"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"}])
+async def test_a_long_wait_is_not_waited_for(model: OpenAIChat, server: ChatServer, header: dict[str, str]) -> None:
+    """A person is waiting, so the model is unavailable at once."""
+    server.faults.append(Reply(429, ERROR_EVENT, header))
+    with pytest.raises(ModelUnavailable, match="too much to do"):
+        await ask(model)
+    assert len(server.received) == 1
+
+
+async def test_a_short_wait_is_as_long_as_the_service_says(server: ChatServer) -> None:
+    """It comes in place of our own, longer one."""
+    patient = Retries(times=2, first_wait=1e6, longest_wait=1e6)
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, retries=patient, patience=PATIENT)
+    server.faults.append(Reply(429, ERROR_EVENT, {"Retry-After": "0"}))
+    server.faults.append(Reply(503, ERROR_EVENT, {"retry-after-ms": "20"}))
+    _script_good(server)
+    async with asyncio.timeout(5):
+        assert await ask(model) == GOOD
+    await model.aclose()
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 2026 00:00:00 GMT"}, 0.0),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": ""}, None),
+    ],
+)
+def test_the_wished_wait_is_read_in_all_its_forms(headers: Mapping[str, str], seconds: float | None) -> None:
+    """What cannot be understood is no wish."""
+    assert retry_after(headers) == seconds
+
+
+async def test_a_refused_connection_is_unavailable_and_works_again_later(model: OpenAIChat, server: ChatServer) -> None:
+    """Nothing has to be restarted when the service comes back."""
+    await server.down()
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        await ask(model)
+    await server.up()
+    _script_good(server)
+    assert await ask(model) == GOOD
+
+
+async def test_a_service_that_restarted_between_two_questions_costs_no_error(
+    model: OpenAIChat, server: ChatServer
+) -> None:
+    """The connection that was kept is noticed to be gone, or the question is asked again."""
+    for _ in range(2):
+        _script_good(server)
+        assert await ask(model) == GOOD
+        await server.down()
+        await server.up()
+
+
+async def test_a_service_that_fails_twice_in_two_ways_is_asked_a_third_time(
+    model: OpenAIChat, server: ChatServer
+) -> None:
+    """The attempts are bounded together, not for each kind of failure."""
+    server.faults.append(Reply(500))
+    server.stream(chunk({"content": "Half"}), Cut())
+    _script_good(server)
+    assert await ask(model) == [TextDelta("Half"), Restarted(), *GOOD]
+    assert len(server.received) == 3
+
+
+Breaking = Callable[[ChatServer], None]
+
+
+def _stay_broken(server: ChatServer) -> None:
+    server.broken = Reply(500)
+
+
+def _break_off(server: ChatServer) -> None:
+    server.script.clear()
+    for _ in range(3):
+        server.say("A robot acts [1]", then=Cut())
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("break_", [_stay_broken, _break_off])
+async def test_the_agent_gives_a_whole_apology_and_later_a_whole_answer(
+    server: ChatServer, streams: bool, break_: Breaking
+) -> None:
+    """A broken answer never becomes an answer, and nothing of it stays."""
+    server.streams = streams
+    model = model_of(server)
+    agent = Agent(model, Shelf(hit(text="A robot acts. It moves.")), clock=lambda: 0.0)
+    break_(server)
+    failed = await agent.answer(question())
+    server.broken = None
+    answered = await agent.answer(question())
+    await model.aclose()
+    assert (failed.status, answered.status) == (Status.FAILED, Status.ANSWERED)
+    assert answered.text == "A robot acts [1]."
+    assert "robot" not in failed.text
+    assert answered.usage.prompt_tokens > answered.usage.completion_tokens > 0
+
+
+def _script_good(server: ChatServer) -> None:
+    server.stream(chunk({"content": "A robot acts."}), chunk({}, finish="stop"), DONE)
