@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pexpect
@@ -128,6 +129,15 @@ def test_ctrl_c_stops_a_question(footnote: Footnote) -> None:
     child.expect("Stopped")
     assert end(child) == 130
     assert "Penguins eat fish" in footnote("ask", "What do penguins eat?").out
+
+
+def test_ctrl_c_while_the_command_line_loads_is_no_traceback(footnote: Footnote, tmp_path: Path) -> None:
+    """The library behind the command line is what takes time first; here it is stopped in its midst."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+
+    ended = footnote("ask", "What do penguins eat?", PYTHONPATH=str(tmp_path))
+
+    assert (ended.code, ended.out, ended.err) == (130, "", "Stopped.\n")
 
 
 @pytest.mark.promise("footnotes")
