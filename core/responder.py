@@ -41,10 +41,7 @@ class Responder:
         self._state(question, State.RECEIVED)
         self._state(question, State.VALIDATING)
         conversation = await self._load(question)
-        outcome: list[Answer] = []
-        async with aclosing(self._watched(question, conversation, outcome)) as progress:
-            await surface.reply(claim, progress)
-        answer = outcome[0]
+        answer = await self._draw(claim, conversation, surface)
         if answer.is_failure or answer.lexical_only:
             await surface.react(question.message, Reaction.WARNING)
         if not answer.is_failure:
@@ -53,6 +50,17 @@ class Responder:
         error = _ERRORS.get(answer.status)
         self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
         return answer
+
+    async def _draw(self, claim: Claim, conversation: Conversation | None, surface: Surface) -> Answer:
+        """Let the surface show the run, and give the answer at its end; what breaks it is an event too."""
+        outcome: list[Answer] = []
+        try:
+            async with aclosing(self._watched(claim.question, conversation, outcome)) as progress:
+                await surface.reply(claim, progress)
+        except Exception:
+            self._observer(StateChanged(claim.question.message, State.ERROR, "generation"))
+            raise
+        return outcome[0]
 
     async def _watched(
         self, question: Question, conversation: Conversation | None, outcome: list[Answer]

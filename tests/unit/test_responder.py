@@ -195,3 +195,4 @@ async def test_a_surface_that_breaks_ends_the_models_work_and_the_error_comes_ou
 
     assert model.closed_early == 1
     assert await desk.store.load(thread()) is None
+    assert desk.events[-1] == StateChanged(question().message, State.ERROR, "generation")
