@@ -1,0 +1,131 @@
+"""What one question costs in our agent, beside the least that it can cost, and beside the frameworks for agents.
+
+`python -m bench.agent`: one tool call and an answer of 300 tokens from a local server, each contender in a process of
+its own, pinned to one core with the server on another, in turns over several rounds; then a hundred answers at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from bench.agent.environment import frameworks
+from bench.agent.job import Job, Result
+from bench.agent.question import job
+from bench.report import Row, at_least, at_most, print_rows
+
+ROUNDS = 5
+FRAMEWORKS = ("agents_sdk", "pydantic_agent", "langgraph_agent", "langgraph_nodes")
+FRAMEWORK_QUESTIONS = 100  # they take so much longer that fewer questions say as much
+FRAMEWORKS_EVERY = 2  # rounds
+PAUSE = 5  # milliseconds: 200 tokens a second
+CROWD = 100
+FLOOR_TIMES = 4.0
+FRAMEWORK_TIMES = 5.0
+CROWD_TIMES = 1.2
+_QUIET = {"LANGSMITH_TRACING": "false", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+
+
+@contextmanager
+def server(asked: Job, pause: float) -> Generator[Job]:
+    """Serve the job, and give it with the server's address."""
+    command = [sys.executable, "-m", "bench.agent.server", str(pause)]
+    core = None if asked.core is None else _cores()[-1]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(dataclasses.replace(asked, core=core).written())
+        process.stdin.close()
+        try:
+            yield dataclasses.replace(asked, url=f"http://127.0.0.1:{process.stdout.readline().strip()}/v1")
+        finally:
+            process.terminate()
+
+
+def _cores() -> list[int]:
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def run(name: str, asked: Job) -> Result:
+    """Let one contender do the job in a fresh interpreter."""
+    python = sys.executable
+    if name in FRAMEWORKS:
+        python = frameworks()
+        asked = dataclasses.replace(asked, questions=min(asked.questions, FRAMEWORK_QUESTIONS))
+    done = subprocess.run(
+        [python, "-m", f"bench.agent.contenders.{name}"],
+        input=asked.written(),
+        env={**os.environ, **_QUIET},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return Result(**json.loads(done.stdout))
+
+
+def compete(names: Sequence[str], asked: Job, pause: float, rounds: int) -> dict[str, Result]:
+    """Let all do the job in turns; give each one's medians over the rounds."""
+    results: dict[str, list[Result]] = {name: [] for name in names}
+    with server(asked, pause) as served:
+        for number in range(rounds):
+            for name in names:
+                if name not in FRAMEWORKS or number % FRAMEWORKS_EVERY == 0:
+                    results[name].append(run(name, served))
+    return {name: _median(results[name]) for name in names}
+
+
+def _median(results: Sequence[Result]) -> Result:
+    fields = [dataclasses.astuple(result) for result in results]
+    return Result(*(statistics.median(values) for values in zip(*fields, strict=True)))
+
+
+def one_by_one(asked: Job) -> list[Row]:
+    """Ask one question after the other; the server answers at once."""
+    results = compete(("floor", "ours", *FRAMEWORKS), asked, 0, ROUNDS)
+    floor, own = results["floor"], results["ours"]
+    best = min(results[name].cpu for name in FRAMEWORKS)
+    rows = [
+        Row(
+            f"{name}: CPU of a question; first text, end by the clock",
+            f"{one.cpu:.1f} ms ({one.cpu / floor.cpu:.1f} times the floor's); {one.first:.1f}, {one.total:.1f} ms",
+        )
+        for name, one in results.items()
+    ]
+    return [
+        *rows,
+        at_most("CPU of a question, times the floor's", own.cpu / floor.cpu, FLOOR_TIMES),
+        at_least("CPU of a question, times less than the best framework's", best / own.cpu, FRAMEWORK_TIMES),
+    ]
+
+
+def at_once(asked: Job) -> list[Row]:
+    """Ask a hundred questions at once; each answer comes at 200 tokens a second."""
+    crowd = dataclasses.replace(asked, questions=CROWD, at_once=CROWD, warm_up=CROWD)
+    results = compete(("floor", "ours", *FRAMEWORKS), crowd, PAUSE, ROUNDS)
+    rows = [
+        Row(
+            f"{name}: {CROWD} at once; first text, end, end of all; CPU of a question",
+            f"{one.first:.0f}, {one.total:.0f}, {one.all:.0f} ms; {one.cpu:.1f} ms",
+        )
+        for name, one in results.items()
+    ]
+    ratio = results["ours"].all / results["floor"].all
+    return [*rows, at_most(f"{CROWD} at once, until the last one ends, times the floor's", ratio, CROWD_TIMES)]
+
+
+def main() -> None:
+    """Print both tables."""
+    cores = _cores()
+    asked = dataclasses.replace(job(), core=cores[0] if len(cores) > 1 else None)
+    print_rows(f"One question at a time, median of {ROUNDS} rounds of {asked.questions}", one_by_one(asked))
+    print_rows(f"{CROWD} answers at once, {1000 // PAUSE} tokens a second each", at_once(asked))
+
+
+if __name__ == "__main__":
+    main()

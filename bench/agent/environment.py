@@ -1,0 +1,25 @@
+"""The frameworks' own environment, made once from the pinned list beside this file."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.corpora import CACHE
+
+_LOCK = Path(__file__).with_name("requirements.lock")
+
+
+def frameworks() -> Path:
+    """Give the Python interpreter of the environment; another list of packages makes another environment."""
+    folder = CACHE / f"frameworks-{hashlib.sha256(_LOCK.read_bytes()).hexdigest()[:12]}"
+    python, complete = folder / "bin" / "python", folder / "complete"
+    if not complete.exists():
+        print("Making the environment of the frameworks ...", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
+        subprocess.run([python, "-m", "pip", "install", *options, "-r", _LOCK], check=True)
+        complete.touch()
+    return python
