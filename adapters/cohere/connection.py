@@ -49,7 +49,10 @@ class Account:
     @property
     def url(self) -> str:
         """The address to call, without a user or a password: the key is the only login."""
-        parts = urlsplit(self.base_url or COHERE)
+        try:
+            parts = urlsplit(self.base_url or COHERE)
+        except ValueError:  # brackets that do not match; the failure has its sentence when it is called
+            return ""
         return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
 
     @property
