@@ -8,6 +8,7 @@ and other mark. `python -m bench.cohere` compares it with BERT's own count over 
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 TOKENS = re.compile(
     r"[A-Z]{1,2}(?![a-z])"  # abbreviations and constants
@@ -28,11 +29,9 @@ def cut(text: str, room: int) -> str:
     """Give the beginning of the text that takes at most *room* tokens."""
     if count_tokens(text) <= room:
         return text
-    for token in TOKENS.finditer(text):
-        room -= 2 if WIDE.match(token[0]) else 1
-        if room < 0:
-            return text[: token.start()].rstrip()
-    return text
+    costs = accumulate(2 if WIDE.match(token) else 1 for token in TOKENS.findall(text))
+    beyond = (token.start() for token, cost in zip(TOKENS.finditer(text), costs, strict=True) if cost > room)
+    return text[: next(beyond)].rstrip()
 
 
 def sendable(text: str) -> str:
