@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from qdrant_client.models import AliasOperations, CollectionInfo
 
 COMPLETE = "complete/"  # before the name of a source, in the metadata of a collection that is being filled
+REPLACES = "replaces"  # there: the collection that is still to be deleted
 ALL = 100_000  # more pages than a community has; a server sets the room for as many aside
 
 
@@ -73,17 +74,12 @@ class Collections:
     async def finish(self, source: str) -> None:
         """Note that a source is complete; once all are that the old collection holds, take its place in one step."""
         live = await self._live()
-        if live is None or live.name == self.own:
-            return
-        await self._connection.ingest(
-            lambda client: client.update_collection(self.own, metadata={f"{COMPLETE}{source}": True})
-        )
-        if await self._to_do(live):
-            return
-        await self._point_alias()
-        self.forget()
-        if live.name == self._named(live.label):  # ours by name and by label: nobody else's is ever deleted
-            await self._connection.ingest(lambda client: client.delete_collection(live.name))
+        if live is not None and live.name != self.own:
+            await self._note({f"{COMPLETE}{source}": True})
+            if await self._to_do(live):
+                return
+            await self._take_over(live)
+        await self._remove_replaced()
 
     async def values(self, name: str, key: str) -> tuple[str, ...]:
         """Give the values of a payload field, sorted."""
@@ -116,6 +112,23 @@ class Collections:
             f"The Qdrant server has something else under the name {self._alias}, which Footnote did not make. "
             "Set QDRANT_COLLECTION to a name that is free."
         )
+
+    async def _take_over(self, live: Live) -> None:
+        if live.name == self._named(live.label):  # ours by name and by label: nobody else's is ever deleted
+            await self._note({REPLACES: live.name})
+        await self._point_alias()
+        self.forget()
+
+    async def _remove_replaced(self) -> None:
+        """Delete the collection whose place ours has taken; the note says so until that is done."""
+        replaced = (await self._metadata(self.own)).get(REPLACES)
+        if replaced:
+            await self._connection.ingest(lambda client: client.delete_collection(replaced))
+            await self._note({REPLACES: None})
+
+    async def _note(self, metadata: dict[str, Any]) -> None:
+        """Add to the metadata of our collection; None takes a key out."""
+        await self._connection.ingest(lambda client: client.update_collection(self.own, metadata=metadata))
 
     async def _mismatch(self, live: Live) -> str:
         return (

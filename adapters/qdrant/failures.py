@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adapters.retries import Passing
-from core.errors import FootnoteError, RetrievalUnavailable
+from core.errors import RetrievalUnavailable
 
 if TYPE_CHECKING:
     from qdrant_client.http.exceptions import UnexpectedResponse
@@ -60,8 +60,6 @@ def translated(*, secret: str) -> Generator[None]:
     """Turn every failure into one of ours, with the failure as its cause unless that quotes the *secret*."""
     try:
         yield
-    except FootnoteError:
-        raise
     except Exception as error:
         if secret and secret in f"{error} {error!r}":
             raise _translate(error) from None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from aiohttp import web
 from qdrant_client import models
 
 from core.errors import Misconfigured, RetrievalUnavailable
 from tests.adapters.qdrant.shelf import EMBEDDER, opened, page, put, texts
 from tests.servers.qdrant import QdrantServer
-from tests.servers.service import Reply
+from tests.servers.service import Received, Reply
 
 ALIASES = "POST /collections/aliases"
 
@@ -110,6 +111,36 @@ async def test_a_switch_that_failed_is_made_by_the_next_ingestion() -> None:
         assert await texts(old) == {"Robots of old."}
         await new.prune("docs", keep=["https://docs.example/a"])
         assert await texts(new) == {"Robots of today."}
+
+
+class Keeping(QdrantServer):
+    """A server that deletes no collection for now."""
+
+    keeps = True
+
+    async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:
+        """Refuse to delete."""
+        if self.keeps and received.method == "DELETE":
+            return web.Response(status=400)
+        return await super().answer(request, received)
+
+
+async def test_an_old_collection_that_could_not_be_deleted_is_deleted_later() -> None:
+    """The new one is searched already; the end of the next source tidies up."""
+    async with Keeping() as server, opened(server.url) as old, opened(server.url, embedder="new") as new:
+        await put(old, page("a", "Robots of old."))
+        await put(new, page("a", "Robots of today."))
+        with pytest.raises(RetrievalUnavailable):
+            await new.prune("docs", keep=["https://docs.example/a"])
+        assert await texts(new) == {"Robots of today."}
+        assert len(server.created) == 2
+
+        server.keeps = False
+        await new.prune("docs", keep=["https://docs.example/a"])
+        assert [*server.created] == [(await aliases(server))["documents"]]
+        server.received.clear()
+        await new.prune("docs", keep=["https://docs.example/a"])
+        assert "DELETE /collections/{}" not in server.asked
 
 
 @pytest.mark.parametrize("as_alias", [False, True])
