@@ -31,9 +31,10 @@ class Reading:
             raise BrokenAnswer("an event that is no object")
         self._note(fields)
         choices = fields.get("choices")
-        choice = _fields(cast("list[Any]", choices)[0]) if isinstance(choices, list) and choices else {}
+        choice = _fields(choices[0]) if choices and isinstance(choices, list) else {}
         delta = _fields(choice.get("delta"))
-        self._calls.add(delta.get("tool_calls"))
+        if delta.get("tool_calls"):
+            self._calls.add(delta["tool_calls"])
         if choice.get("finish_reason"):
             self._finish(choice["finish_reason"])
         text = self._thoughts.without(_words(delta.get("content")) or _words(delta.get("refusal")))
@@ -46,7 +47,7 @@ class Reading:
         choices = _fields(answer).get("choices")
         if not isinstance(choices, list) or not choices:
             raise BrokenAnswer("JSON that is no answer")
-        choice = _fields(cast("list[Any]", choices)[0])
+        choice = _fields(choices[0])
         choice = {"finish_reason": "stop", **choice, "delta": choice.get("message")}
         return self.take({**_fields(answer), "choices": [choice]})
 
@@ -99,8 +100,8 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def _fields(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def _fields(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] - the service's JSON
 
 
 def _words(content: object) -> str:

@@ -103,7 +103,7 @@ def _unpaired(messages: list[dict[str, Any]]) -> Iterator[Refusal]:
     for message in [*messages, end]:
         if message["role"] == "tool":
             if message.get("tool_call_id") not in open_calls:
-                yield Refusal("messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
+                yield Refusal("messages with role 'tool' must be a response to a preceding message with 'tool_calls'.")
             open_calls.discard(message.get("tool_call_id", ""))
             continue
         if open_calls:

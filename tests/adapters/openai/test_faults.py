@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,73 +16,12 @@ from core.errors import ModelUnavailable
 from core.events import Event, Retried
 from core.model import ModelTurn, Restarted, Status, TextDelta
 from tests.adapters.openai.asking import PATIENT, ask, ask_into, model_of, shown, turn_of
+from tests.adapters.openai.faults import IN_PLACE, IN_THE_MIDDLE, InPlace, InTheMiddle
 from tests.builders import hit, question
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import DONE, ERROR_EVENT, KEY, MODEL, ChatServer, Cut, End, Stall, Step, chunk
-from tests.servers.service import Fault, Hang, Reply, Reset
+from tests.servers.service import Reply
 
-HTML = {"Content-Type": "text/html"}
-EVENTS = {"Content-Type": "text/event-stream"}
-PAGE = "<html><body>Please log in.</body></html>"
-EMPTY_ANSWER: dict[str, Any] = {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}
-
-
-@dataclass(frozen=True, slots=True)
-class InPlace:
-    """A fault in place of an answer, and the reason that is reported."""
-
-    fault: Fault
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class InTheMiddle:
-    """Where an answer breaks off, and the reason that is reported."""
-
-    steps: tuple[Step, ...]
-    reason: str
-
-
-IN_PLACE = {
-    "429 without Retry-After": InPlace(Reply(429, ERROR_EVENT), "status 429"),
-    "429 with Retry-After": InPlace(Reply(429, ERROR_EVENT, {"Retry-After": "0"}), "status 429"),
-    "408": InPlace(Reply(408, ERROR_EVENT), "status 408"),
-    "500": InPlace(Reply(500, ERROR_EVENT), "status 500"),
-    "503 with a page": InPlace(Reply(503, PAGE, HTML), "status 503"),
-    "connection reset": InPlace(Reset(), "no connection"),
-    "time-out before the first byte": InPlace(Hang(), "timed out"),
-    "HTML with status 200": InPlace(Reply(200, PAGE, HTML), "a web page in place of an answer"),
-    "HTML that is called a stream": InPlace(Reply(200, PAGE, EVENTS), "an answer without an end"),
-    "nothing at all": InPlace(Reply(200, "", EVENTS), "an answer without an end"),
-    "whole: bad JSON": InPlace(Reply(200, '{"choices": '), "an event that is no JSON"),
-    "whole: nothing": InPlace(Reply(200, ""), "an event that is no JSON"),
-    "whole: bad UTF-8": InPlace(Reply(200, b'{"choices": "\xff"}'), "an event that is no JSON"),
-    "whole: a list": InPlace(Reply(200, []), "JSON that is no answer"),
-    "whole: null choices": InPlace(Reply(200, {"choices": None}), "JSON that is no answer"),
-    "whole: null message": InPlace(Reply(200, {"choices": [{"message": None}]}), "an empty answer"),
-    "whole: an error": InPlace(Reply(200, ERROR_EVENT), "JSON that is no answer"),
-    "whole: an error beside choices": InPlace(
-        Reply(200, {**EMPTY_ANSWER, **ERROR_EVENT}), "an error in place of an answer"
-    ),
-    "whole: an empty answer": InPlace(Reply(200, EMPTY_ANSWER), "an empty answer"),
-}
-IN_THE_MIDDLE = {
-    "connection reset": InTheMiddle((Cut(),), "no connection"),
-    "time-out between tokens": InTheMiddle((Stall(),), "timed out"),
-    "cut inside of an event": InTheMiddle((b'data: {"choices": [{"del', Cut()), "no connection"),
-    "no finish reason and no [DONE]": InTheMiddle((End(),), "an answer without an end"),
-    "no finish reason": InTheMiddle((DONE,), "an answer without an end"),
-    "an error event": InTheMiddle((ERROR_EVENT, DONE), "an error in place of an answer"),
-    "an error event of another shape": InTheMiddle(({"error": "overloaded"}, DONE), "an error in place of an answer"),
-    "an error as the finish reason": InTheMiddle((chunk({}, finish="error"), DONE), "an error in place of an end"),
-    "bad JSON": InTheMiddle((b'data: {"choices": [\n\n', DONE), "an event that is no JSON"),
-    "JSON without end": InTheMiddle((b"data: " + b"[" * 100_000 + b"\n\n", DONE), "an event that is no JSON"),
-    "bad UTF-8": InTheMiddle((b'data: {"id": "\xff\xfe"}\n\n', DONE), "an event that is no JSON"),
-    "an event that is no object": InTheMiddle((b"data: 7\n\n", DONE), "an event that is no object"),
-    "a nameless call": InTheMiddle(
-        (chunk({"tool_calls": [{"index": 0, "id": "a"}]}), chunk({}, finish="stop")), "a tool call without a name"
-    ),
-}
 GOOD = [TextDelta("A robot acts."), ModelTurn("A robot acts.", model=MODEL)]
 
 
