@@ -20,7 +20,7 @@ FORMS = (
 )
 PORT, SENTINEL_PORT = 6379, 26379
 LARGEST_PORT = 65_535
-HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+(?:%\w+)?\]|[^\s:@\[\]/]+)?(?::(?P<port>\d{1,5}))?")
+HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+(?:%\w+)?\]|[^\s:@\[\]/,]+)?(?::(?P<port>\d{1,5}))?")
 
 LOGIN = frozenset({"username", "password"})
 DATABASE = frozenset({"db"})
@@ -185,7 +185,7 @@ def _master_and_db(parts: SplitResult, form: Form, options: Mapping[str, str]) -
     """Take what follows the hosts apart: `/db`, or with Sentinels `/master/db`; a socket has neither."""
     if form is Form.SOCKET:
         return "", _db(options.get("db", ""))
-    names = parts.path.strip("/").split("/")
+    names = parts.path.removeprefix("/").split("/")
     master = unquote(names.pop(0)) if form is Form.SENTINEL else ""
     if form is Form.SENTINEL and not master:
         raise _refusal("lacks the name of the master, which follows the Sentinels after a slash")

@@ -66,7 +66,8 @@ class Cluster(RedisCluster):
     @asynccontextmanager
     async def _place(self) -> AsyncGenerator[None]:
         try:
-            await asyncio.wait_for(self._places.acquire(), self._patience)
+            async with asyncio.timeout(self._patience):
+                await self._places.acquire()
         except TimeoutError:
             raise MaxConnectionsError("No connection available.") from None
         try:

@@ -41,7 +41,7 @@ FORGETS = "It writes nothing to disk, so that a restart costs what was stored: s
 SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sentinel://host:26379/master."
 
 
-async def check(client: Redis, address: str) -> str:
+async def check(client: Redis, address: str, *, now: Callable[[], float] = time.time) -> str:
     """Say in one line what the store is, *address* being its place without secrets, with advice if there is any.
 
     Raises `Misconfigured` for what an operator has to change, and `StoreUnavailable` for the rest.
@@ -51,7 +51,7 @@ async def check(client: Redis, address: str) -> str:
             facts = await _facts(client)
             _check_mode(client, facts)
             await _check_rights(client)
-            advice = [*_on_clock(await _skew(client)), *await _on_memory(client, facts)]
+            advice = [*_on_clock(await _skew(client, now)), *await _on_memory(client, facts)]
     except StoreUnavailable as error:
         if str(error) in OPERATORS:
             raise Misconfigured(str(error)) from error
@@ -87,14 +87,14 @@ async def _facts(client: Redis) -> Facts:
     return {}
 
 
-async def _skew(client: Redis) -> float | None:
+async def _skew(client: Redis, now: Callable[[], float]) -> float | None:
     """Give how many seconds the server's clock is ahead of ours."""
     from redis.exceptions import NoPermissionError
 
-    before = time.time()
+    before = now()
     with suppress(NoPermissionError):
         seconds, micros = cast("tuple[int, int]", await _say(client, "TIME"))
-        return seconds + micros / 1e6 - (before + time.time()) / 2
+        return seconds + micros / 1e6 - (before + now()) / 2
     return None
 
 

@@ -108,6 +108,7 @@ class Proxy:
         with suppress(asyncio.CancelledError):
             if self._serving is not None:
                 self._loop.run_until_complete(self._serving)
+        self._loop.run_until_complete(asyncio.sleep(0))  # what was aborted is closed in the next turn
         self._loop.close()
 
     async def _serve(self) -> None:
@@ -126,8 +127,14 @@ class Proxy:
                 lambda: protocol, accepted, ssl=self._context if is_secure else None
             )
             writer = asyncio.StreamWriter(transport, protocol, reader, self._loop)
-            there, back = await asyncio.open_connection("127.0.0.1", self._target)
-            await asyncio.gather(_pump(reader, back), _pump(there, writer))
+            try:
+                there, back = await asyncio.open_connection("127.0.0.1", self._target)
+                try:
+                    await asyncio.gather(_pump(reader, back), _pump(there, writer))
+                finally:
+                    back.transport.abort()
+            finally:
+                transport.abort()
 
     async def _first(self, accepted: socket.socket) -> bytes:
         """Look at the first byte and leave it where it is."""

@@ -149,15 +149,15 @@ class Watched:
 
 
 @contextmanager
-def watched(folder: Path, *, port: int | None = None, down_after: int = 60_000) -> Generator[Watched, None, None]:
-    """A master with a replica and a Sentinel that misses it after *down_after* milliseconds; *port* leads to it."""
+def watched(folder: Path, *, down_after: int = 60_000) -> Generator[Watched, None, None]:
+    """A master with a replica and a Sentinel that misses it after *down_after* milliseconds."""
     master = Node(folder / "master", repl_diskless_sync_delay="0")
     replica = Node(folder / "replica", replicaof=f"127.0.0.1 {master.port}", repl_diskless_sync_delay="0")
     sentinel = Node(
         folder / "sentinel",
-        sentinel=f"sentinel monitor {MASTER} 127.0.0.1 {port or master.port} 1\n"
+        sentinel=f"sentinel monitor {MASTER} 127.0.0.1 {master.port} 1\n"
         f"sentinel down-after-milliseconds {MASTER} {down_after}\n"
-        f"sentinel failover-timeout {MASTER} 2000\n",
+        f"sentinel failover-timeout {MASTER} 1000\n",
     )
     with running(master), running(replica):
         until(lambda: "state=online" in str(master.say("INFO", "replication")), what="the replica")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
+from redis.asyncio import Redis
 
 from adapters.redis.connection import connect, translated
 from adapters.redis.server import PrivateServer
 from core.errors import Misconfigured, StoreUnavailable
 from tests.fixtures.redis import say
+from tests.servers import valkey
+from tests.waiting import wait_until
 
 
 @pytest.mark.parametrize("url", ["", "localhost", "http://localhost", "redis://localhost?socket_timeout=soon"])
@@ -63,3 +69,36 @@ async def test_a_restarted_server_costs_no_error(tmp_path: Path) -> None:
     async with PrivateServer(tmp_path):
         assert await client.get("key") == b"value"
         await client.aclose()
+
+
+@pytest.mark.promise("data-survives")
+async def test_a_crash_in_the_middle_of_writing_loses_nothing_that_was_confirmed(tmp_path: Path) -> None:
+    """The client goes on by itself, everything confirmed is there once, and nothing is there twice."""
+    with valkey.alone(tmp_path) as node:
+        client = connect(f"redis://{node.host}")
+        confirmed: list[bytes] = []
+        enough = asyncio.Event()
+        writing = asyncio.create_task(write(client, confirmed, enough))
+        await wait_until(lambda: len(confirmed) > 50, what="the first writes")
+        await asyncio.to_thread(node.kill)
+        before = len(confirmed)
+        node.start()
+        await wait_until(lambda: len(confirmed) > before + 50, what="the writes after the crash")
+        enough.set()
+        await writing
+
+        stored = cast("list[bytes]", await say(client, "LRANGE", "key", "0", "-1"))
+        assert len(stored) == len(set(stored))
+        assert set(confirmed) - set(stored) == set()
+        await client.aclose()
+
+
+async def write(client: Redis, confirmed: list[bytes], enough: asyncio.Event) -> None:
+    """Write numbers until there are enough, and keep those that the server has confirmed."""
+    for number in itertools.count():
+        if enough.is_set():
+            return
+        with suppress(StoreUnavailable), translated():
+            await say(client, "RPUSH", "key", str(number))
+            confirmed.append(str(number).encode())
+        await asyncio.sleep(0)

@@ -1,0 +1,113 @@
+"""What doctor learns of a store: what it is, what is wrong with it, and what could be better."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from adapters.redis.address import Address
+from adapters.redis.connection import connect
+from adapters.redis.health import check
+from core.errors import Misconfigured, StoreUnavailable
+from tests.fixtures.redis import Place, all_keys, clean, place
+from tests.servers import valkey
+from tests.servers.valkey import Node, Shards, Watched
+
+
+async def checked(url: str, *, now: Callable[[], float] = time.time) -> str:
+    """The line on a store."""
+    client = connect(url)
+    try:
+        return await check(client, str(Address.parse(url)), now=now)
+    finally:
+        await client.aclose()
+
+
+@pytest.fixture(name="where", params=["redis", "tls", "sentinel", "cluster"])
+def _where(request: pytest.FixtureRequest) -> Place:
+    return place(request.param, request)
+
+
+async def test_a_healthy_store_is_named_in_one_line(where: Place) -> None:
+    """Its kind, its version and its address; the probe leaves nothing behind."""
+    async with clean(where.url) as client:
+        name, _, address = (await checked(where.url)).partition(" at ")
+        assert (name.split(" ")[0], address) == ("Valkey", str(Address.parse(where.url)))
+        assert await all_keys(client) == []
+
+
+@pytest.mark.parametrize(("ahead", "words"), [(60, "60 s behind"), (-60, "60 s ahead of"), (3, None)])
+async def test_a_clock_that_is_wrong_is_said(redis_alone: Node, ahead: float, words: str | None) -> None:
+    """More than five seconds count, in either direction."""
+    says = await checked(f"redis://{redis_alone.host}", now=lambda: time.time() + ahead)
+
+    assert ("clock" in says) == bool(words)
+    assert (words or "") in says
+
+
+@pytest.mark.parametrize(
+    ("rules", "missing"),
+    [
+        (("-lset", "-eval"), "lacks rights: LSET, EVAL. Grant them"),
+        (("-rpush",), "lacks rights: RPUSH. Grant them"),
+        (("resetkeys", "~other:*"), r"lacks rights: footnote:\* keys. Grant them"),
+    ],
+)
+async def test_missing_rights_are_listed(tmp_path: Path, rules: tuple[str, ...], missing: str) -> None:
+    """All of them at once, so that they can be granted in one go."""
+    with valkey.alone(tmp_path) as node:
+        node.say("ACL", "SETUSER", "me", "on", ">hunter2", "+@all", "~footnote:*", *rules)
+        with pytest.raises(Misconfigured, match=missing):
+            await checked(f"redis://me:hunter2@{node.host}")
+
+
+async def test_a_user_who_may_not_ask_about_the_server_may_use_it(tmp_path: Path) -> None:
+    """Hosted servers often allow no more."""
+    with valkey.alone(tmp_path, appendonly="no") as node:
+        node.say("ACL", "SETUSER", "me", "on", ">hunter2", "+@all", "~footnote:*", "-info", "-time", "-config")
+        says = await checked(f"redis://me:hunter2@{node.host}")
+        assert says == f"a Redis server of unknown version at {node.host}"
+        node.say("ACL", "SETUSER", "me", "+info")
+        assert "appendonly" not in await checked(f"redis://me:hunter2@{node.host}")
+
+
+async def test_settings_that_cost_conversations_are_advised_against(tmp_path: Path) -> None:
+    """They are no errors: the store works."""
+    with valkey.alone(tmp_path, appendonly="no", maxmemory="100mb", maxmemory_policy="allkeys-lru") as node:
+        says = await checked(f"redis://{node.host}")
+        node.say("CONFIG", "SET", "save", "60 1", "maxmemory-policy", "volatile-ttl")
+
+        assert ("set maxmemory-policy to volatile-ttl" in says, "set appendonly to yes" in says) == (True, True)
+        assert (await checked(f"redis://{node.host}")).endswith(f" at {node.host}")
+
+
+async def test_the_wrong_kind_of_server_is_told_with_the_right_form(
+    redis_alone: Node, redis_watched: Watched, redis_shards: Shards
+) -> None:
+    """Whoever mixes up the forms learns which one it is."""
+    wrong = {
+        f"redis+cluster://{redis_alone.host}": "are no cluster",
+        f"redis+sentinel://{redis_alone.host}/m": "is no Sentinel",
+        f"redis://{redis_watched.sentinel.host}": r"Write redis\+sentinel://",
+        f"redis://{redis_watched.replica.host}": "is a replica",
+        f"redis://{redis_shards.nodes[0].host}": r"Write redis\+cluster://",
+    }
+    for url, words in wrong.items():
+        with pytest.raises(Misconfigured, match=words):
+            await checked(url)
+
+
+async def test_a_wrong_login_is_for_the_operator(where: Place) -> None:
+    """It does not pass by itself."""
+    scheme, _, rest = where.url.partition("://")
+    with pytest.raises(Misconfigured, match="Check the user and the password in REDIS_URL"):
+        await checked(f"{scheme}://somebody:hunter2@{rest}")
+
+
+async def test_a_store_that_is_away_is_unavailable() -> None:
+    """It may come back by itself."""
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        await checked("redis://127.0.0.1:1")
