@@ -109,7 +109,7 @@ def evaluate(
 
 @app.command()
 def doctor() -> None:
-    """Check the settings, the index and the store, and say what to do."""
+    """Check the settings and every service, and say what to do."""
 
     def run() -> int:
         from bot.commands.doctor import examine

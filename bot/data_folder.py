@@ -1,4 +1,4 @@
-"""The data folder: one process at a time owns it."""
+"""The data folder: one process at a time owns it, or several that keep nothing there but a log."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ class DataFolderInUse(Unavailable):
 
 
 @contextlib.contextmanager
-def hold(folder: Path, *, command: str) -> Generator[Path]:
-    """Own *folder* until the end; the kernel lets go of it even when this process is killed."""
+def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
+    """Own *folder* until the end; the kernel lets go of it even when this process is killed.
+
+    Processes that need not be *alone*, since what they share lies on servers, own it together.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / "owner.json", os.O_RDWR | os.O_CREAT, 0o600)
@@ -29,7 +32,7 @@ def hold(folder: Path, *, command: str) -> Generator[Path]:
         ) from error
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError as error:
             raise DataFolderInUse(_whose(folder, os.read(descriptor, 1_000))) from error
         with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed

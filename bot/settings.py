@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.spelling import misspelt
+from bot.spelling import Slip, slips
 from core.errors import Misconfigured
 from core.model import Prices
 
@@ -269,9 +269,9 @@ def read_settings() -> Settings:
         raise Misconfigured(f"Some settings cannot be used. {'; '.join(wrong)}.") from None
 
 
-def misspelt_settings() -> list[str]:
-    """Give a sentence for each name in the environment or in `.env` that looks like a setting and is none."""
+def slips_of_settings() -> list[Slip]:
+    """Find the names in the environment and in `.env` that look like settings and are none."""
     from dotenv import dotenv_values
 
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}
-    return misspelt([*os.environ, *dotenv_values(".env")], known)
+    return slips([*os.environ, *dotenv_values(".env")], known)

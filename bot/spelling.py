@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_")
 BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR"}
@@ -12,16 +13,25 @@ ALIKE = 0.85
 """How alike two names have to be, from 0 to 1, for one to be taken for a slip of the other."""
 
 
-def misspelt(names: Iterable[str], known: Collection[str]) -> list[str]:
-    """Give a sentence for each of *names* that carries one of our prefixes, or nearly a setting's name, and is none."""
-    return [
-        sentence
-        for name in sorted(set(names) - set(known) - BESIDES)
-        if (sentence := _sentence(name, difflib.get_close_matches(name, known, n=1, cutoff=ALIKE)))
-    ]
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A name that looks like a setting and is none, and the setting that was *meant*, if one is much like it."""
+
+    name: str
+    meant: str | None
+
+    def __str__(self) -> str:
+        """Say it to the person who wrote it."""
+        if self.meant is None:
+            return f"{self.name} is no setting, and nothing reads it."
+        return f"{self.name} is no setting. Did you mean {self.meant}?"
 
 
-def _sentence(name: str, alike: list[str]) -> str:
-    if alike:
-        return f"{name} is no setting. Did you mean {alike[0]}?"
-    return f"{name} is no setting, and nothing reads it." if name.startswith(PREFIXES) else ""
+def slips(names: Iterable[str], known: Collection[str]) -> list[Slip]:
+    """Find those of *names* that are much like a setting's name, or carry one of our prefixes, and are none."""
+    found: list[Slip] = []
+    for name in sorted(set(names) - set(known) - BESIDES):
+        alike = difflib.get_close_matches(name, known, n=1, cutoff=ALIKE)
+        if alike or name.startswith(PREFIXES):
+            found.append(Slip(name, alike[0] if alike else None))
+    return found

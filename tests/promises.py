@@ -16,6 +16,7 @@ PROMISES = {
     "ends-with-answer": "Whatever happens, the reader is left with one whole answer.",
     "failed-search-warns": "A search that fails puts a warning on the question and gives the reader a sentence.",
     "degradation": "A service that is down costs what it serves and no more, and is used again once it is back.",
+    "no-secrets": "No key, password or token is ever shown or logged.",
     "follow-ups": "A follow-up is understood with what was asked before.",
     "scope": "A question limited to sources or chapters is answered from them alone.",
     "bounded-loop": "The model is asked a bounded number of times.",

@@ -15,7 +15,7 @@ from bot.commands.session import Session, session
 from bot.outcome import OK
 from core.errors import InvalidInput
 from core.evaluation import Case, Result, evaluate, read_cases
-from core.model import Answer, Conversation, Scope, Turn
+from core.model import Answer, Conversation, Scope, Turn, Usage
 
 
 def evaluate_cases(path: Path, *, as_json: bool) -> int:
@@ -69,6 +69,7 @@ def _report(results: Sequence[Result]) -> dict[str, object]:
                 "passed": result.passed,
                 "checks": result.checks,
                 "cited": [citation.url for citation in result.answer.citations],
+                "usage": {**result.answer.usage.model_dump(), "cost": result.answer.cost},
             }
             for result in results
         ],
@@ -95,3 +96,15 @@ def _print(results: Sequence[Result]) -> None:
             wrong or "-",
         )
     Console().print(table)
+    if spent := _spent([result.answer for result in results]):
+        Console().print(spent, highlight=False)
+
+
+def _spent(answers: Sequence[Answer]) -> str:
+    """Say how many tokens the last answers of all cases took, and what they cost; nothing if no model was asked."""
+    usage = sum((answer.usage for answer in answers), Usage())
+    if not usage.prompt_tokens:
+        return ""
+    tokens = f"{usage.prompt_tokens} prompt tokens ({usage.cached_tokens} cached), {usage.completion_tokens} of answers"
+    costs = [answer.cost for answer in answers if answer.cost is not None]
+    return f"{tokens}, cost {sum(costs):.4f}" if costs else tokens

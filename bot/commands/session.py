@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from adapters.telemetry import log_events
 from bot.data_folder import hold
 from bot.logs import logger_to
-from bot.settings import Settings, read_settings
+from bot.settings import Settings, read_settings, slips_of_settings
 from bot.wiring import App, assemble
 from core.events import Event, MemoryFailed, Observer, everyone
 
@@ -33,10 +33,14 @@ class Session:
 
 
 @contextlib.contextmanager
-def session(command: str, *, memory: bool = False) -> Generator[Session]:
+def session(command: str, *, memory: bool = False, tells_slips: bool = True) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends."""
     settings = read_settings()
-    with hold(settings.data_dir, command=command) as folder, asyncio.Runner() as runner:
+    for slip in slips_of_settings() if tells_slips else ():
+        if slip.meant:  # the others may be somebody else's, and the doctor names them
+            sys.stderr.write(f"{slip}\n")
+    alone = not settings.is_shared
+    with hold(settings.data_dir, command=command, alone=alone) as folder, asyncio.Runner() as runner:
         observer = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once())
         opened = assemble(settings, memory=memory, observer=observer)
         app = runner.run(_enter(opened.__aenter__))
@@ -54,7 +58,9 @@ def _tell_once() -> Observer:
         nonlocal told
         if isinstance(event, MemoryFailed) and not told:
             told = True
-            sys.stderr.write("Answered without memory: the conversation store cannot be reached. Check REDIS_URL.\n")
+            sys.stderr.write(
+                "Answered without memory: the conversation store does not answer. `footnote doctor` says why.\n"
+            )
 
     return tell
 

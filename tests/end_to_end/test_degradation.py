@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,7 +97,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(folder: Path) -> AsyncIterator[Desk]:
+async def open_desk(folder: Path) -> AsyncGenerator[Desk]:
     """Open the product over services that hold two pages."""
     async with everything(folder / "services") as world:
         doomed: set[str] = set()

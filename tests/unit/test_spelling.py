@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.settings import misspelt_settings
-from bot.spelling import misspelt
+from bot.settings import slips_of_settings
+from bot.spelling import slips
 
 KNOWN = {"OPENAI_MODEL", "OPENAI_API_KEY", "REDIS_URL", "FOOTNOTE_TOP_K"}
 
@@ -25,11 +25,11 @@ KNOWN = {"OPENAI_MODEL", "OPENAI_API_KEY", "REDIS_URL", "FOOTNOTE_TOP_K"}
 )
 def test_a_slip_is_pointed_out(name: str, sentences: list[str]) -> None:
     """By the nearest name, or as nothing that is read; what belongs to other programs is left alone."""
-    assert misspelt([name], KNOWN) == sentences
+    assert [str(slip) for slip in slips([name], KNOWN)] == sentences
 
 
 def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it is when the command starts."""
     monkeypatch.setenv("FOOTNOTE_TOPK", "7")
 
-    assert misspelt_settings() == ["FOOTNOTE_TOPK is no setting. Did you mean FOOTNOTE_TOP_K?"]
+    assert [str(slip) for slip in slips_of_settings()] == ["FOOTNOTE_TOPK is no setting. Did you mean FOOTNOTE_TOP_K?"]

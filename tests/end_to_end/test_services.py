@@ -1,0 +1,185 @@
+"""The whole command line over services: what the doctor says of each, and that no secret is ever shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli import app
+from tests.fixtures.commands import Ended, write_documents
+from tests.servers.service import Reply
+from tests.servers.world import World, everything
+
+ASKED = "Which stones do penguins build nests of?"
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """The command over services, with the small pages ingested."""
+
+    world: World
+    data: Path
+
+    async def __call__(self, *words: str, **changes: str) -> Ended:
+        """Run a command with the settings of the services, and with *changes*; the clients are loaded only once."""
+        env = {**self.world.environment(self.data), "COLUMNS": "200", **changes}
+        ended = await asyncio.to_thread(CliRunner().invoke, app, words, env=env)
+        assert "Traceback" not in ended.stderr
+        return Ended(ended.exit_code, ended.stdout, ended.stderr)
+
+    @property
+    def log(self) -> str:
+        """What has been logged."""
+        path = self.data / "footnote.log"
+        return path.read_text() if path.exists() else ""
+
+
+@pytest.fixture(name="shop")
+async def _shop(tmp_path: Path) -> AsyncGenerator[Shop]:
+    """Open the shop."""
+    async with everything(tmp_path / "services") as world:
+        shop = Shop(world, tmp_path / "data")
+        documents = write_documents(tmp_path / "zoo")
+        ended = await shop("ingest", str(documents), "--base-url", "https://zoo.example")
+        assert (ended.code, ended.out) == (0, ""), ended.err
+        assert "zoo: 2 added" in ended.err
+        yield shop
+
+
+def lines(ended: Ended) -> list[str]:
+    """Give the doctor's lines without the times."""
+    return [re.sub(r" \(\d+ ms\)$", "", line) for line in ended.out.splitlines()]
+
+
+async def test_the_same_question_is_answered_by_the_services(shop: Shop) -> None:
+    """Model, embeddings, reranking, index and store are other ones; the answer has the same shape."""
+    ended = await shop("ask", ASKED, "--thread", "t", "--json")
+
+    answer = json.loads(ended.out)
+    assert (ended.code, ended.err) == (0, "")
+    assert (answer["status"], answer["usage"]["prompt_tokens"] > 0) == ("answered", True)
+    assert answer["sources"][0]["url"] == "https://zoo.example/birds/penguins#nests"
+    assert [received.path for received in shop.world.cohere.received][-2:] == ["/v2/embed", "/v2/rerank"]
+    again = json.loads((await shop("ask", "And of what else?", "--thread", "t", "--json")).out)
+    assert again["status"] in ("answered", "no_context")
+    asked = [message["content"] for message in shop.world.chat.received[-1].body["messages"]]
+    assert ASKED in asked
+
+
+async def test_what_an_answer_costs_is_said(shop: Shop) -> None:
+    """In JSON, in the log and in an evaluation, as soon as there are prices."""
+    prices = {"OPENAI_PRICE_PROMPT": "1000000", "OPENAI_PRICE_COMPLETION": "0", "OPENAI_PRICE_CACHED": "0"}
+
+    usage = json.loads((await shop("ask", ASKED, "--json", **prices)).out)["usage"]
+
+    assert usage["cost"] == usage["prompt_tokens"] - usage["cached_tokens"]
+    answered = [line for line in map(json.loads, shop.log.splitlines()) if line["event"] == "answered"]
+    assert [line["cost"] for line in answered] == [usage["cost"]]
+    assert {"prompt_tokens", "cached_tokens", "completion_tokens"} <= answered[0].keys()
+
+
+async def test_the_doctor_names_every_service(shop: Shop) -> None:
+    """With its address, its version where it has one, and the time that it took."""
+    ended = await shop("doctor")
+
+    world = shop.world
+    port = {
+        name: service.url.rpartition(":")[2]
+        for name, service in (("chat", world.chat), ("cohere", world.cohere), ("qdrant", world.qdrant))
+    }
+    assert lines(ended)[1:] == [
+        f"ok  chat model  gpt-4o-mini at 127.0.0.1:{port['chat']}",
+        f"ok  embedder  embed-v4.0 (1536 numbers) at 127.0.0.1:{port['cohere']}",
+        f"ok  reranker  rerank-v3.5 at 127.0.0.1:{port['cohere']}",
+        f"ok  qdrant  Qdrant 1.20.0 at 127.0.0.1:{port['qdrant']}, collection documents: 2 pages",
+        f"ok  conversations  Valkey 9.1.2 at 127.0.0.1:{world.redis.port}",
+        "ok  index  2 pages, 5 passages from zoo",
+    ]
+    assert all(re.search(r"\(\d+ ms\)$", line) for line in ended.out.splitlines()[1:])
+    assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "part", "says"),
+    [
+        ({"OPENAI_API_KEY": "sk-wrong"}, "chat model", "OPENAI_API_KEY"),
+        ({"OPENAI_MODEL": "gpt-5-imaginary"}, "chat model", "OPENAI_MODEL"),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "chat model", "OPENAI_BASE_URL"),
+        ({"COHERE_API_KEY": "wrong"}, "embedder", "COHERE_API_KEY"),
+        ({"COHERE_API_KEY": "wrong"}, "reranker", "COHERE_API_KEY"),
+        ({"COHERE_EMBED_MODEL": "embed-imaginary"}, "embedder", "COHERE_EMBED_MODEL"),
+        ({"COHERE_RERANK_MODEL": "rerank-imaginary"}, "reranker", "COHERE_RERANK_MODEL"),
+        ({"COHERE_DIMENSION": "1000"}, "embedder", "COHERE_DIMENSION"),
+        ({"COHERE_DIMENSION": "512"}, "index", "footnote ingest"),
+        ({"QDRANT_API_KEY": "wrong"}, "qdrant", "QDRANT_API_KEY"),
+        ({"QDRANT_URL": "http://127.0.0.1:1"}, "qdrant", "QDRANT_URL"),
+        ({"QDRANT_COLLECTION": "empty"}, "index", "There are no documents yet"),
+        ({"REDIS_URL": "redis://127.0.0.1:1/0"}, "conversations", "REDIS_URL"),
+    ],
+)
+async def test_the_doctor_says_what_to_do(shop: Shop, changes: dict[str, str], part: str, says: str) -> None:
+    """Each wrong setting has a line that names it, and the exit code is 1."""
+    ended = await shop("doctor", **changes)
+
+    wrong = [line for line in lines(ended) if line.startswith(f"!!  {part}  ")]
+    assert (ended.code, len(wrong)) == (1, 1)
+    assert says in wrong[0]
+
+
+async def test_the_doctor_points_out_names_that_nobody_reads(shop: Shop) -> None:
+    """That is advice, and no reason for a bad exit code; a likely slip is also told before an answer."""
+    ended = await shop("doctor", OPENAI_MODLE="x", QDRANT_COLOUR="y")
+    asked = await shop("ask", ASKED, OPENAI_MODLE="x", QDRANT_COLOUR="y")
+
+    assert [line for line in lines(ended) if line.startswith("??")] == [
+        "??  settings  OPENAI_MODLE is no setting. Did you mean OPENAI_MODEL?",
+        "??  settings  QDRANT_COLOUR is no setting, and nothing reads it.",
+    ]
+    assert (ended.code, asked.code) == (0, 0)
+    assert asked.err == "OPENAI_MODLE is no setting. Did you mean OPENAI_MODEL?\n"
+
+
+SECRETS = {
+    "FOOTNOTE_SECRET_KEY": "planted-seal-0123456789abcdef0123456789",
+    "OPENAI_API_KEY": "planted-chat-0123456789",
+    "COHERE_API_KEY": "planted-cohere-0123456789",
+    "QDRANT_API_KEY": "planted-qdrant-0123456789",
+    "REDIS_URL": "redis://planted-user:planted-password@127.0.0.1:{port}/0",
+}
+
+
+DOCTOR, ASK, INGEST = ("doctor",), ("ask", ASKED, "--thread", "t"), ("ingest", str(Path(__file__).parent))
+ASK_JSON = ("ask", ASKED, "--json")
+
+
+@pytest.mark.promise("no-secrets")
+@pytest.mark.parametrize(
+    ("status", "commands"),
+    [
+        (None, (DOCTOR, ASK, ASK_JSON, INGEST)),
+        (400, (DOCTOR, ASK, INGEST)),
+        (401, (DOCTOR, ASK, INGEST)),
+        (403, (DOCTOR, ASK_JSON, INGEST)),
+        (404, (DOCTOR, ASK, INGEST)),
+        (429, (ASK_JSON,)),
+        (500, (ASK,)),
+    ],
+)
+async def test_no_secret_is_ever_shown(shop: Shop, status: int | None, commands: tuple[tuple[str, ...], ...]) -> None:
+    """Not by the doctor, by answers or by ingestion, on the screen or in the log, though services repeat the keys."""
+    secrets = {name: value.format(port=shop.world.redis.port) for name, value in SECRETS.items()}
+    echo = {"error": {"message": " ".join(secrets.values())}, "message": " ".join(secrets.values())}
+    for service in (shop.world.chat, shop.world.cohere, shop.world.qdrant):
+        service.broken = Reply(status, echo) if status else None  # without one, the keys are simply wrong
+
+    ended = [await shop(*words, **secrets, FOOTNOTE_LOG_LEVEL="debug") for words in commands]
+
+    assert "planted" not in "".join(f"{one.out}{one.err}" for one in ended) + shop.log
+    assert 0 not in [one.code for one in ended]
