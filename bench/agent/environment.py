@@ -18,8 +18,8 @@ def frameworks() -> Path:
     python, complete = folder / "bin" / "python", folder / "complete"
     if not complete.exists():
         print("Making the environment of the frameworks ...", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
-        subprocess.run([python, "-m", "pip", "install", *options, "-r", _LOCK], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
+        install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--require-hashes"]
+        subprocess.run([*install, "--python", python, "-r", _LOCK], check=True)
         complete.touch()
     return python
