@@ -226,9 +226,7 @@ async def _check_store(settings: Settings) -> str:
         try:
             return await check(client, address)
         except StoreUnavailable as error:
-            raise Misconfigured(
-                f"{address} cannot be used: {error} Check REDIS_URL, and that the server runs."
-            ) from error
+            raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
 
 
 @contextlib.asynccontextmanager

@@ -56,7 +56,7 @@ def test_the_wheel_brings_one_command(wheel: ZipFile) -> None:
     """The one console script is `footnote`."""
     written = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
 
-    assert wheel.read(written).decode().split() == ["[console_scripts]", "footnote", "=", "bot.cli:main"]
+    assert wheel.read(written).decode().split() == ["[console_scripts]", "footnote", "=", "bot.__main__:main"]
 
 
 def test_the_index_of_packages_would_refuse_it(project: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ def test_no_other_distribution_claims_our_package_names() -> None:
 
 def test_the_command_is_installed() -> None:
     """`footnote` leads to the command line."""
-    assert [script.value for script in entry_points(group="console_scripts", name="footnote")] == ["bot.cli:main"]
+    assert [script.value for script in entry_points(group="console_scripts", name="footnote")] == ["bot.__main__:main"]
 
 
 @pytest.mark.promise("pinned")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 from redis.asyncio import RedisCluster
 from redis.asyncio.cluster import ClusterNode
@@ -62,6 +62,9 @@ class Cluster(RedisCluster):
         await super().aclose()
         await self.nodes_manager.aclose()
         await self.nodes_manager.aclose("startup_nodes")
+        # Nodes that were replaced are closed in the background, which nobody waits for otherwise.
+        closing = cast("set[asyncio.Task[None]]", self.nodes_manager._background_tasks)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        await asyncio.gather(*closing, return_exceptions=True)
 
     @asynccontextmanager
     async def _place(self) -> AsyncGenerator[None]:

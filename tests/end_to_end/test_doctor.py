@@ -20,7 +20,7 @@ def test_the_doctor_finds_everything_well(footnote: Footnote) -> None:
     ended = footnote("doctor")
 
     names = [line.split("  ")[:2] for line in ended.out.splitlines()]
-    assert names == [["ok", name] for name in ("settings", "chat model", "embedder", "index", "conversations")]
+    assert names == [["ok", name] for name in ("settings", "chat model", "embedder", "conversations", "index")]
     assert "2 pages, 5 passages from zoo" in ended.out
     assert (ended.code, ended.err) == (0, "")
 
@@ -31,8 +31,9 @@ def test_the_doctor_says_what_to_do(fresh: Footnote) -> None:
 
     troubles = [line for line in ended.out.splitlines() if line.startswith("!!")]
     assert troubles == [
+        "!!  conversations  The conversation store cannot be reached. Try again in a moment. "
+        "Check REDIS_URL (127.0.0.1:1), and whether the server runs.",
         "!!  index  There are no documents yet. Read some first: footnote ingest FOLDER",
-        "!!  conversations  The conversation store cannot be reached. Try again in a moment.",
     ]
     assert (ended.code, ended.err) == (1, "")
 
