@@ -8,7 +8,17 @@ from collections.abc import Callable, Sized
 from dataclasses import asdict
 from typing import Any, Protocol, cast
 
-from core.events import Answered, Event, MemoryFailed, Observer, Retried, StateChanged, TokensUsed, ToolCalled
+from core.events import (
+    Answered,
+    Event,
+    MemoryFailed,
+    Observer,
+    Retried,
+    ServiceFailed,
+    StateChanged,
+    TokensUsed,
+    ToolCalled,
+)
 
 
 class Logger(Protocol):
@@ -37,7 +47,7 @@ def _is_trouble(event: Event) -> bool:
     match event:
         case StateChanged(error_type=error_type):
             return error_type in ("retrieval", "generation")
-        case MemoryFailed() | Retried():
+        case MemoryFailed() | Retried() | ServiceFailed():
             return True
         case _:
             return False
@@ -53,7 +63,7 @@ def _fields(event: Event) -> dict[str, Any]:
     fields = asdict(event)
     if isinstance(event, ToolCalled):
         fields["arguments"] = _masked(event.arguments)
-    if not isinstance(event, Retried):
+    if not isinstance(event, Retried | ServiceFailed):
         fields["question"] = str(event.question)
     if isinstance(event, TokensUsed | Answered):
         del fields["usage"]

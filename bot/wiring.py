@@ -64,7 +64,7 @@ async def assemble(
         embedder = parts.embedder()
         reranker = parts.reranker()
         index = parts.index(embedder)
-        retriever = HybridRetriever(embedder, index, clock=time.monotonic, reranker=reranker)
+        retriever = HybridRetriever(embedder, index, clock=time.monotonic, reranker=reranker, observer=observer)
         agent = Agent(
             parts.chat_model(embedder),
             retriever,

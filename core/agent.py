@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from core.errors import ModelUnavailable
-from core.events import Observer, unobserved
+from core.events import Observer, ServiceFailed, unobserved
 from core.history import TokenEstimate, history
 from core.model import Answer, Conversation, Prices, Progress, Question
 from core.ports import ChatModel, Retriever
@@ -60,7 +60,8 @@ class Agent:
             async with aclosing(run.attempts()) as attempts:
                 async for item in attempts:
                     yield item
-        except ModelUnavailable:
+        except ModelUnavailable as error:
+            self._observer(ServiceFailed("chat model", str(error)))
             failed = True
         for prompt, usage in run.asked:
             size = len(json.dumps(prompt.messages, ensure_ascii=False).encode(errors="replace"))

@@ -98,7 +98,17 @@ class Retried:
     reason: str
 
 
-Event: TypeAlias = StateChanged | ToolCalled | TokensUsed | Answered | UrlsRemoved | MemoryFailed | Retried
+@dataclass(frozen=True, slots=True)
+class ServiceFailed:
+    """A service did not do its work; `reason` is the sentence of our error, which quotes nobody and says what to do."""
+
+    service: Literal["chat model", "embedder", "reranker", "index"]
+    reason: str
+
+
+Event: TypeAlias = (
+    StateChanged | ToolCalled | TokensUsed | Answered | UrlsRemoved | MemoryFailed | Retried | ServiceFailed
+)
 Observer: TypeAlias = Callable[[Event], None]
 
 

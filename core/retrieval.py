@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from core.errors import EmbeddingUnavailable, RetrievalUnavailable
+from core.events import Observer, ServiceFailed, unobserved
 from core.model import Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
 from core.ports import Embedder, PassageIndex, Reranker
 from core.relevance import LEXICAL, rarity
@@ -43,11 +43,13 @@ class HybridRetriever:
         *,
         clock: Callable[[], float],
         reranker: Reranker | None = None,
+        observer: Observer = unobserved,
     ) -> None:
         self._embedder = embedder
         self._index = index
         self._clock = clock
         self._reranker = reranker
+        self._observer = observer
 
     async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
         """Give the best passages, best first; by words alone while the embedder is down."""
@@ -55,12 +57,8 @@ class HybridRetriever:
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
         vectors = await self._embed(texts)
         embedded = self._clock()
-        found = await asyncio.gather(
-            *(
-                self._index.candidates(IndexQuery(text, vector, scope), limit=CANDIDATES)
-                for text, vector in zip(texts, vectors, strict=True)
-            )
-        )
+        queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
+        found = await self._find(queries)
         lexical_only = vectors[0] is None
         evidence = _combine(found)
         hits = await self._hits(query, evidence, limit=limit, lexical_only=lexical_only)
@@ -78,15 +76,25 @@ class HybridRetriever:
     async def _embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
         try:
             return await asyncio.gather(*(self._embedder.embed_query(text) for text in texts))
-        except EmbeddingUnavailable:
+        except EmbeddingUnavailable as error:
+            self._observer(ServiceFailed("embedder", str(error)))
             return [None] * len(texts)
+
+    async def _find(self, queries: Sequence[IndexQuery]) -> Sequence[Sequence[Candidate]]:
+        try:
+            return await asyncio.gather(*(self._index.candidates(query, limit=CANDIDATES) for query in queries))
+        except RetrievalUnavailable as error:
+            self._observer(ServiceFailed("index", str(error)))
+            raise
 
     async def _hits(
         self, query: str, evidence: Sequence[_Evidence], *, limit: int, lexical_only: bool
     ) -> Sequence[Hit]:
         if self._reranker is not None and not lexical_only:
-            with suppress(RetrievalUnavailable):  # reranking refines; what was found still answers without it
+            try:
                 return await self._reranked(self._reranker, query, evidence, limit=limit)
+            except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
+                self._observer(ServiceFailed("reranker", str(error)))
         if lexical_only:
             size = (await self._index.outline()).passages if evidence else 0
             return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in evidence[:limit]]

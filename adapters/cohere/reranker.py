@@ -26,8 +26,8 @@ CALIBRATION = Calibration(midpoint=0.3, slope=10.0)
 """Not measured: there was no account to measure with.
 
 Cohere says that the boundary depends on the questions and has to be found with some of one's own. The midpoint lies
-just below what its reference prints for the best of the wrong documents, 0.33 where the right one has 0.999, because a
-right passage that is dropped costs an answer. `python -m bench.calibration cohere` measures it.
+just below what a published example prints for the best of the wrong documents, 0.33 where the right one has 0.999,
+because a right passage that is dropped costs an answer. `python -m bench.calibration cohere` measures it.
 """
 
 

@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 
 from adapters.telemetry import log_events
-from core.events import Answered, Event, MemoryFailed, Retried, State, StateChanged, TokensUsed, ToolCalled, UrlsRemoved
+from core.events import (
+    Answered,
+    Event,
+    MemoryFailed,
+    Retried,
+    ServiceFailed,
+    State,
+    StateChanged,
+    TokensUsed,
+    ToolCalled,
+    UrlsRemoved,
+)
 from core.model import Status, Usage
 from tests.builders import question
 
@@ -80,6 +91,10 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
         ),
         (UrlsRemoved(REF, 2), ("info", "urls_removed", {"question": NAME, "count": 2})),
         (MemoryFailed(REF, "load"), ("warning", "memory_failed", {"question": NAME, "doing": "load"})),
+        (
+            ServiceFailed("index", "It is down."),
+            ("warning", "service_failed", {"service": "index", "reason": "It is down."}),
+        ),
         (Retried("model", 2, "429"), ("warning", "retried", {"service": "model", "attempt": 2, "reason": "429"})),
     ],
 )

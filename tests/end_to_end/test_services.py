@@ -133,6 +133,30 @@ async def test_the_doctor_says_what_to_do(shop: Shop, changes: dict[str, str], p
     assert says in wrong[0]
 
 
+@pytest.mark.parametrize(
+    ("changes", "service", "says", "code"),
+    [
+        ({"OPENAI_API_KEY": "sk-wrong"}, "chat model", "OPENAI_API_KEY", 3),
+        ({"COHERE_API_KEY": "wrong"}, "embedder", "COHERE_API_KEY", 0),
+        ({"COHERE_RERANK_MODEL": "rerank-imaginary"}, "reranker", "COHERE_RERANK_MODEL", 0),
+        ({"QDRANT_API_KEY": "wrong"}, "index", "QDRANT_API_KEY", 3),
+    ],
+)
+async def test_the_log_says_what_failed_and_what_to_do(
+    shop: Shop, changes: dict[str, str], service: str, says: str, code: int
+) -> None:
+    """The reader is not bothered with it; whoever runs the bot is."""
+    ended = await shop("ask", ASKED, **changes)
+
+    reasons = [
+        (line["service"], says in line["reason"])
+        for line in map(json.loads, shop.log.splitlines())
+        if line["event"] == "service_failed"
+    ]
+    assert (set(reasons), ended.code) == ({(service, True)}, code)
+    assert says not in ended.out
+
+
 async def test_the_doctor_points_out_names_that_nobody_reads(shop: Shop) -> None:
     """That is advice, and no reason for a bad exit code; a likely slip is also told before an answer."""
     ended = await shop("doctor", OPENAI_MODLE="x", QDRANT_COLOUR="y")

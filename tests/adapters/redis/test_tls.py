@@ -11,7 +11,7 @@ from core.errors import StoreUnavailable
 from tests.servers.tls import Proxy, certificate
 from tests.servers.valkey import Node
 
-KEY = "footnote:test"
+KEY = "footnote:nothing"
 
 
 async def refusal(url: str) -> str:
