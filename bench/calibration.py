@@ -1,36 +1,45 @@
 """From cosine to relevance: the curve, where its middle belongs, and what that middle lets through.
 
-`python -m bench.calibration`. Right questions are those of the course book; wrong ones are what people asked about
-other things, and the course book's own questions with their lesson taken out, many of which other lessons answer.
+`python -m bench.calibration` for the embedded default. With `cohere` behind it and COHERE_API_KEY set, for Cohere's
+embeddings and reranking: some 5,000 texts to embed and 1,400 lists to rerank, the first time.
+
+Right questions are those of the course book; wrong ones are what people asked about other things, and the course book's
+own questions with their lesson taken out, many of which other lessons answer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import dataclasses
 import math
 import statistics
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.corpora import course, course_questions, foreign_questions, indexed, lesson_of, ros, textbook
 from bench.report import Row, at_least, at_most, print_rows
 from core.model import Candidate, IndexQuery, Scope
-from core.ports import DocumentSource
+from core.ports import DocumentSource, Embedder, PassageIndex, Reranker
 from core.relevance import LEXICAL, Calibration, rarity
 from core.retrieval import CANDIDATES, DENSE_WEIGHT
 
 ELSEWHERE = {"the textbook": textbook, "the ROS 2 documentation": ros}
 TOP = 5
+PLAIN = Calibration(midpoint=0.5, slope=1.0)
+"""A curve that loses nothing, so that a score can be had back from a relevance."""
 RECALL = 0.95
 FOREIGN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The best of the five passages that a question would be given: by cosine; and the best of all by BM25."""
+    """The best of the five passages that a question would be given: by cosine and by reranking; and of all by BM25."""
 
     dense: float
     lexical: float
+    reranked: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,31 @@ class Questions:
     right: list[Evidence]
     foreign: list[Evidence]
     taken_out: list[Evidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What is measured: an embedder over an index, and perhaps a reranker whose relevance is that of `PLAIN`."""
+
+    embedder: Embedder
+    index: PassageIndex
+    reranker: Reranker | None = None
+
+    async def evidence(self, text: str, *, but: str = "") -> Evidence:
+        """Search for a question, without the passages of one lesson."""
+        query = IndexQuery(text, await self.embedder.embed_query(text), Scope())
+        found = await self.index.candidates(query, limit=CANDIDATES)
+        kept = [one for one in found if not but or lesson_of(one.passage.page_url) != but]
+        best = best_evidence(kept, (await self.index.outline()).passages)
+        if self.reranker is None or not kept:
+            return best
+        scores = await self.reranker.rerank(text, [one.passage for one in kept])
+        return dataclasses.replace(best, reranked=raw(max(scores)))
+
+
+def raw(relevance: float) -> float:
+    """Give the score that `PLAIN` has made a relevance of."""
+    return PLAIN.midpoint + math.log(relevance / (1 - relevance)) / PLAIN.slope
 
 
 def best_evidence(candidates: Sequence[Candidate], size: int) -> Evidence:
@@ -56,37 +90,23 @@ def best_evidence(candidates: Sequence[Candidate], size: int) -> Evidence:
     )
 
 
-async def gather_evidence() -> Questions:
+async def gather_evidence(engine: Engine) -> Questions:
     """Search for every question."""
     questions = Questions([], [], [])
-    async with indexed("course", course()) as (embedder, index):
-        size = (await index.outline()).passages
-
-        async def candidates(text: str) -> Sequence[Candidate]:
-            query = IndexQuery(text, await embedder.embed_query(text), Scope())
-            return await index.candidates(query, limit=CANDIDATES)
-
-        for text, lesson in course_questions():
-            found = await candidates(text)
-            elsewhere = [one for one in found if lesson_of(one.passage.page_url) != lesson]
-            questions.right.append(best_evidence(found, size))
-            questions.taken_out.append(best_evidence(elsewhere, size))
-        for text in foreign_questions():
-            questions.foreign.append(best_evidence(await candidates(text), size))
+    for text, lesson in course_questions():
+        questions.right.append(await engine.evidence(text))
+        questions.taken_out.append(await engine.evidence(text, but=lesson))
+    for text in foreign_questions():
+        questions.foreign.append(await engine.evidence(text))
     return questions
 
 
 async def foreign_elsewhere(name: str, source: DocumentSource) -> Row:
     """Ask the foreign questions of another corpus, which the curve was not fitted to."""
-    from adapters.minilm.embedder import CALIBRATION
-
-    evidence: list[Evidence] = []
     async with indexed(name, source) as (embedder, index):
-        size = (await index.outline()).passages
-        for text in foreign_questions():
-            query = IndexQuery(text, await embedder.embed_query(text), Scope())
-            evidence.append(best_evidence(await index.candidates(query, limit=CANDIDATES), size))
-    dense = share([one.dense for one in evidence], CALIBRATION, 0.5)
+        engine = Engine(embedder, index)
+        evidence = [await engine.evidence(text) for text in foreign_questions()]
+    dense = share([one.dense for one in evidence], embedder.calibration, 0.5)
     words = share([one.lexical for one in evidence], LEXICAL, 0.5)
     return Row(f"foreign questions that get sources from {name}", f"{dense:.1%}, by words alone {words:.1%}")
 
@@ -133,32 +153,75 @@ def curve(name: str, questions: dict[str, list[float]], calibration: Calibration
     ]
 
 
-async def main() -> None:
-    """Print the curves and the bars, for the calibrations in the code."""
-    from adapters.minilm.embedder import CALIBRATION
+def report(name: str, scores: dict[str, list[float]], calibration: Calibration) -> list[Row]:
+    """Print the curve of a calibration, and the one that would fit better."""
+    fitted = fit(scores["right"], scores["foreign"])
+    best = boundary(scores["right"], fitted)
+    return [
+        *curve(name, scores, calibration),
+        Row(f"{name}: fitted", f"midpoint {fitted.midpoint:.3f}, slope {fitted.slope:.1f}"),
+        Row(f"{name}: 95 % recall at 0.5", f"midpoint {best.midpoint}, slope {best.slope}"),
+    ]
 
-    questions = await gather_evidence()
+
+def by_kind(questions: Questions, field: str) -> dict[str, list[float]]:
+    """Give one score of all evidence."""
     kinds = {"right": questions.right, "foreign": questions.foreign, "taken out": questions.taken_out}
-    dense = {kind: [one.dense for one in evidence] for kind, evidence in kinds.items()}
-    lexical = {kind: [one.lexical for one in evidence] for kind, evidence in kinds.items()}
-    rows = curve("cosine", dense, CALIBRATION) + curve("words alone", lexical, LEXICAL)
-    rows += [
-        at_least("right questions that get sources", share(dense["right"], CALIBRATION, 0.5), RECALL),
-        at_most("foreign questions that get sources", share(dense["foreign"], CALIBRATION, 0.5), FOREIGN),
+    return {kind: [getattr(one, field) for one in evidence] for kind, evidence in kinds.items()}
+
+
+def bars(dense: dict[str, list[float]], calibration: Calibration) -> list[Row]:
+    """Compare the share of each kind that gets sources with what was promised."""
+    return [
+        at_least("right questions that get sources", share(dense["right"], calibration, 0.5), RECALL),
+        at_most("foreign questions that get sources", share(dense["foreign"], calibration, 0.5), FOREIGN),
         Row(
             "questions with their lesson taken out that get sources",
-            f"{share(dense['taken out'], CALIBRATION, 0.5):.1%}",
+            f"{share(dense['taken out'], calibration, 0.5):.1%}",
         ),
     ]
-    for name, scores in (("cosine", dense), ("words alone", lexical)):
-        fitted = fit(scores["right"], scores["foreign"])
-        rows.append(Row(f"{name}: fitted", f"midpoint {fitted.midpoint:.3f}, slope {fitted.slope:.1f}"))
-        best = boundary(scores["right"], fitted)
-        rows.append(Row(f"{name}: 95 % recall at 0.5", f"midpoint {best.midpoint}, slope {best.slope}"))
+
+
+async def built_in() -> None:
+    """Print the curves and the bars of the embedded default."""
+    async with indexed("course", course()) as (embedder, index):
+        questions = await gather_evidence(Engine(embedder, index))
+    dense = by_kind(questions, "dense")
+    rows = report("cosine", dense, embedder.calibration) + report("words alone", by_kind(questions, "lexical"), LEXICAL)
+    rows += bars(dense, embedder.calibration)
     rows += [await foreign_elsewhere(name, source()) for name, source in ELSEWHERE.items()]
-    counts = ", ".join(f"{len(evidence)} {kind}" for kind, evidence in kinds.items())
-    print_rows(f"Calibration: {counts}", rows)
+    print_rows(f"Calibration: {counts(questions)}", rows)
+
+
+async def cohere() -> None:
+    """Print the curves of Cohere's embeddings and of its reranking."""
+    from adapters.cohere import CohereEmbedder, CohereReranker
+    from adapters.cohere.reranker import CALIBRATION
+    from bot.settings import read_settings
+
+    settings = read_settings()
+    if settings.cohere_key is None:
+        sys.exit("Set COHERE_API_KEY to the key of a Cohere account.")
+    key, url = settings.cohere_key.get_secret_value(), settings.cohere_url
+    embedder = CohereEmbedder(
+        settings.cohere_embed_model, dimension=settings.cohere_dimension, api_key=key, base_url=url
+    )
+    reranker = CohereReranker(settings.cohere_rerank_model, api_key=key, base_url=url, calibration=PLAIN)
+    async with (
+        contextlib.aclosing(embedder),
+        contextlib.aclosing(reranker),
+        indexed("course", course(), embedder=embedder) as (_, index),
+    ):
+        questions = await gather_evidence(Engine(embedder, index, reranker))
+    rows = report(f"cosine of {embedder.name}", by_kind(questions, "dense"), embedder.calibration)
+    rows += report(settings.cohere_rerank_model, by_kind(questions, "reranked"), CALIBRATION)
+    print_rows(f"Calibration: {counts(questions)}", rows)
+
+
+def counts(questions: Questions) -> str:
+    """Say how many questions of each kind there are."""
+    return f"{len(questions.right)} right, {len(questions.foreign)} foreign, {len(questions.taken_out)} taken out"
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(cohere() if "cohere" in sys.argv[1:] else built_in())

@@ -16,7 +16,7 @@ from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
 from core.ingest import Ingestion
 from core.model import Document
-from core.ports import DocumentSource
+from core.ports import DocumentSource, Embedder
 
 SHARED = Path(os.environ.get("FOOTNOTE_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 CACHE = Path(os.environ.get("FOOTNOTE_BENCH_DIR", Path.home() / ".cache" / "footnote-bench"))
@@ -85,10 +85,13 @@ class Abstracts:
 
 
 @contextlib.asynccontextmanager
-async def indexed(name: str, *sources: DocumentSource) -> AsyncGenerator[tuple[MiniLM, EdgeIndex]]:
-    """Give the embedder and an index over *sources*; the second run finds it made."""
-    embedder = MiniLM(CACHE / "models")
-    index = EdgeIndex(CACHE / name, embedder=embedder.name, dimension=embedder.dimension)
+async def indexed(
+    name: str, *sources: DocumentSource, embedder: Embedder | None = None
+) -> AsyncGenerator[tuple[Embedder, EdgeIndex]]:
+    """Give the embedder, built in if none is given, and an index over *sources*; the second run finds it made."""
+    folder = CACHE / name if embedder is None else CACHE / f"{name}-{embedder.name}"
+    embedder = embedder or MiniLM(CACHE / "models")
+    index = EdgeIndex(folder, embedder=embedder.name, dimension=embedder.dimension)
     try:
         ingestion = Ingestion(index, embedder)
         for source in sources:
