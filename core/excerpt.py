@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import fsum
 
 from core.words import sentence_spans, stems
 
@@ -19,8 +20,8 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     if not spans:
         return ""
     wanted = set(stems(query))
-    frequency = Counter(word for start, end in spans for word in set(stems(text[start:end])))
-    found = [{word for word in stems(text[start:end]) if word in wanted} for start, end in spans]
+    found = [wanted.intersection(stems(text[start:end])) for start, end in spans]
+    frequency = Counter(word for words in found for word in words)
     best = (-1.0, 0, 0)
     for first in range(len(spans)):
         seen: set[str] = set()
@@ -28,7 +29,7 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
             if spans[last][1] - spans[first][0] > limit:
                 break
             seen |= found[last]
-            score = sum(1 / frequency[word] for word in seen)
+            score = fsum(1 / frequency[word] for word in seen)  # exact, so that the order of a set does not matter
             if score > best[0] or (score == best[0] and first == best[1]):
                 best = (score, first, last)
     _, first, last = best

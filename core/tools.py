@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -32,12 +33,7 @@ class Tool:
 
     def __init__(self, function: ToolFunction) -> None:
         self._function = function
-        self._arguments = _arguments_model(function)
-        self.spec = ToolSpec(
-            name=function.__name__,
-            description=inspect.getdoc(function) or "",
-            parameters=_schema(self._arguments),
-        )
+        self._arguments, self.spec = _read(getattr(function, "__func__", function))
 
     async def call(self, arguments: str) -> ToolOutput:
         """Run the function on the model's arguments; whatever is wrong with them is told to the model as text."""
@@ -60,11 +56,23 @@ def _envelope(*, success: bool, data: Mapping[str, Any] | None = None, error: st
     return json.dumps({"success": success, "data": data, "error": error}, ensure_ascii=False)
 
 
+@lru_cache(maxsize=64)
+def _read(function: ToolFunction) -> tuple[type[BaseModel], ToolSpec]:
+    """Give the model of the arguments, and what the chat model is told; making them takes longer than most calls."""
+    arguments = _arguments_model(function)
+    return arguments, ToolSpec(
+        name=function.__name__,
+        description=inspect.getdoc(function) or "",
+        parameters=_schema(arguments),
+    )
+
+
 def _arguments_model(function: ToolFunction) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {
         name: (hints[name], ... if parameter.default is inspect.Parameter.empty else parameter.default)
         for name, parameter in inspect.signature(function).parameters.items()
+        if name != "self"
     }
     return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 

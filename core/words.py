@@ -8,7 +8,7 @@ from itertools import pairwise
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _END = re.compile(
-    r"""(?<![\s.][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
+    r"""(?=[.!?…])(?<![\s.][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
         (?<!\bvs)(?<!\bcf)(?<!\bal)(?<!\bDr)(?<!\bMr)(?<!\bEq)(?<!\bFig)(?<!\betc)
         [.!?…]+["'”’)\]*_`]*         # the end, with what closes after it
         (?=\s+["'“‘(\[*_`$]*[^\sa-z])  # and a new beginning
@@ -27,6 +27,8 @@ only or other our out over own same say she should so some such tell than that t
 those through to too under until up us use used using very was way we were what when where which while who whom whose
 why will with within without would you your"""
 _STOP = frozenset(_STOP_WORDS.split())
+_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y")
+_LAST = ("s", "g", "e", "d", "y", "n")  # the last letters of all endings
 
 
 def stems(text: str) -> list[str]:
@@ -35,7 +37,9 @@ def stems(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y"):
+    if not word.endswith(_LAST):
+        return word
+    for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004 - a stem of three letters still tells words apart
             return word[: -len(ending)]
     return word
