@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from adapters.openai.client import Patience, connect, place
 from adapters.openai.dialect import Dialect
+from adapters.openai.events import Events
 from adapters.openai.failures import BrokenAnswer, diagnose, failures, quoted
 from adapters.openai.reading import Reading
 from adapters.retries import Retries
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 PATIENCE = Patience()
 RETRIES = Retries(times=2)
 SERVICE = "openai"
+DRAINING = 0.1  # seconds for what comes after the end
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 
 
@@ -139,16 +142,50 @@ class OpenAIChat:
 
 
 async def _texts(stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
-    """Read the answer into *reading*, and yield its text; once the answer has ended, nothing can break it any more."""
+    """Read the answer into *reading*, and yield its text; once the answer has ended, nothing can break it any more.
+
+    The text of all events that came together is one piece: whoever is behind catches up in one step.
+    """
     kind = stream.response.headers.get("content-type", "")
-    if "html" in kind:
-        raise BrokenAnswer("a web page in place of an answer")
     if kind.startswith("application/json"):
         yield reading.take_whole(json.loads(await stream.response.aread()))
         return
+    events, pieces = Events(), _bytes(stream, kind)
     try:
-        async for event in stream:
-            yield reading.take(event)
+        async for piece in pieces:
+            text, trouble = _read(events.feed(piece), reading)
+            if text:
+                yield text
+            if trouble is not None:
+                raise trouble
+            if events.ended:
+                break
+        await _drain(pieces)
     except failures():
         if not reading.finished:
             raise
+
+
+def _bytes(stream: AsyncStream[object], kind: str) -> AsyncIterator[bytes]:
+    if "html" in kind:
+        raise BrokenAnswer("a web page in place of an answer")
+    return stream.response.aiter_bytes()
+
+
+async def _drain(pieces: AsyncIterator[bytes]) -> None:
+    """Read the last bytes after the end, so that the connection can be used again."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAINING):
+            async for _ in pieces:
+                pass
+
+
+def _read(events: Sequence[bytes], reading: Reading) -> tuple[str, Exception | None]:
+    """Give the text of the events up to the first that is broken, and what is wrong with that one."""
+    text = ""
+    try:
+        for data in events:
+            text += reading.take(json.loads(data.decode()))
+    except failures() as error:
+        return text, error
+    return text, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import StreamWriter
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,13 @@ class SecureConnection(SSLConnection):
         files: list[str | None] = [own.ca_certs, own.certfile, own.keyfile]
         versions = tuple((file, Path(file).stat().st_mtime_ns) if file else (None, 0) for file in files)
         self.ssl_context = _shared(versions, cert_reqs=own.cert_reqs, check_hostname=own.check_hostname)
+
+    async def disconnect(self, nowait: bool = False, **options: Any) -> None:
+        """Close the connection; one that nobody waits for is broken, and is cut without the farewell of TLS."""
+        writer = cast("StreamWriter | None", cast("Any", self)._writer)
+        await super().disconnect(nowait, **options)
+        if nowait and writer is not None:
+            writer.transport.abort()
 
 
 class SecureManagedConnection(SentinelManagedConnection, SecureConnection):

@@ -33,8 +33,14 @@ def model_of(
 
 
 async def ask(model: OpenAIChat, prompt: Prompt = ASKED, tools: Sequence[ToolSpec] = (SEARCH,)) -> list[Item]:
-    """Everything that the model yields."""
-    return [item async for item in model.stream(prompt, tools=tools)]
+    """Everything that the model yields; neighbouring text is joined, since the network decides what comes together."""
+    items: list[Item] = []
+    async for item in model.stream(prompt, tools=tools):
+        if isinstance(item, TextDelta) and items and isinstance(items[-1], TextDelta):
+            items[-1] = TextDelta(items[-1].text + item.text)
+        else:
+            items.append(item)
+    return items
 
 
 async def ask_into(items: list[Item], model: OpenAIChat) -> None:

@@ -16,13 +16,12 @@ from tests.servers.openai import DONE, KEY, MODEL, ChatServer, chunk
 from tests.servers.service import Reply
 
 
-async def test_text_comes_in_pieces_and_then_as_a_whole_turn(model: OpenAIChat, server: ChatServer) -> None:
+async def test_text_comes_first_and_then_as_a_whole_turn(model: OpenAIChat, server: ChatServer) -> None:
     """The turn has the whole text, the usage with what was cached, and the model's name."""
     server.say("A robot ", "acts [1].")
     usage = Usage(prompt_tokens=23, completion_tokens=5)
     assert await ask(model) == [
-        TextDelta("A robot "),
-        TextDelta("acts [1]."),
+        TextDelta("A robot acts [1]."),
         ModelTurn("A robot acts [1].", (), usage, MODEL),
     ]
 
