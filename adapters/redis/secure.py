@@ -21,10 +21,10 @@ class SecureConnection(SSLConnection):
         versions = tuple((file, Path(file).stat().st_mtime_ns) if file else (None, 0) for file in files)
         self.ssl_context = _shared(versions, cert_reqs=own.cert_reqs, check_hostname=own.check_hostname)
 
-    async def disconnect(self, nowait: bool = False, **options: Any) -> None:
+    async def disconnect(self, nowait: bool = False, *args: Any, **options: Any) -> None:
         """Close the connection; one that nobody waits for is broken, and is cut without the farewell of TLS."""
-        writer = cast("StreamWriter | None", cast("Any", self)._writer)
-        await super().disconnect(nowait, **options)
+        writer = cast("StreamWriter | None", cast("Any", self)._writer)  # noqa: SLF001 - no public name
+        await super().disconnect(nowait, *args, **options)
         if nowait and writer is not None:
             writer.transport.abort()
 
