@@ -25,11 +25,13 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     best = (-1.0, 0, 0)
     for first in range(len(spans)):
         seen: set[str] = set()
+        score = 0.0
         for last in range(first, len(spans)):
             if spans[last][1] - spans[first][0] > limit:
                 break
-            seen |= found[last]
-            score = fsum(1 / frequency[word] for word in seen)  # exact, so that the order of a set does not matter
+            if not found[last] <= seen:
+                seen |= found[last]
+                score = fsum(1 / frequency[word] for word in seen)  # exact, so that the order of a set does not matter
             if score > best[0] or (score == best[0] and first == best[1]):
                 best = (score, first, last)
     _, first, last = best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 _WORD = re.compile(r"\w+", re.UNICODE)
@@ -28,7 +29,6 @@ those through to too under until up us use used using very was way we were what 
 why will with within without would you your"""
 _STOP = frozenset(_STOP_WORDS.split())
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y")
-_LAST = ("s", "g", "e", "d", "y", "n")  # the last letters of all endings
 
 
 def stems(text: str) -> list[str]:
@@ -36,9 +36,8 @@ def stems(text: str) -> list[str]:
     return [_stem(word) for word in _WORD.findall(text.casefold()) if word not in _STOP]
 
 
+@lru_cache(1 << 14)  # texts repeat their words
 def _stem(word: str) -> str:
-    if not word.endswith(_LAST):
-        return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004 - a stem of three letters still tells words apart
             return word[: -len(ending)]
