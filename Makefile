@@ -15,7 +15,7 @@ demo: .venv/.run
 	@if [ -n "$$ASK" ]; then $(BIN)/footnote ask -- "$$ASK"; else $(BIN)/footnote chat; fi
 
 test: .venv/.dev
-	$(BIN)/pytest $(PYTEST_ARGS)
+	$(BIN)/pytest -n auto --dist loadscope $(PYTEST_ARGS)
 
 check: lint test
 
@@ -55,6 +55,6 @@ UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-ind
 clean:
 	rm -rf .venv .footnote
 
-# Figures for docs/measurements.md; the first run makes indexes, which takes some minutes.
+# Figures for docs/measurements.md; the first run makes indexes and an environment with frameworks, which takes minutes.
 bench: .venv/.dev
-	@for name in startup retrieval calibration ingestion embedding; do $(BIN)/python -m bench.$$name; done
+	@for name in startup retrieval calibration ingestion embedding cohere agent; do $(BIN)/python -m bench.$$name; done

@@ -22,6 +22,7 @@ def _unlogged() -> Iterator[None]:
         for handler in log.handlers[:]:
             log.removeHandler(handler)
             handler.close()
+        log.propagate = True
 
     close()
     yield
