@@ -41,7 +41,7 @@ def names(text: str) -> dict[str, str]:
 
 def normal(requirement: str) -> str:
     """Give the name of a requirement as lock files write it."""
-    return re.split(r"[<>=!~;\[ ]", requirement)[0].lower().replace("_", "-")
+    return re.sub(r"[._]", "-", re.split(r"[<>=!~;\[ ]", requirement)[0].lower())
 
 
 def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: ZipFile) -> None:
