@@ -130,7 +130,7 @@ class OpenAIChat:
                     "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
                 )
             except (BadRequestError, UnprocessableEntityError) as error:
-                if not self._dialect.concede(error.response.text):
+                if not self._dialect.concede(body, error.response.text):
                     raise
 
     async def _connected(self) -> AsyncOpenAI:

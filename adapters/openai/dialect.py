@@ -36,12 +36,15 @@ class Dialect:
             body["tool_choice"] = "auto"
         return body
 
-    def concede(self, refusal: str) -> bool:
-        """Give up what the endpoint refused, from now on; say whether there was something to give up."""
-        if self._asks_usage and ("stream_options" in refusal or "include_usage" in refusal):
+    def concede(self, body: Mapping[str, Any], refusal: str) -> bool:
+        """Give up what the endpoint refused of *body*, from now on; say whether another body would be written now.
+
+        It counts what was sent, not what is known: of several requests at once, each has to be sent again.
+        """
+        if "stream_options" in body and ("stream_options" in refusal or "include_usage" in refusal):
             self._asks_usage = False
             return True
-        if not self._signs and "thought_signature" in refusal:
+        if "thought_signature" in refusal and not _is_signed(body):
             self._signs = True
             return True
         return False
@@ -64,6 +67,12 @@ class Dialect:
             call = {**call, "function": {**function, "arguments": "{}"}}
         extra = self._extras.get(call["id"], UNSIGNED if self._signs else None)
         return {**call, "extra_content": extra} if extra else call
+
+
+def _is_signed(body: Mapping[str, Any]) -> bool:
+    """Say whether every call in the request has a signature, so that there is none to add."""
+    calls = [call for message in body["messages"] for call in message.get("tool_calls") or ()]
+    return all("extra_content" in call for call in calls)
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:

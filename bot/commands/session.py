@@ -14,7 +14,8 @@ from bot.data_folder import hold
 from bot.logs import logger_to
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.wiring import App, assemble
-from core.events import Event, MemoryFailed, Observer, everyone
+from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone
+from core.model import without_controls
 
 Result = TypeVar("Result")
 
@@ -51,16 +52,22 @@ def session(command: str, *, memory: bool = False, tells_slips: bool = True) -> 
 
 
 def _tell_once() -> Observer:
-    """Say on standard error, once, what the reader of the answers should know besides."""
-    told = False
+    """Say on standard error, once each, what went wrong besides: at the terminal, reader and operator are the same."""
+    told: set[str] = set()
 
     def tell(event: Event) -> None:
-        nonlocal told
-        if isinstance(event, MemoryFailed) and not told:
-            told = True
-            sys.stderr.write(
-                "Answered without memory: the conversation store does not answer. `footnote doctor` says why.\n"
-            )
+        match event:
+            case MemoryFailed():
+                sentence = (
+                    "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
+                )
+            case ServiceFailed(_, reason):
+                sentence = reason
+            case _:
+                return
+        if sentence not in told:
+            told.add(sentence)
+            sys.stderr.write(f"{without_controls(sentence)}\n")
 
     return tell
 
