@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from math import fsum
 
 from core.words import sentence_spans, stems
@@ -16,11 +17,12 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    spans = _spans(text, limit)
-    if not spans:
+    sentences = _sentences(text, limit)
+    if not sentences:
         return ""
+    spans = [span for span, _ in sentences]
     wanted = set(stems(query))
-    found = [wanted.intersection(stems(text[start:end])) for start, end in spans]
+    found = [wanted & words for _, words in sentences]
     frequency = Counter(word for words in found for word in words)
     best = (-1.0, 0, 0)
     for first in range(len(spans)):
@@ -36,6 +38,12 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
                 best = (score, first, last)
     _, first, last = best
     return text[spans[first][0] : spans[last][1]]
+
+
+@lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
+def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[str]], ...]:
+    """Give each sentence's place in the text, none longer than *limit*, and its words."""
+    return tuple(((start, end), frozenset(stems(text[start:end]))) for start, end in _spans(text, limit))
 
 
 def _spans(text: str, limit: int) -> list[tuple[int, int]]:

@@ -1,9 +1,12 @@
 """The values of the product: frozen, validated, printable, and able to go to JSON and back."""
 
+from core.model.address import Interaction, ReplyAddress
 from core.model.answer import Answer, Citation, Status, ToolRecord
 from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
+from core.model.claim import MOST_ATTEMPTS, Cancellation, Claim, Delivery, Interruption, Task, Withdrawal
 from core.model.conversation import Conversation, Turn
 from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
+from core.model.inbound import Inbound, InboundKind, Setting
 from core.model.places import Message, MessageRef, Person, ThreadRef
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
@@ -11,32 +14,40 @@ from core.model.question import (
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
-    Claim,
-    Delivery,
     Question,
     Reaction,
     Scope,
     without_controls,
 )
 from core.model.search import Candidate, Hit, IndexQuery, SearchResult
+from core.model.signals import Asked, Deleted, Edited, Signal, Stopped
 from core.model.value import Value
 
 __all__ = [
     "CONTEXT_LIMIT",
+    "MOST_ATTEMPTS",
     "NO_QUESTION",
     "QUESTION_LIMIT",
     "SELECTION_LIMIT",
     "Answer",
+    "Asked",
+    "Cancellation",
     "Candidate",
     "ChatMessage",
     "Citation",
     "Claim",
     "Conversation",
+    "Deleted",
     "Delivery",
     "Document",
+    "Edited",
     "EmbeddedPassage",
     "Hit",
+    "Inbound",
+    "InboundKind",
     "IndexQuery",
+    "Interaction",
+    "Interruption",
     "Message",
     "MessageRef",
     "ModelTurn",
@@ -48,12 +59,17 @@ __all__ = [
     "Prompt",
     "Question",
     "Reaction",
+    "ReplyAddress",
     "Restarted",
     "Scope",
     "SearchFailed",
     "SearchResult",
     "Searching",
+    "Setting",
+    "Signal",
     "Status",
+    "Stopped",
+    "Task",
     "TextDelta",
     "ThreadRef",
     "ToolCall",
@@ -64,6 +80,7 @@ __all__ = [
     "Usage",
     "Value",
     "Vector",
+    "Withdrawal",
     "heading",
     "without_controls",
 ]

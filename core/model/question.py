@@ -1,9 +1,8 @@
-"""The question, and what a worker holds and leaves while it is answered."""
+"""The question, with the limits of what can be asked."""
 
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -123,20 +122,6 @@ class Question(Value):
     def thread(self) -> ThreadRef:
         """The conversation that the question belongs to."""
         return self.message.thread
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What a worker holds while it answers a question; `attempt` counts from 1."""
-
-    question: Question
-    attempt: int = 1
-
-
-class Delivery(Value):
-    """The platform's messages that carry an answer, in order."""
-
-    messages: tuple[MessageRef, ...] = ()
 
 
 class Reaction(StrEnum):
