@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from core.model import (
@@ -25,6 +26,8 @@ from core.model import (
     Restarted,
     Scope,
     SearchResult,
+    Signal,
+    Task,
     TextDelta,
     ThreadRef,
     ToolSpec,
@@ -38,8 +41,10 @@ __all__ = [
     "ChatMessage",
     "ChatModel",
     "ConversationStore",
+    "Deliveries",
     "DocumentSource",
     "Embedder",
+    "Inbox",
     "PassageIndex",
     "Reranker",
     "Retriever",
@@ -80,6 +85,35 @@ class ConversationStore(Protocol):
 
     async def forget(self, thread: ThreadRef) -> bool:
         """Remove the whole conversation; say whether there was one."""
+        ...
+
+
+class Inbox(Protocol):
+    """Holds questions until they are answered: one at a time of each thread, in order. Raises `StoreUnavailable`."""
+
+    async def put(self, signal: Signal) -> bool:
+        """Take a signal; False if it changes nothing, as it was seen before or is about nothing that is known.
+
+        A question is known by its message and revision, so putting it again is harmless. An edit or a deletion that
+        comes before its question, since two processes raced, is remembered for a while.
+        """
+        ...
+
+    def claim(self) -> AbstractAsyncContextManager[Task]:
+        """Wait for the next task, and hold its thread.
+
+        Leaving normally settles the task. Raising returns it, to be given out again after a delay, or to be laid aside
+        as dead after the last attempt; being cancelled returns it at once and counts for nothing. What happens to the
+        question meanwhile is told by `cancelled`.
+        """
+        ...
+
+
+class Deliveries(Protocol):
+    """Remembers which of the platform's messages belong to a question. Raises `StoreUnavailable`."""
+
+    async def record(self, task: Task, delivery: Delivery) -> bool:
+        """Put *delivery* in the place of what was recorded; False if the task is no longer ours."""
         ...
 
 

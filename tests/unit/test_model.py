@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from core.errors import InvalidInput
 from core.model import (
@@ -17,15 +18,25 @@ from core.model import (
     QUESTION_LIMIT,
     SELECTION_LIMIT,
     Answer,
+    Asked,
     Citation,
+    Deleted,
     Delivery,
     Document,
+    Edited,
+    Inbound,
+    InboundKind,
+    Interaction,
     Message,
     MessageRef,
     Person,
     Prices,
+    ReplyAddress,
     Scope,
+    Setting,
+    Signal,
     Status,
+    Stopped,
     ThreadRef,
     ToolCall,
     ToolRecord,
@@ -40,6 +51,8 @@ from tests.builders import NOON, conversation, passage, question, thread, turn_o
 
 CITATION = Citation(number=1, chapter="one", section="S", title="T", url="https://a.example", relevance_score=0.5)
 RECORD = ToolRecord(name="search_documents", arguments="{}", success=True, result_size=2, time_ms=1.5)
+INTERACTION = Interaction(id="1", token="a token", expires_at=NOON)
+ADDRESS = ReplyAddress(thread=thread(), message=question().message, interaction=INTERACTION)
 VALUES = [
     thread(),
     MessageRef(thread=thread(), id="m1"),
@@ -58,13 +71,61 @@ VALUES = [
     Answer(id="a", text="Yes [1].", citations=(CITATION,), status=Status.ANSWERED, tool_calls=(RECORD,)),
     Turn(question_ref=question().message, question="Q?", answer="A", citations=(CITATION,), at=NOON),
     conversation(turn_of("Q?")),
+    INTERACTION,
+    ADDRESS,
+    Inbound(
+        kind=InboundKind.WRITTEN,
+        message=question().message,
+        setting=Setting.THREAD,
+        author=Person(id="p1"),
+        text="What?",
+        mentions=("p2",),
+        is_reply_to="p2",
+        reply_to=question().message,
+        quoted=(Message(role="assistant", text="Hi"),),
+        at=NOON,
+    ),
+    Asked(question=question(), address=ADDRESS),
+    Edited(question=question(revision=2)),
+    Deleted(message=question().message),
+    Stopped(message=question().message, by=Person(id="p1")),
 ]
+SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped)]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_a_value_goes_to_json_and_back(value: Value) -> None:
     """Values travel between processes."""
     assert type(value).model_validate_json(value.model_dump_json()) == value
+
+
+@pytest.mark.parametrize("signal", SIGNALS, ids=lambda signal: signal.kind)
+def test_a_signal_is_read_back_as_what_it_was(signal: Signal) -> None:
+    """JSON says which of the four it is, and which message it is about."""
+    read: Signal = TypeAdapter[Signal](Signal).validate_json(signal.model_dump_json())
+
+    assert (read, read.message) == (signal, question().message)
+
+
+def test_the_token_of_an_interaction_is_not_printed() -> None:
+    """Who has it may speak for the bot."""
+    assert "a token" not in f"{ADDRESS!r} {ADDRESS}"
+
+
+def test_an_interaction_is_part_of_an_address_until_it_expires() -> None:
+    """Afterwards the thread and the message are left."""
+    left = ReplyAddress(thread=thread(), message=question().message)
+
+    assert ADDRESS.at(NOON - timedelta(seconds=1)) == ADDRESS
+    assert ADDRESS.at(NOON) == left
+    assert left.at(NOON) == left
+
+
+def test_of_a_deleted_message_only_its_place_is_known() -> None:
+    """Nobody wrote it any more."""
+    gone = Inbound(kind=InboundKind.DELETED, message=question().message, setting=Setting.CHANNEL)
+
+    assert (gone.thread, gone.author_id) == (thread(), "")
 
 
 def test_every_value_of_the_model_is_tested() -> None:

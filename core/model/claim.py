@@ -1,0 +1,120 @@
+"""What a worker holds while it answers a question, and what it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TypeAlias
+
+from core.model.address import ReplyAddress
+from core.model.places import MessageRef, ThreadRef
+from core.model.question import Question
+from core.model.value import Value
+
+MOST_ATTEMPTS = 3
+"""So often is a question tried before it is given up."""
+
+
+class Delivery(Value):
+    """The platform's messages that carry an answer, in order."""
+
+    messages: tuple[MessageRef, ...] = ()
+
+
+class Interruption(IntEnum):
+    """Why a run has to end early; the higher one counts where there are several.
+
+    After `STOPPED` the answer ends where it is. After `EDITED` the inbox gives out the newer question next, and after
+    `DELETED` a `Withdrawal`. After `LOST` another worker holds the question, and this one may do nothing any more.
+    """
+
+    STOPPED = 1
+    EDITED = 2
+    DELETED = 3
+    LOST = 4
+
+
+class Cancellation:
+    """Tells whoever answers a question that it has to end early, and why; it cannot be taken back."""
+
+    def __init__(self) -> None:
+        self._reason: Interruption | None = None
+        self._changed = asyncio.Event()
+
+    @property
+    def reason(self) -> Interruption | None:
+        """Why; None as long as nothing has happened."""
+        return self._reason
+
+    def is_set(self) -> bool:
+        """Say whether the run has to end."""
+        return self._reason is not None
+
+    def set(self, reason: Interruption) -> None:
+        """End the run; a weaker reason than the one before changes nothing."""
+        self._reason = max(reason, self._reason or reason)
+        self._changed.set()
+
+    async def wait(self) -> Interruption:
+        """Return as soon as there is a reason."""
+        await self._changed.wait()
+        assert self._reason is not None  # noqa: S101 - set() has been called
+        return self._reason
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a worker holds while it answers a question; `attempt` counts from 1.
+
+    `fence` grows with each time that somebody takes the thread: whoever has a lower one than the inbox has lost it.
+    `delivery` is what earlier attempts posted, to be edited in place of posting again. `is_update` tells that an
+    earlier revision has been answered.
+    """
+
+    question: Question
+    attempt: int = 1
+    fence: int = 0
+    delivery: Delivery = Delivery()
+    address: ReplyAddress | None = None
+    is_update: bool = False
+    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+
+    @property
+    def message(self) -> MessageRef:
+        """The message with the question."""
+        return self.question.message
+
+    @property
+    def thread(self) -> ThreadRef:
+        """The conversation that nobody else works on meanwhile."""
+        return self.question.thread
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether the question is given up if this attempt fails."""
+        return self.attempt >= MOST_ATTEMPTS
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """What a worker holds while it takes back the answer to a message that was deleted; `delivery` was posted."""
+
+    message: MessageRef
+    attempt: int = 1
+    fence: int = 0
+    delivery: Delivery = Delivery()
+    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+
+    @property
+    def thread(self) -> ThreadRef:
+        """The conversation that nobody else works on meanwhile."""
+        return self.message.thread
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether it is given up if this attempt fails."""
+        return self.attempt >= MOST_ATTEMPTS
+
+
+Task: TypeAlias = Claim | Withdrawal
