@@ -15,6 +15,7 @@ from adapters.openai.dialect import Dialect
 from adapters.openai.events import Events
 from adapters.openai.failures import BrokenAnswer, diagnose, failures, quoted
 from adapters.openai.reading import Reading
+from adapters.openai.watch import Watch
 from adapters.retries import Retries
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
@@ -107,7 +108,10 @@ class OpenAIChat:
     async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
         reading = Reading(self._model, [tool.name for tool in tools])
-        async with aclosing(await self._open(prompt, tools)) as stream, aclosing(_texts(stream, reading)) as texts:
+        async with (
+            aclosing(await self._open(prompt, tools)) as stream,
+            aclosing(_texts(stream, reading, Watch(self._patience))) as texts,
+        ):
             async for text in texts:
                 if text:
                     yield TextDelta(text)
@@ -119,16 +123,21 @@ class OpenAIChat:
         yield turn
 
     async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncStream[object]:
-        """Send the request, again without what the endpoint says it does not understand."""
+        """Send the request, again without what the endpoint says it does not understand.
+
+        The time limit is for the whole of a refusal, too, which the client reads before it raises it.
+        """
         client = await self._connected()
+        limit = self._patience.connect + self._patience.read
         from openai import AsyncStream, BadRequestError, UnprocessableEntityError
 
         while True:
             body = self._dialect.body(prompt, tools)
             try:
-                return await client.post(
-                    "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
-                )
+                async with asyncio.timeout(limit):
+                    return await client.post(
+                        "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
+                    )
             except (BadRequestError, UnprocessableEntityError) as error:
                 if not self._dialect.concede(body, error.response.text):
                     raise
@@ -141,21 +150,24 @@ class OpenAIChat:
         return self._client
 
 
-async def _texts(stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
+async def _texts(stream: AsyncStream[object], reading: Reading, watch: Watch) -> AsyncGenerator[str, None]:
     """Read the answer into *reading*, and yield its text; once the answer has ended, nothing can break it any more.
 
     The text of all events that came together is one piece: whoever is behind catches up in one step.
     """
     kind = stream.response.headers.get("content-type", "")
     if kind.startswith("application/json"):
-        yield reading.take_whole(json.loads(await stream.response.aread()))
+        yield reading.take_whole(json.loads(await _whole(stream, watch)))
         return
     events, pieces = Events(), _bytes(stream, kind)
     try:
         async for piece in pieces:
-            text, trouble = _read(events.feed(piece), reading)
+            news = events.feed(piece)
+            text, trouble = _read(news, reading)
             if text:
                 yield text
+                watch.resume()
+            watch.saw(piece, is_news=bool(news))
             if trouble is not None:
                 raise trouble
             if events.ended:
@@ -164,6 +176,14 @@ async def _texts(stream: AsyncStream[object], reading: Reading) -> AsyncGenerato
     except failures():
         if not reading.finished:
             raise
+
+
+async def _whole(stream: AsyncStream[object], watch: Watch) -> bytes:
+    whole = bytearray()
+    async for piece in stream.response.aiter_bytes():
+        watch.saw(piece, is_news=True)
+        whole += piece
+    return bytes(whole)
 
 
 def _bytes(stream: AsyncStream[object], kind: str) -> AsyncIterator[bytes]:

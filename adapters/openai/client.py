@@ -18,10 +18,11 @@ NO_KEY = "none"  # the client insists on one; endpoints without keys ignore it
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How many seconds to wait for a connection, and for the next piece of an answer."""
+    """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it."""
 
     connect: float = 5.0
     read: float = 30.0
+    whole: float = 300.0
 
 
 def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:

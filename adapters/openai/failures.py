@@ -8,8 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from adapters.retries import Passing
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
 
 WRONG_KEY = "The chat model's service refused the key. Check OPENAI_API_KEY and OPENAI_BASE_URL."
 FORBIDDEN = "The key may not use the chat model {model!r}. Check OPENAI_API_KEY and OPENAI_MODEL, or ask for access."
@@ -22,6 +26,16 @@ FAILED = "The chat model's service failed. Try again in a moment."
 UNREACHABLE = "The chat model's service cannot be reached. Try again in a moment, or check OPENAI_BASE_URL."
 SLOW = "The chat model's service did not answer in time. Try again in a moment."
 BROKEN = "The chat model's service gave no complete answer. Try again in a moment."
+
+LASTING: Mapping[int | str, str] = {
+    401: WRONG_KEY,
+    403: FORBIDDEN,
+    404: UNKNOWN_MODEL,
+    "model_not_found": UNKNOWN_MODEL,
+    "insufficient_quota": NO_CREDIT,
+    "context_length_exceeded": TOO_LONG,
+}
+WORDS = {"api key not valid": WRONG_KEY, "maximum context length": TOO_LONG}
 
 CAUSE_LIMIT = 500  # characters of a vendor's text, which may be a whole page
 
@@ -61,40 +75,39 @@ def diagnose(error: Exception, model: str) -> Failure:
 
     match error:
         case APIStatusError():
-            return _of_status(error.status_code, error.code or "", error.response.headers, model)
-        case APIConnectionError() | HTTPError() | ClientError():
+            return _of_status(error, model)
+        case APIConnectionError() | HTTPError() | ClientError() | OSError():
             return _of_connection(error)
         case BrokenAnswer():
             return Failure(BROKEN, Passing(str(error)))
         case ValueError() | RecursionError():
             return Failure(BROKEN, Passing("an event that is no JSON"))
-        case OSError():
-            return Failure(UNREACHABLE, Passing("no connection"))
         case _:
             return Failure(FAILED, Passing("an error in place of an answer"))
 
 
-def _of_status(status: int, code: str, headers: Mapping[str, str], model: str) -> Failure:
-    lasting = {
-        401: WRONG_KEY,
-        403: FORBIDDEN,
-        404: UNKNOWN_MODEL,
-        "model_not_found": UNKNOWN_MODEL,
-        "insufficient_quota": NO_CREDIT,
-        "context_length_exceeded": TOO_LONG,
-    }
-    sentence = lasting.get(status) or lasting.get(code)
+def _of_status(error: APIStatusError, model: str) -> Failure:
+    status = error.status_code
+    sentence = LASTING.get(status) or LASTING.get(error.code or "") or _of_words(status, error.response.text)
     if sentence is not None:
         return Failure(sentence.format(model=model), lasting=True)
     if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - all of the server's own failures
-        return Failure(BUSY if status == 429 else FAILED, Passing(f"status {status}", retry_after(headers)))  # noqa: PLR2004 - the status of a rate limit
+        pause = retry_after(error.response.headers)
+        return Failure(BUSY if status == 429 else FAILED, Passing(f"status {status}", pause))  # noqa: PLR2004 - the status of a rate limit
     return Failure(REFUSED, lasting=True)
+
+
+def _of_words(status: int, text: str) -> str | None:
+    """Understand a refusal that only its words tell from others, as Gemini's of a key and vLLM's of a long prompt."""
+    if status != 400:  # noqa: PLR2004 - a bad request, whatever was bad
+        return None
+    return next((sentence for words, sentence in WORDS.items() if words in text.lower()), None)
 
 
 def _of_connection(error: Exception) -> Failure:
     from httpx2 import ReadTimeout
 
-    if isinstance(error, ReadTimeout) or isinstance(error.__cause__, ReadTimeout):
+    if isinstance(error, ReadTimeout | TimeoutError) or isinstance(error.__cause__, ReadTimeout):
         return Failure(SLOW, Passing("timed out"))
     return Failure(UNREACHABLE, Passing("no connection"))
 

@@ -36,7 +36,14 @@ class End:
     """The stream ends here, properly, but without all that should still come."""
 
 
-Step: TypeAlias = dict[str, Any] | bytes | Cut | Stall | End
+@dataclass(frozen=True, slots=True)
+class Forever:
+    """The same comes over and over, until the client hangs up."""
+
+    piece: bytes
+
+
+Step: TypeAlias = dict[str, Any] | bytes | Cut | Stall | End | Forever
 ERROR_EVENT: dict[str, Any] = {"error": {"message": "The server had an error.", "type": "server_error", "code": None}}
 
 
@@ -168,6 +175,8 @@ class ChatServer(Service):
                 raise asyncio.CancelledError
             case Stall():
                 await self.hang()
+            case Forever(piece):
+                await self.repeat(response, piece)
             case _:
                 pass
         await response.write_eof()

@@ -58,7 +58,15 @@ class Hang:
     """Nothing is answered until the client hangs up."""
 
 
-Fault: TypeAlias = Reply | Reset | Hang
+@dataclass(frozen=True, slots=True)
+class Trickle:
+    """An answer of blanks that keep coming until the client hangs up."""
+
+    status: int = 200
+
+
+Fault: TypeAlias = Reply | Reset | Hang | Trickle
+BEAT = 0.01  # seconds between two pieces of what never ends
 
 
 class Service(ABC):
@@ -134,11 +142,27 @@ class Service(ABC):
             case Hang():
                 await self.hang()
                 raise asyncio.CancelledError
+            case Trickle():
+                response = web.StreamResponse(status=fault.status, headers={"Content-Type": "application/json"})
+                await response.prepare(request)
+                await self.repeat(response, b" ")
+                raise asyncio.CancelledError
 
     async def hang(self) -> None:
         """Wait until the client hangs up, and take note of it."""
         try:
             await asyncio.Event().wait()
+        finally:
+            self.hung_up.set()
+
+    async def repeat(self, response: web.StreamResponse, piece: bytes) -> None:
+        """Send the same piece until the client hangs up, and take note of it."""
+        try:
+            while True:
+                await response.write(piece)
+                await asyncio.sleep(BEAT)
+        except ConnectionResetError:
+            pass
         finally:
             self.hung_up.set()
 

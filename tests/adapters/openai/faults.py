@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.servers.openai import DONE, ERROR_EVENT, Cut, End, Stall, Step, chunk
+from tests.servers.openai import DONE, ERROR_EVENT, Cut, End, Forever, Stall, Step, chunk
 from tests.servers.service import Fault, Hang, Reply, Reset
 
 HTML = {"Content-Type": "text/html"}
@@ -56,6 +56,8 @@ IN_PLACE = {
 IN_THE_MIDDLE = {
     "connection reset": InTheMiddle((Cut(),), "no connection"),
     "time-out between tokens": InTheMiddle((Stall(),), "timed out"),
+    "time-out among comments": InTheMiddle((Forever(b": still there\n\n"),), "timed out"),
+    "time-out inside of an event": InTheMiddle((Forever(b" "),), "timed out"),
     "cut inside of an event": InTheMiddle((b'data: {"choices": [{"del', Cut()), "no connection"),
     "no finish reason and no [DONE]": InTheMiddle((End(),), "an answer without an end"),
     "no finish reason": InTheMiddle((DONE,), "an answer without an end"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from adapters.openai import OpenAIChat
@@ -40,6 +42,13 @@ async def test_an_endpoint_that_knows_no_stream_options_is_asked_without_from_th
     assert ["stream_options" in received.body for received in server.received] == [True, False, False]
 
 
+async def test_several_requests_at_once_meet_the_same_refusal(model: OpenAIChat, server: ChatServer) -> None:
+    """Each of them is sent again, also those that were on the way when the first one was refused."""
+    server.knows_stream_options = False
+    turns = await asyncio.gather(*(turn_of(model, tools=()) for _ in range(5)))
+    assert [turn.text for turn in turns] == ["OK."] * 5
+
+
 async def test_another_status_for_the_same_refusal_is_understood(model: OpenAIChat, server: ChatServer) -> None:
     """Services that validate say 422."""
     detail = [{"type": "extra_forbidden", "loc": ["body", "stream_options", "include_usage"]}]
@@ -52,8 +61,11 @@ async def test_an_endpoint_that_refuses_even_less_is_not_asked_forever(model: Op
     """What was given up cannot be given up again."""
     server.broken = Reply(400, {"error": {"message": "stream_options and thought_signature are bad"}})
     with pytest.raises(ModelUnavailable):
-        await ask(model)
+        await turn_of(model, with_call())
     assert len(server.received) == 3
+    with pytest.raises(ModelUnavailable):
+        await ask(model)
+    assert len(server.received) == 4
 
 
 async def test_what_came_with_a_call_goes_back_with_it(model: OpenAIChat, server: ChatServer) -> None:

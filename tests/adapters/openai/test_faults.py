@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from adapters.openai import OpenAIChat
-from adapters.openai.failures import retry_after
+from adapters.openai import OpenAIChat, Patience
+from adapters.openai.failures import BrokenAnswer, retry_after
+from adapters.openai.watch import LARGEST, Watch
 from adapters.retries import Retries
 from core.agent import Agent
 from core.errors import ModelUnavailable
@@ -19,8 +20,8 @@ from tests.adapters.openai.asking import PATIENT, ask, ask_into, model_of, shown
 from tests.adapters.openai.faults import IN_PLACE, IN_THE_MIDDLE, InPlace, InTheMiddle
 from tests.builders import hit, question
 from tests.fakes.shelf import Shelf
-from tests.servers.openai import DONE, ERROR_EVENT, KEY, MODEL, ChatServer, Cut, End, Stall, Step, chunk
-from tests.servers.service import Reply
+from tests.servers.openai import DONE, ERROR_EVENT, KEY, MODEL, ChatServer, Cut, End, Forever, Stall, Step, chunk
+from tests.servers.service import Reply, Trickle
 
 GOOD = [TextDelta("A robot acts."), ModelTurn("A robot acts.", model=MODEL)]
 
@@ -133,6 +134,8 @@ async def test_an_empty_answer_is_asked_for_again(
         (400, {"message": "x", "code": "context_length_exceeded"}, "is too long for the chat model"),
         (429, {"message": "x", "code": "insufficient_quota"}, "has no credit left"),
         (422, {"message": "x"}, "refused the request"),
+        (400, {"code": 400, "message": "API key not valid. Please pass a valid API key."}, "Check OPENAI_API_KEY"),
+        (400, {"code": 400, "message": "This model's maximum context length is 4096 tokens."}, "is too long for"),
     ],
 )
 async def test_what_asking_again_cannot_change_is_asked_once(
@@ -144,6 +147,36 @@ async def test_what_asking_again_cannot_change_is_asked_once(
         await ask(model)
     assert words in str(caught.value)
     assert len(server.received) == 1
+
+
+@pytest.mark.parametrize("status", [200, 400, 503])
+async def test_an_answer_that_trickles_is_given_up(server: ChatServer, events: list[Event], status: int) -> None:
+    """Every byte comes in time, and the whole never does."""
+    patience = Patience(connect=0.2, read=0.2, whole=0.4)
+    model = model_of(server, patience=patience, observer=events.append)
+    server.broken = Trickle(status)
+    with pytest.raises(ModelUnavailable, match="did not answer in time"):
+        await ask(model)
+    await model.aclose()
+    assert events == [Retried("openai", attempt, "timed out") for attempt in (1, 2)]
+
+
+async def test_an_answer_that_never_ends_is_given_up(server: ChatServer) -> None:
+    """A model that repeats itself would write until somebody stops it; what was shown is taken back."""
+    model = model_of(server, patience=Patience(whole=0.2))
+    server.stream(Forever(b'data: {"choices": [{"delta": {"content": "Robots! "}}]}\n\n'))
+    _script_good(server)
+    assert (await ask(model, tools=()))[-3:] == [Restarted(), *GOOD]
+    await server.hung_up.wait()
+    await model.aclose()
+
+
+def test_an_answer_larger_than_any_is_none() -> None:
+    """It would fill the memory before its time is over."""
+    watch = Watch(PATIENT)
+    watch.saw(bytes(LARGEST), is_news=True)
+    with pytest.raises(BrokenAnswer, match="larger than any"):
+        watch.saw(b"x", is_news=True)
 
 
 @pytest.mark.parametrize("header", [{"Retry-After": "3600"}, {"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"}])
