@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -18,12 +19,20 @@ from core.model import Prices
 
 def _checked_address(value: str) -> str:
     """Refuse what is no web address, and one with a secret in it, since addresses are shown."""
-    parts = urlsplit(value)
+    parts = urlsplit("")
+    with suppress(ValueError):  # its words quote the address
+        parts = _split(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("it is no web address. One looks like https://api.example.com/v1")
     if parts.username or parts.password:
         raise ValueError("leave the key out of the address, since addresses are shown; it has a setting of its own")
     return value.rstrip("/")
+
+
+def _split(value: str) -> SplitResult:
+    """Take an address apart, with its port, which is looked at only when it is asked for."""
+    parts = urlsplit(value)
+    return parts if parts.port != 0 else urlsplit("")
 
 
 def _checked_key(value: SecretStr) -> SecretStr:
@@ -265,7 +274,10 @@ def read_settings() -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured("The file .env cannot be read. It has to be text in UTF-8 that you may read.") from error
     except ValidationError as error:
-        wrong = [f"{item['loc'][0]}: {item['msg']}" for item in error.errors(include_url=False, include_input=False)]
+        wrong = [
+            f"{item['loc'][0]}: {item['msg'].removeprefix('Value error, ')}"
+            for item in error.errors(include_url=False, include_input=False)
+        ]
         raise Misconfigured(f"Some settings cannot be used. {'; '.join(wrong)}.") from None
 
 
