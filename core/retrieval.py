@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from core.errors import EmbeddingUnavailable, RetrievalUnavailable
+from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable
 from core.events import Observer, ServiceFailed, unobserved
 from core.model import Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
 from core.ports import Embedder, PassageIndex, Reranker
 from core.relevance import LEXICAL, rarity
+
+Result = TypeVar("Result")
 
 CANDIDATES = 20  # of each list; both scores are filled in for all, so more of them changed no ranking
 DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
@@ -75,17 +79,23 @@ class HybridRetriever:
 
     async def _embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
         try:
-            return await asyncio.gather(*(self._embedder.embed_query(text) for text in texts))
+            return await _together([self._embedder.embed_query(text) for text in texts])
         except EmbeddingUnavailable as error:
             self._observer(ServiceFailed("embedder", str(error)))
             return [None] * len(texts)
 
     async def _find(self, queries: Sequence[IndexQuery]) -> Sequence[Sequence[Candidate]]:
+        with self._watching_index():
+            return await _together([self._index.candidates(query, limit=CANDIDATES) for query in queries])
+
+    @contextmanager
+    def _watching_index(self) -> Generator[None]:
+        """Report what the index raises; whoever asks a question cannot mend a mistake in the settings either."""
         try:
-            return await asyncio.gather(*(self._index.candidates(query, limit=CANDIDATES) for query in queries))
-        except RetrievalUnavailable as error:
+            yield
+        except (RetrievalUnavailable, Misconfigured) as error:
             self._observer(ServiceFailed("index", str(error)))
-            raise
+            raise RetrievalUnavailable(str(error)) from error
 
     async def _hits(
         self, query: str, evidence: Sequence[_Evidence], *, limit: int, lexical_only: bool
@@ -96,7 +106,8 @@ class HybridRetriever:
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
                 self._observer(ServiceFailed("reranker", str(error)))
         if lexical_only:
-            size = (await self._index.outline()).passages if evidence else 0
+            with self._watching_index():
+                size = (await self._index.outline()).passages if evidence else 0
             return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in evidence[:limit]]
         calibration = self._embedder.calibration
         return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence[:limit]]
@@ -108,6 +119,16 @@ class HybridRetriever:
         scores = await reranker.rerank(query, best)
         hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+
+async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """Make several calls at once; if one fails, the others are left."""
+    tasks = [asyncio.create_task(call) for call in calls]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _combine(found: Sequence[Sequence[Candidate]]) -> list[_Evidence]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
-from core.errors import EmbeddingUnavailable, RetrievalUnavailable
+from core.errors import EmbeddingUnavailable, FootnoteError, Misconfigured, RetrievalUnavailable
+from core.events import Event, ServiceFailed
 from core.model import Candidate, EmbeddedPassage, Hit, IndexQuery, Outline, Passage, Scope, SearchResult, Vector
 from core.ports import Reranker
 from core.relevance import LEXICAL, Calibration
@@ -168,13 +170,68 @@ async def test_without_the_embedder_words_alone_are_searched() -> None:
     assert result.lexical_only
 
 
-async def test_an_index_that_is_down_is_an_error() -> None:
-    """There is nothing to fall back on."""
-    index = MemoryIndex()
-    index.fails = True
+class BrokenIndex(ScriptedIndex):
+    """Raises an error where it is searched, or only where it is counted."""
+
+    def __init__(self, error: FootnoteError, *, found: Mapping[str, Sequence[Candidate]] | None = None) -> None:
+        super().__init__(found or {})
+        self._error = error
+
+    async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
+        """Give what the script says, if there is one."""
+        if not self._found:
+            raise self._error
+        return await super().candidates(query, limit=limit)
+
+    async def outline(self) -> Outline:
+        """Count nothing."""
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [RetrievalUnavailable("It is down."), Misconfigured("It was made by another.")])
+@pytest.mark.parametrize("found", [{}, {"q": [Candidate(A, None, 1.0)]}])
+async def test_an_index_that_is_down_is_an_error(
+    error: FootnoteError, found: Mapping[str, Sequence[Candidate]]
+) -> None:
+    """There is nothing to fall back on; of settings that do not fit, whoever asks is told no more than that."""
+    embedder = HashEmbedder()
+    embedder.fails = bool(found)
+    seen: list[Event] = []
+    retriever = HybridRetriever(embedder, BrokenIndex(error, found=found), clock=Clock(), observer=seen.append)
 
     with pytest.raises(RetrievalUnavailable):
-        await HybridRetriever(HashEmbedder(), index, clock=Clock()).search("q", limit=5, scope=Scope())
+        await retriever.search("q", limit=5, scope=Scope())
+
+    assert seen[-1] == ServiceFailed("index", str(error))
+
+
+class HalfEmbedder(HashEmbedder):
+    """Fails for one query, and never ends with the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = asyncio.Event()
+
+    async def embed_query(self, text: str) -> Vector:
+        """Wait, or fail."""
+        if text != "q":
+            raise EmbeddingUnavailable("The embedder was told to fail.")
+        try:
+            return await asyncio.Future[Vector]()
+        finally:
+            self.left.set()
+
+
+async def test_when_one_query_cannot_be_embedded_the_other_is_left() -> None:
+    """Nobody needs it any more, and it would go on trying."""
+    embedder, found = HalfEmbedder(), {"q": [Candidate(A, None, 1.0)], "before\nq": []}
+
+    result = await HybridRetriever(embedder, ScriptedIndex(found), clock=Clock()).search(
+        "q", limit=5, scope=Scope(), earlier="before"
+    )
+
+    assert result.lexical_only
+    await embedder.left.wait()
 
 
 async def test_a_reranker_has_the_last_word() -> None:
