@@ -21,6 +21,10 @@ KEY = "The Qdrant server refused the key. Check QDRANT_API_KEY."
 RIGHTS = "The key in QDRANT_API_KEY has not enough rights for that. Reading documents in needs a key that may write."
 STRANGER = "What answers is not a Qdrant server. Check QDRANT_URL."
 CERTIFICATE = "The certificate of the Qdrant server is not trusted. Check QDRANT_URL and the system's certificates."
+FOREIGN = (
+    "The Qdrant server answered with something that Footnote did not write. Check QDRANT_URL, or set QDRANT_COLLECTION "
+    "to a name that is free and read the documents again."
+)
 GONE = "The collection has just been replaced. Try again."
 
 TIMEOUT, TOO_MANY, SERVER_ERROR = 408, 429, 500

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from adapters.qdrant.failures import FOREIGN, WrongSettings
 from adapters.qdrant.label import Label
 from adapters.qdrant.lexical import LexicalEncoder
 from adapters.qdrant.points import DENSE, OPENS_AT, SPARSE, point_id, to_passage, to_payload
@@ -99,7 +100,14 @@ class RemoteSearch:
             self._vectors[DENSE] = list(query.vector)
 
     async def candidates(self, limit: int) -> list[Candidate]:
-        """Give the union of the *limit* best of both lists; the dense scores are None where there is no vector.
+        """Give the union of the *limit* best of both lists. Raises `WrongSettings` for what is no answer of ours."""
+        try:
+            return await self._candidates(limit)
+        except (KeyError, TypeError, ValueError) as error:  # too few lists, another's points, payloads of another shape
+            raise WrongSettings(FOREIGN) from error
+
+    async def _candidates(self, limit: int) -> list[Candidate]:
+        """Search; the dense scores are None where there is no vector.
 
         A point that has no score by meaning although it was looked for was deleted between the two requests.
         """

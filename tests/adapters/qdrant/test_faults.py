@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+from uuid import UUID
 
 import pytest
 
 from adapters.qdrant.connection import Connection
-from adapters.qdrant.failures import BUSY, CERTIFICATE, KEY, REFUSED, RIGHTS, SLOW, STRANGER, UNREACHABLE
+from adapters.qdrant.failures import BUSY, CERTIFICATE, FOREIGN, KEY, REFUSED, RIGHTS, SLOW, STRANGER, UNREACHABLE
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
 from core.events import Event, Retried, unobserved
 from core.model import IndexQuery
 from tests.adapters.qdrant.shelf import HASTE, TWICE, opened, page, put, texts
 from tests.adapters.qdrant.tls import TlsFront
 from tests.servers.qdrant import QdrantServer
-from tests.servers.service import Fault, Hang, Reply, Reset
+from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 from tests.waiting import wait_until
 
 SECRET = "key-that-nobody-may-see"
@@ -82,6 +83,39 @@ async def test_a_fault_that_lasts_is_told_in_words(name: str) -> None:
 
         server.broken = None
         assert await texts(index) == {"Robots act."}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        [],
+        [{"points": []}],
+        [{"points": [{"id": 1, "version": 1, "score": 1.0, "payload": {"text": "Buy."}}]}, {"points": []}],
+        [{"points": [{"id": str(UUID(int=1)), "version": 1, "score": 1.0, "payload": None}]}, {"points": []}],
+    ],
+    ids=["no lists", "too few lists", "a payload of another", "an id of another"],
+)
+async def test_what_another_has_written_is_no_answer(result: object) -> None:
+    """A collection may be written to by anybody who has the key; the sentence says how to get out of the way."""
+    async with QdrantServer() as server, opened(server.url, patience=HASTE) as index:
+        await put(index, page("a", "Robots act."))
+        assert await texts(index) == {"Robots act."}
+        server.broken = Reply(200, {"result": result, "status": "ok", "time": 0.1})
+
+        with pytest.raises(RetrievalUnavailable) as caught:
+            await texts(index)
+
+    assert str(caught.value) == FOREIGN
+
+
+async def test_a_body_that_trickles_is_given_up() -> None:
+    """The limit is for the whole of a try, and not for each byte."""
+    async with QdrantServer() as server, opened(server.url, patience=HASTE) as index:
+        server.broken = Trickle()
+        with pytest.raises(RetrievalUnavailable) as caught:
+            await texts(index)
+
+    assert (str(caught.value), len(server.received)) == (SLOW, 3)
 
 
 async def test_a_server_that_was_away_is_used_again() -> None:
