@@ -17,17 +17,23 @@ TESTS = [path for folder in ("tests", "bench") for path in sorted((ROOT / folder
 LONGEST_SOURCE, LONGEST_TEST, LONGEST_BODY = 320, 450, 40
 ALLOWED_IN_CORE = {"core", "pydantic", "pydantic_core", "markdown_it", *sys.stdlib_module_names}
 VENDORS = [
+    "aiohttp",
+    "cohere",
     "cryptography",
     "docutils",
+    "httpx",
+    "httpx2",
     "mammoth",
     "markdown_it",
     "markdownify",
     "numpy",
     "onnx",
     "onnxruntime",
+    "openai",
     "pydantic_settings",
     "pypdfium2",
     "yaml",
+    "qdrant_client",
     "qdrant_edge",
     "redis",
     "selectolax",
