@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from core.events import Observer, Retried, unobserved
@@ -61,3 +64,27 @@ class Retries:
                 observer(Retried(service, attempt, failure.reason))
             await asyncio.sleep(pause)
             attempt += 1
+
+
+def wished_wait(headers: Mapping[str, str]) -> float | None:
+    """Give the seconds that the service asks to be left alone, from any of the forms it may say it in."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        then = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max((then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if number >= 0 and math.isfinite(number) else None

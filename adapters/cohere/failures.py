@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, cast
 
-from adapters.retries import Passing
+from adapters.retries import Passing, wished_wait
 from core.errors import FootnoteError
 
 REFUSED_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, 498)
@@ -51,7 +48,7 @@ def judge(error: Exception) -> Passing | None:
 
     match error:
         case ApiError(status_code=int(status)) if _passes(status):
-            return Passing(f"status {status}", _retry_after(error.headers or {}))
+            return Passing(f"status {status}", wished_wait(error.headers or {}))
         case TimeoutError() | httpx.TimeoutException():
             return Passing("time-out")
         case httpx.UnsupportedProtocol() | httpx.LocalProtocolError():
@@ -125,16 +122,3 @@ def _message(body: Any) -> str:
     if not isinstance(body, dict):
         return ""
     return str(cast("dict[str, object]", body).get("message") or "")
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read `Retry-After`, in seconds or as a date; None if there is none that makes sense."""
-    value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(value).astimezone(UTC) - datetime.now(UTC)).total_seconds()
-        except ValueError:
-            return None
-    return max(seconds, 0.0) if math.isfinite(seconds) else None

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from adapters.openai.client import Patience, connect, place
 from adapters.openai.dialect import Dialect
 from adapters.openai.events import Events
-from adapters.openai.failures import BrokenAnswer, diagnose, failures, quoted
+from adapters.openai.failures import BrokenAnswer, diagnose, failures
 from adapters.openai.reading import Reading
 from adapters.openai.watch import Watch
 from adapters.retries import Retries
+from adapters.vendor_text import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from adapters.retries import Passing
+from adapters.retries import Passing, wished_wait
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -37,15 +33,9 @@ LASTING: Mapping[int | str, str] = {
 }
 WORDS = {"api key not valid": WRONG_KEY, "maximum context length": TOO_LONG}
 
-CAUSE_LIMIT = 500  # characters of a vendor's text, which may be a whole page
-
 
 class BrokenAnswer(Exception):
     """What came is no answer; `str` says in a few words why."""
-
-
-class VendorText(Exception):
-    """What the client library said, without secrets; kept as a cause, so that the original cannot leak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +82,7 @@ def _of_status(error: APIStatusError, model: str) -> Failure:
     if sentence is not None:
         return Failure(sentence.format(model=model), lasting=True)
     if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - all of the server's own failures
-        pause = retry_after(error.response.headers)
+        pause = wished_wait(error.response.headers)
         return Failure(BUSY if status == 429 else FAILED, Passing(f"status {status}", pause))  # noqa: PLR2004 - the status of a rate limit
     return Failure(REFUSED, lasting=True)
 
@@ -110,38 +100,3 @@ def _of_connection(error: Exception) -> Failure:
     if isinstance(error, ReadTimeout | TimeoutError) or isinstance(error.__cause__, ReadTimeout):
         return Failure(SLOW, Passing("timed out"))
     return Failure(UNREACHABLE, Passing("no connection"))
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Give the seconds that the service asks to be left alone, from any of the forms it may say it in."""
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    if seconds is not None or text is None:
-        return seconds
-    try:
-        then = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max((then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if number >= 0 and math.isfinite(number) else None
-
-
-def quoted(error: Exception, secret: str) -> VendorText:
-    """Give the vendor's text for a cause, without the key, whole or in a form that services echo."""
-    text = f"{type(error).__name__}: {error}"
-    if secret:
-        text = text.replace(secret, "…")
-    text = re.sub(
-        r"(?i)(//)[^/\s@]+@|(bearer\s+)\S+|([?&](?:api[_-]?)?(?:key|token)=)[^&\s]+|\bsk-\S+", r"\1\2\3…", text
-    )
-    return VendorText(text[:CAUSE_LIMIT])

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adapters.retries import Passing
+from adapters.vendor_text import quoted
 from core.errors import RetrievalUnavailable
 
 if TYPE_CHECKING:
@@ -61,13 +62,23 @@ def judge(error: Exception) -> Passing | None:
 
 @contextmanager
 def translated(*, secret: str) -> Generator[None]:
-    """Turn every failure into one of ours, with the failure as its cause unless that quotes the *secret*."""
+    """Turn every failure into one of ours, with the words of the failure as its cause, but for the *secret*."""
     try:
         yield
-    except Exception as error:
-        if secret and secret in f"{error} {error!r}":
-            raise _translate(error) from None
-        raise _translate(error) from error
+    except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
+        failure, cause = _translate(error), quoted(error, secret, said=_words(error))
+    else:
+        return
+    raise failure from cause  # out here, so that the client's exception is no part of it
+
+
+def _words(error: Exception) -> str | None:
+    """Give what the server said as a whole; the client's text has only its beginning."""
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+    if isinstance(error, UnexpectedResponse):
+        return f"status {error.status_code}, {error.content.decode(errors='replace')}"
+    return None
 
 
 def _translate(error: Exception) -> RetrievalUnavailable:

@@ -19,7 +19,7 @@ from core.events import Event, Retried
 from tests.adapters.cohere.conftest import DIMENSION, QUICK
 from tests.builders import passage
 from tests.servers.cohere import CohereServer, encoded
-from tests.servers.service import Fault, Hang, Reply, Reset
+from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 
 PASSING: dict[str, tuple[Fault, str]] = {
     "408": (Reply(408, {"message": "request time-out"}), "status 408"),
@@ -107,9 +107,12 @@ async def test_after_two_retries_it_is_unavailable(server: CohereServer, embedde
     assert (asked, len(await embedder.embed_query("robot"))) == (3, DIMENSION)
 
 
-async def test_a_time_out_is_tried_again(server: CohereServer, hasty: CohereEmbedder, events: list[Event]) -> None:
-    """The client itself would let it through at once."""
-    server.faults.append(Hang())
+@pytest.mark.parametrize("fault", [Hang(), Trickle(), Trickle(500)])
+async def test_a_time_out_is_tried_again(
+    server: CohereServer, hasty: CohereEmbedder, events: list[Event], fault: Fault
+) -> None:
+    """The client itself would let it through at once, or wait as long as a byte comes now and then."""
+    server.faults.append(fault)
 
     assert len(await hasty.embed_query("robot")) == DIMENSION
     assert events == [Retried("cohere", 1, "time-out")]

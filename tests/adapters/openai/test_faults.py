@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from adapters.openai import OpenAIChat, Patience
-from adapters.openai.failures import BrokenAnswer, retry_after
+from adapters.openai.failures import BrokenAnswer
 from adapters.openai.watch import LARGEST, Watch
 from adapters.retries import Retries
 from core.agent import Agent
@@ -198,26 +198,6 @@ async def test_a_short_wait_is_as_long_as_the_service_says(server: ChatServer) -
     async with asyncio.timeout(5):
         assert await ask(model) == GOOD
     await model.aclose()
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
-        ({"retry-after": "Thu, 01 Jan 2026 00:00:00 GMT"}, 0.0),
-        ({"retry-after": "-1"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": ""}, None),
-    ],
-)
-def test_the_wished_wait_is_read_in_all_its_forms(headers: Mapping[str, str], seconds: float | None) -> None:
-    """What cannot be understood is no wish."""
-    assert retry_after(headers) == seconds
 
 
 async def test_a_refused_connection_is_unavailable_and_works_again_later(model: OpenAIChat, server: ChatServer) -> None:
