@@ -34,6 +34,7 @@ from core.model import (
     Turn,
     Unreadable,
     Vector,
+    WorkspaceRef,
 )
 from core.relevance import Calibration
 
@@ -85,6 +86,14 @@ class ConversationStore(Protocol):
 
     async def forget(self, thread: ThreadRef) -> bool:
         """Remove the whole conversation; say whether there was one."""
+        ...
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove every turn that a person has asked for in a workspace; give their number."""
+        ...
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove every conversation of a workspace; give their number."""
         ...
 
 

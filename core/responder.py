@@ -91,6 +91,7 @@ class Responder:
             citations=answer.citations,
             tool_calls=answer.tool_calls,
             at=self._now(),
+            author_id=question.author.id,
         )
         try:
             await self._conversations.append(question.thread, turn)

@@ -7,7 +7,7 @@ from core.model.claim import MOST_ATTEMPTS, Cancellation, Claim, Delivery, Inter
 from core.model.conversation import Conversation, Turn
 from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
 from core.model.inbound import Inbound, InboundKind, Setting
-from core.model.places import Message, MessageRef, Person, ThreadRef
+from core.model.places import Message, MessageRef, Person, ThreadRef, WorkspaceRef
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
     CONTEXT_LIMIT,
@@ -81,6 +81,7 @@ __all__ = [
     "Value",
     "Vector",
     "Withdrawal",
+    "WorkspaceRef",
     "heading",
     "without_controls",
 ]

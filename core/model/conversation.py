@@ -10,7 +10,7 @@ from core.model.value import Value
 
 
 class Turn(Value):
-    """One exchange as it is remembered; appended once, by `question_ref`."""
+    """One exchange as it is remembered; appended once, by `question_ref`. `author_id` is who asked, if known."""
 
     question_ref: MessageRef
     question: str
@@ -18,6 +18,7 @@ class Turn(Value):
     citations: tuple[Citation, ...] = ()
     tool_calls: tuple[ToolRecord, ...] = ()
     at: datetime
+    author_id: str = ""
 
 
 class Conversation(Value):

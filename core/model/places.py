@@ -12,6 +12,17 @@ from core.errors import InvalidInput
 from core.model.value import Value
 
 
+class WorkspaceRef(Value):
+    """One server or workspace on one platform; within it, a person is known by one id."""
+
+    platform: str = Field(min_length=1)
+    workspace: str = Field(min_length=1)
+
+    def __str__(self) -> str:
+        """Give `platform:workspace`, each part percent-encoded."""
+        return ":".join(quote(part, safe="") for part in (self.platform, self.workspace))
+
+
 class ThreadRef(Value):
     """One conversation on one platform; its string form is the key for stores, locks and logs."""
 
@@ -23,6 +34,11 @@ class ThreadRef(Value):
     def __str__(self) -> str:
         """Give `platform:workspace:channel:thread`, each part percent-encoded, so that parsing is exact."""
         return ":".join(quote(part, safe="") for part in (self.platform, self.workspace, self.channel, self.thread))
+
+    @property
+    def home(self) -> WorkspaceRef:
+        """The server or workspace that the thread is in."""
+        return WorkspaceRef(platform=self.platform, workspace=self.workspace)
 
     @classmethod
     def parse(cls, text: str) -> ThreadRef:
@@ -43,6 +59,15 @@ class MessageRef(Value):
     def __str__(self) -> str:
         """Give the thread's string form with the message's id behind it."""
         return f"{self.thread}:{quote(self.id, safe='')}"
+
+    @classmethod
+    def parse(cls, text: str) -> MessageRef:
+        """Read the string form back; `InvalidInput` if it is not one."""
+        thread, _, name = text.rpartition(":")
+        if not name:
+            message = f"{text!r} is not a message; it looks like platform:workspace:channel:thread:message."
+            raise InvalidInput(message, field="message")
+        return cls(thread=ThreadRef.parse(thread), id=unquote(name))
 
 
 class Person(Value):

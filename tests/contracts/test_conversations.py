@@ -71,7 +71,7 @@ async def _store(clock: Clock) -> ConversationStore:
             return RedisConversations(clock.client, ttl=HOUR, seal=Seal([SECRET]))
 
 
-def turn(id: str, *, in_thread: ThreadRef | None = None, answer: str = "It acts.") -> Turn:  # noqa: A002 - the field's name
+def turn(id: str, *, in_thread: ThreadRef | None = None, answer: str = "It acts.", by: str = "p1") -> Turn:  # noqa: A002 - the field's name
     """One exchange with everything that a turn can hold."""
     return Turn(
         question_ref=MessageRef(thread=in_thread or thread(), id=id),
@@ -80,6 +80,7 @@ def turn(id: str, *, in_thread: ThreadRef | None = None, answer: str = "It acts.
         citations=(Citation(number=1, chapter="one", section="What", title="Robots", url="/r", relevance_score=0.9),),
         tool_calls=(ToolRecord(name="search_documents", arguments="{}", success=True, result_size=3, time_ms=1.5),),
         at=NOON,
+        author_id=by,
     )
 
 
@@ -207,3 +208,41 @@ async def test_threads_do_not_mix(store: ConversationStore) -> None:
 
     assert await store.load(thread("here")) is None
     assert await store.load(thread("there")) == Conversation(thread=thread("there"), turns=(there,))
+
+
+@pytest.mark.promise("forget")
+async def test_a_person_is_forgotten_in_every_thread_of_a_workspace(store: ConversationStore) -> None:
+    """Their turns go, what others asked stays, and so does what they asked elsewhere."""
+    elsewhere = thread("here").model_copy(update={"workspace": "other"})
+    mine, theirs = turn("1", in_thread=thread("here")), turn("2", in_thread=thread("here"), by="p2")
+    for each in (mine, theirs, turn("3", in_thread=thread("there")), turn("4", in_thread=elsewhere)):
+        await store.append(each.question_ref.thread, each)
+
+    assert await store.forget_person(thread().home, "p1") == 2
+    assert await store.forget_person(thread().home, "p1") == 0
+    assert await store.load(thread("here")) == Conversation(thread=thread("here"), turns=(theirs,))
+    assert await store.load(thread("there")) is None
+    assert await store.load(elsewhere) is not None
+
+
+@pytest.mark.promise("forget")
+async def test_a_workspace_is_forgotten_whole(store: ConversationStore) -> None:
+    """Every thread of it goes, and no other."""
+    elsewhere = thread("here").model_copy(update={"workspace": "other"})
+    for each in (thread("here"), thread("there"), elsewhere):
+        await store.append(each, turn("1", in_thread=each))
+
+    assert await store.forget_workspace(thread().home) == 2
+    assert await store.forget_workspace(thread().home) == 0
+    assert await store.load(thread("here")) is None
+    assert await store.load(elsewhere) is not None
+
+
+async def test_who_was_forgotten_may_begin_anew(store: ConversationStore) -> None:
+    """What is asked afterwards is remembered, and can be forgotten again."""
+    await store.append(thread(), turn("1"))
+    await store.forget_person(thread().home, "p1")
+    await store.append(thread(), turn("2"))
+
+    assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("2"),))
+    assert await store.forget_person(thread().home, "p1") == 1

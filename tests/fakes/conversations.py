@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from core.errors import StoreUnavailable
-from core.model import Conversation, MessageRef, ThreadRef, Turn
+from core.model import Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
 
 
 class MemoryConversations:
@@ -41,6 +41,25 @@ class MemoryConversations:
         was_there = bool(self._current(thread))
         self._turns.pop(str(thread), None)
         return was_there
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove a person's turns."""
+        gone = [
+            (thread, ref)
+            for thread in self._at_home(home)
+            for ref, turn in self._current(thread).items()
+            if turn.author_id == person_id
+        ]
+        for thread, ref in gone:
+            del self._turns[str(thread)][ref]
+        return len(gone)
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove all threads of a workspace."""
+        return sum([await self.forget(thread) for thread in self._at_home(home)])
+
+    def _at_home(self, home: WorkspaceRef) -> list[ThreadRef]:
+        return [thread for key in self._turns if (thread := ThreadRef.parse(key)).home == home]
 
     def _current(self, thread: ThreadRef) -> dict[str, Turn]:
         if self.fails:

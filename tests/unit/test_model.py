@@ -55,6 +55,7 @@ INTERACTION = Interaction(id="1", token="a token", expires_at=NOON)
 ADDRESS = ReplyAddress(thread=thread(), message=question().message, interaction=INTERACTION)
 VALUES = [
     thread(),
+    thread().home,
     MessageRef(thread=thread(), id="m1"),
     Person(id="p1", name="Ada"),
     Message(role="user", text="Hi", author="Ada", at=NOON),
@@ -171,6 +172,14 @@ def test_references_print_as_keys() -> None:
     ref = MessageRef(thread=ThreadRef(platform="slack", workspace="T:1", channel="C/2", thread="1.5"), id="a b")
 
     assert str(ref) == "slack:T%3A1:C%2F2:1.5:a%20b"
+    assert MessageRef.parse(str(ref)) == ref
+
+
+@pytest.mark.parametrize("text", ["", "a:b:c:d:", "a:b:c:d", "a:b:c:d:e:f"])
+def test_other_strings_are_no_messages(text: str) -> None:
+    """Neither a thread nor something longer is one."""
+    with pytest.raises(InvalidInput):
+        MessageRef.parse(text)
 
 
 BETWEEN = "The relevance threshold is {}; it has to be between 0 and 1."

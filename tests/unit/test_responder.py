@@ -54,6 +54,7 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
                 citations=answer.citations,
                 tool_calls=answer.tool_calls,
                 at=NOON,
+                author_id="p1",
             ),
         ),
     )

@@ -46,11 +46,17 @@ def everything_in(folder: Path) -> bytes:
 
 
 async def test_a_thread_is_one_key_with_an_expiry(redis_client: Redis) -> None:
-    """The key names the thread in braces, so that a cluster keeps it in one place, and ends after the TTL."""
-    await store(redis_client).append(thread(), turn(1))
+    """The key names the thread in braces, so that a cluster keeps it in one place, and ends after the TTL.
 
-    assert await all_keys(redis_client) == [KEY.encode()]
-    assert 0 < await redis_client.pttl(KEY) <= HOUR // timedelta(milliseconds=1)
+    So do the notes of where a workspace and a person have conversations, which hold no text.
+    """
+    await store(redis_client).append(thread(), turn(1).model_copy(update={"author_id": "p:1"}))
+
+    notes = [b"footnote:person:{test:w:p%3A1}", b"footnote:workspace:{test:w}"]
+    assert sorted(await all_keys(redis_client)) == [KEY.encode(), *notes]
+    for key in await all_keys(redis_client):
+        assert 0 < await redis_client.pttl(key) <= HOUR // timedelta(milliseconds=1)
+    assert [await say(redis_client, "ZRANGE", note, "0", "-1") for note in notes] == [[str(thread()).encode()]] * 2
 
 
 async def test_only_the_newest_turns_are_kept(redis_client: Redis) -> None:
