@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,10 +30,14 @@ RETRY_WAIT = 0.5  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A part to look at: `look` gives a line about it, or raises an error whose sentence says what to do."""
+    """A part to look at: `look` gives a line about it, or raises an error whose sentence says what to do.
+
+    `setting` says where the part is, unless it is in this process.
+    """
 
     name: str
     look: Callable[[], Awaitable[str]]
+    setting: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ async def assemble(
             ingestion=Ingestion(index, embedder),
             index=index,
             conversations=conversations,
-            checks=(*parts.checks, Check("conversations", lambda: _check_store(settings))),
+            checks=(*parts.checks, *_last_checks(settings, index)),
         )
 
 
@@ -113,7 +117,7 @@ class _Parts:
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)
-        self.checks.insert(0, Check("chat model", model.check))
+        self.checks.insert(0, Check("chat model", model.check, "OPENAI_BASE_URL"))
         return model
 
     def embedder(self) -> Embedder:
@@ -136,7 +140,7 @@ class _Parts:
             observer=self._observer,
         )
         self._stack.push_async_callback(embedder.aclose)
-        self.checks.append(Check("embedder", embedder.check))
+        self.checks.append(Check("embedder", embedder.check, "COHERE_BASE_URL"))
         return embedder
 
     def reranker(self) -> Reranker | None:
@@ -154,7 +158,7 @@ class _Parts:
             observer=self._observer,
         )
         self._stack.push_async_callback(reranker.aclose)
-        self.checks.append(Check("reranker", reranker.check))
+        self.checks.append(Check("reranker", reranker.check, "COHERE_BASE_URL"))
         return reranker
 
     def index(self, embedder: Embedder) -> PassageIndex:
@@ -177,8 +181,21 @@ class _Parts:
             observer=self._observer,
         )
         self._stack.push_async_callback(index.aclose)
-        self.checks.append(Check("qdrant", index.check))
+        self.checks.append(Check("qdrant", index.check, "QDRANT_URL"))
         return index
+
+
+def _last_checks(settings: Settings, index: PassageIndex) -> Iterator[Check]:
+    """Look at the store, and at what there is to search."""
+    yield Check("conversations", lambda: _check_store(settings), "REDIS_URL" if settings.redis_url else None)
+    yield Check("index", lambda: _check_contents(index), "QDRANT_URL" if settings.qdrant_url else None)
+
+
+async def _check_contents(index: PassageIndex) -> str:
+    outline = await index.outline()
+    if not outline.passages:
+        raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
+    return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
 
 
 def _secret(value: SecretStr | None) -> str | None:
@@ -217,6 +234,7 @@ async def open_conversations(settings: Settings) -> AsyncGenerator[ConversationS
 async def _check_store(settings: Settings) -> str:
     """Say what keeps the conversations, and whether it may be used."""
     from adapters.redis.address import Address
+    from adapters.redis.failure import UNREACHABLE
     from adapters.redis.health import check
 
     async with _open_store(settings) as client:
@@ -226,6 +244,8 @@ async def _check_store(settings: Settings) -> str:
         try:
             return await check(client, address)
         except StoreUnavailable as error:
+            if str(error) != UNREACHABLE:
+                raise
             raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.commands.session import Session, session
 from bot.outcome import OK
 from bot.settings import slips_of_settings
-from core.errors import FootnoteError, Misconfigured
+from bot.wiring import Check
+from core.errors import FootnoteError
 from core.model import without_controls
 
 TROUBLE = 1
@@ -61,30 +62,20 @@ async def _findings(opened: Session) -> AsyncIterator[Finding]:
     yield Finding(Sign.WELL, "settings", f"data folder {opened.settings.data_dir.resolve()}")
     for slip in slips_of_settings():
         yield Finding(Sign.ADVICE, "settings", str(slip))
-    looks: list[tuple[str, Callable[[], Awaitable[str]]]] = [
-        *((check.name, check.look) for check in opened.app.checks),
-        ("index", lambda: _index(opened)),
-    ]
-    for name, look in looks:
-        yield await _look(name, look)
+    for check in opened.app.checks:
+        yield await look_at(check)
 
 
-async def _look(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
+async def look_at(check: Check, *, patience: float = PATIENCE) -> Finding:
     """Look twice, since the first time loads libraries and connects; an error's sentence says what to do."""
     try:
-        async with asyncio.timeout(PATIENCE):
-            await look()
+        async with asyncio.timeout(patience):
+            await check.look()
             start = time.monotonic()
-            says = await look()
+            says = await check.look()
     except FootnoteError as error:
-        return Finding(Sign.WRONG, name, str(error))
+        return Finding(Sign.WRONG, check.name, str(error))
     except TimeoutError:
-        return Finding(Sign.WRONG, name, f"No answer within {PATIENCE:.0f} seconds. Check its address.")
-    return Finding(Sign.WELL, name, f"{says} ({(time.monotonic() - start) * 1000:.0f} ms)")
-
-
-async def _index(opened: Session) -> str:
-    outline = await opened.app.index.outline()
-    if not outline.passages:
-        raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
-    return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
+        todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
+        return Finding(Sign.WRONG, check.name, f"It did not answer within {patience:g} seconds. {todo}")
+    return Finding(Sign.WELL, check.name, f"{says} ({(time.monotonic() - start) * 1000:.0f} ms)")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adapters.redis.failure import FULL
+from bot.commands.doctor import Finding, Sign, look_at
+from bot.settings import Settings
+from bot.wiring import Check, assemble
 from tests.fixtures.commands import Footnote
+from tests.servers.valkey import alone
 
 CASES = """\
 {"id": "food", "kind": "single_topic", "question": "What do penguins eat?", "chapters": ["birds"]}
@@ -38,6 +45,32 @@ def test_the_doctor_says_what_to_do(fresh: Footnote) -> None:
         "!!  index  There are no documents yet. Read some first: footnote ingest FOLDER",
     ]
     assert (ended.code, ended.err) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("setting", "todo"),
+    [("QDRANT_URL", "Check QDRANT_URL, and whether the service works."), (None, "Try again in a moment.")],
+)
+async def test_a_part_that_does_not_answer_is_given_up(setting: str | None, todo: str) -> None:
+    """The line names the setting that says where it is."""
+
+    async def never() -> str:
+        return await asyncio.Future[str]()
+
+    finding = await look_at(Check("part", never, setting), patience=0.01)
+
+    assert finding == Finding(Sign.WRONG, "part", f"It did not answer within 0.01 seconds. {todo}")
+
+
+async def test_a_store_without_room_is_no_matter_of_its_address(tmp_path: Path) -> None:
+    """The sentence of the store is the whole of it."""
+    with alone(tmp_path / "redis", maxmemory="1") as node:
+        settings: dict[str, Any] = {"FOOTNOTE_DATA_DIR": str(tmp_path), "REDIS_URL": f"redis://{node.host}/0"}
+        async with assemble(Settings(**settings)) as app:
+            (check,) = [check for check in app.checks if check.name == "conversations"]
+            finding = await look_at(check)
+
+    assert finding == Finding(Sign.WRONG, "conversations", FULL)
 
 
 def test_an_evaluation_is_a_report(footnote: Footnote, tmp_path: Path) -> None:
