@@ -2,6 +2,7 @@
 
 FootnoteError
 ├── InvalidInput            a person or a file gave something that cannot be used; `field` names it
+├── NotAllowed              somebody gave an order that is not theirs to give
 ├── Unavailable             an outside service did not do its work; trying later may help
 │   ├── ModelUnavailable        the chat model
 │   ├── RetrievalUnavailable    the passage index, so that nothing can be searched
@@ -27,6 +28,10 @@ class InvalidInput(FootnoteError):
         """Keep the name of the *field* beside the sentence for a person."""
         super().__init__(message)
         self.field = field
+
+
+class NotAllowed(FootnoteError):
+    """Somebody gave an order that is not theirs to give; the message says who may."""
 
 
 class Unavailable(FootnoteError):

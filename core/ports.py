@@ -11,6 +11,7 @@ from core.model import (
     ChatMessage,
     Claim,
     Conversation,
+    Deed,
     Delivery,
     Document,
     EmbeddedPassage,
@@ -20,6 +21,7 @@ from core.model import (
     ModelTurn,
     Outline,
     Passage,
+    Policy,
     Progress,
     Prompt,
     Reaction,
@@ -39,6 +41,7 @@ from core.model import (
 from core.relevance import Calibration
 
 __all__ = [
+    "AuditLog",
     "ChatMessage",
     "ChatModel",
     "ConversationStore",
@@ -47,6 +50,7 @@ __all__ = [
     "Embedder",
     "Inbox",
     "PassageIndex",
+    "PolicyStore",
     "Reranker",
     "Retriever",
     "Surface",
@@ -123,6 +127,30 @@ class Deliveries(Protocol):
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Put *delivery* in the place of what was recorded; False if the task is no longer ours."""
+        ...
+
+
+class PolicyStore(Protocol):
+    """Keeps what moderators have set, until they change it. Raises `StoreUnavailable`."""
+
+    async def load(self, home: WorkspaceRef) -> Policy:
+        """Give the policy of a workspace; the usual one if nothing was ever set, or it cannot be read any more."""
+        ...
+
+    async def save(self, home: WorkspaceRef, policy: Policy) -> None:
+        """Put *policy* in the place of the one before."""
+        ...
+
+
+class AuditLog(Protocol):
+    """Remembers what moderators did, for a time. Raises `StoreUnavailable`."""
+
+    async def record(self, home: WorkspaceRef, deed: Deed) -> None:
+        """Note a deed."""
+        ...
+
+    async def recent(self, home: WorkspaceRef, *, limit: int) -> Sequence[Deed]:
+        """Give at most *limit* deeds, newest first."""
         ...
 
 

@@ -16,6 +16,7 @@ PROMISES = {
     "ends-with-answer": "Whatever happens, the reader is left with one whole answer.",
     "failed-search-warns": "A search that fails puts a warning on the question and gives the reader a sentence.",
     "degradation": "A service that is down costs what it serves and no more, and is used again once it is back.",
+    "moderators-only": "What only moderators may do is refused to everybody else, and noted where it is done.",
     "no-secrets": "No key, password or token is ever shown or logged.",
     "follow-ups": "A follow-up is understood with what was asked before.",
     "scope": "A question limited to sources or chapters is answered from them alone.",
@@ -46,6 +47,13 @@ PROMISES = {
     "store-goes-with-owner": "The private server ends with the process that owns it, even when that is killed.",
     "store-is-private": "Nobody but its owner can reach the private server.",
     "data-survives": "What was stored is there after a restart and after a crash.",
+    # Questions on their way
+    "asked-once": "A question that arrives again is answered once.",
+    "in-order": "The questions of a thread are answered one at a time, in order, and threads do not wait for others.",
+    "tried-again": "What fails is tried three times, and is then laid aside with the reason.",
+    "edits-count": "The newest words of a question are the ones that are answered, also while it is being answered.",
+    "deletions-count": "A question that was deleted is not answered, and what was answered is taken back.",
+    "stops-count": "A stop reaches the answer, wherever it is written.",
     # Running
     "summary": "A reading ends with counts of what was added, changed, unchanged, removed and failed.",
     "json": "For programs there is one JSON object with the same keys, whatever happens.",

@@ -8,6 +8,7 @@ from core.model.conversation import Conversation, Turn
 from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
 from core.model.inbound import Inbound, InboundKind, Setting
 from core.model.places import Message, MessageRef, Person, ThreadRef, WorkspaceRef
+from core.model.policy import Actor, Deed, Policy
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
     CONTEXT_LIMIT,
@@ -29,6 +30,7 @@ __all__ = [
     "NO_QUESTION",
     "QUESTION_LIMIT",
     "SELECTION_LIMIT",
+    "Actor",
     "Answer",
     "Asked",
     "Cancellation",
@@ -37,6 +39,7 @@ __all__ = [
     "Citation",
     "Claim",
     "Conversation",
+    "Deed",
     "Deleted",
     "Delivery",
     "Document",
@@ -54,6 +57,7 @@ __all__ = [
     "Outline",
     "Passage",
     "Person",
+    "Policy",
     "Prices",
     "Progress",
     "Prompt",

@@ -1,0 +1,37 @@
+"""What moderators have set, and what they have done."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from core.model.places import Person, WorkspaceRef
+from core.model.value import Value
+
+
+class Policy(Value):
+    """How a workspace wants the bot to behave; without one, it answers."""
+
+    paused_by: Person | None = None
+    paused_at: datetime | None = None
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing is answered for now."""
+        return self.paused_by is not None
+
+
+class Actor(Value):
+    """Somebody who gives an order; the platform has said whether they may moderate there."""
+
+    person: Person
+    home: WorkspaceRef
+    may_moderate: bool
+
+
+class Deed(Value):
+    """Something that a moderator did, for whoever asks later; `about` names what it was done to, without any text."""
+
+    by: Person
+    did: str
+    about: str = ""
+    at: datetime

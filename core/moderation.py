@@ -1,0 +1,92 @@
+"""What moderators may do: their rights are checked here, whatever a platform has shown, and every deed is noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.errors import NotAllowed
+from core.model import Actor, Deed, Policy, ThreadRef
+from core.ports import AuditLog, ConversationStore, PolicyStore
+
+SHOWN_DEEDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How things are in a workspace: its policy, and what moderators did last, newest first."""
+
+    policy: Policy
+    deeds: Sequence[Deed]
+
+
+class Moderation:
+    """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`."""
+
+    def __init__(
+        self,
+        policies: PolicyStore,
+        audit: AuditLog,
+        conversations: ConversationStore,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._policies = policies
+        self._audit = audit
+        self._conversations = conversations
+        self._now = now
+
+    async def status(self, actor: Actor) -> Standing:
+        """Say how things are; looking is no deed."""
+        _check(actor)
+        policy = await self._policies.load(actor.home)
+        return Standing(policy, await self._audit.recent(actor.home, limit=SHOWN_DEEDS))
+
+    async def pause(self, actor: Actor) -> bool:
+        """Answer nothing in the workspace from now on; say whether that is new."""
+        _check(actor)
+        if (await self._policies.load(actor.home)).is_paused:
+            return False
+        await self._note(actor, "pause")
+        await self._policies.save(actor.home, Policy(paused_by=actor.person, paused_at=self._now()))
+        return True
+
+    async def resume(self, actor: Actor) -> bool:
+        """Answer again; say whether that is new."""
+        _check(actor)
+        policy = await self._policies.load(actor.home)
+        if not policy.is_paused:
+            return False
+        await self._note(actor, "resume")
+        await self._policies.save(actor.home, policy.model_copy(update={"paused_by": None, "paused_at": None}))
+        return True
+
+    async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:
+        """Remove one conversation; say whether there was one. A thread of another workspace is nobody's business."""
+        _check(actor)
+        if thread.home != actor.home:
+            raise NotAllowed("That conversation belongs to another workspace.")
+        await self._note(actor, "forget thread", about=str(thread))
+        return await self._conversations.forget(thread)
+
+    async def forget_person(self, actor: Actor, person_id: str) -> int:
+        """Remove what somebody asked in the workspace; give the number of their turns."""
+        _check(actor)
+        await self._note(actor, "forget person", about=person_id)
+        return await self._conversations.forget_person(actor.home, person_id)
+
+    async def forget_everything(self, actor: Actor) -> int:
+        """Remove every conversation of the workspace; give their number."""
+        _check(actor)
+        await self._note(actor, "forget everything")
+        return await self._conversations.forget_workspace(actor.home)
+
+    async def _note(self, actor: Actor, did: str, *, about: str = "") -> None:
+        """Note the deed before it is done, so that none is done unnoted."""
+        await self._audit.record(actor.home, Deed(by=actor.person, did=did, about=about, at=self._now()))
+
+
+def _check(actor: Actor) -> None:
+    if not actor.may_moderate:
+        raise NotAllowed("Only moderators may do that. Ask one of them.")

@@ -1,0 +1,74 @@
+"""What every policy store and audit log promises."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from adapters.redis.audit import RedisAudit
+from adapters.redis.policies import RedisPolicies
+from core.model import Deed, Person, Policy, WorkspaceRef
+from core.ports import AuditLog, PolicyStore
+from tests.builders import NOON, thread
+from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+from tests.fixtures.redis import clean, place
+
+HOME = thread().home
+ELSEWHERE = WorkspaceRef(platform="test", workspace="{other}: w")
+ADA = Person(id="p1", name="Ada")
+PAUSED = Policy(paused_by=ADA, paused_at=NOON)
+FORMS = ["memory", "redis", "sentinel", "cluster"]
+
+
+@pytest.fixture(name="stores", params=FORMS)
+async def _stores(request: pytest.FixtureRequest) -> AsyncIterator[tuple[PolicyStore, AuditLog]]:
+    """Give one implementation of each after the other."""
+    if request.param == "memory":
+        yield MemoryPolicies(), MemoryAudit()
+        return
+    async with clean(place(request.param, request).url) as client:
+        yield RedisPolicies(client), RedisAudit(client)
+
+
+@pytest.fixture(name="policies")
+def _policies(stores: tuple[PolicyStore, AuditLog]) -> PolicyStore:
+    return stores[0]
+
+
+@pytest.fixture(name="audit")
+def _audit(stores: tuple[PolicyStore, AuditLog]) -> AuditLog:
+    return stores[1]
+
+
+def deed(number: int) -> Deed:
+    """Something that was done."""
+    return Deed(by=ADA, did=f"pause {number}", about="p2", at=NOON + timedelta(hours=number))
+
+
+async def test_nothing_was_set_at_first(policies: PolicyStore) -> None:
+    """The usual policy answers."""
+    assert await policies.load(HOME) == Policy()
+    assert not Policy().is_paused
+
+
+async def test_a_policy_stays_until_it_is_changed(policies: PolicyStore) -> None:
+    """And belongs to one workspace."""
+    await policies.save(HOME, PAUSED)
+    await policies.save(ELSEWHERE, PAUSED)
+    await policies.save(ELSEWHERE, Policy())
+
+    assert (await policies.load(HOME), await policies.load(ELSEWHERE)) == (PAUSED, Policy())
+    assert PAUSED.is_paused
+
+
+async def test_deeds_come_back_newest_first(audit: AuditLog) -> None:
+    """As many as were asked for, and only those of the workspace."""
+    for number in range(4):
+        await audit.record(HOME, deed(number))
+    await audit.record(ELSEWHERE, deed(9))
+
+    assert list(await audit.recent(HOME, limit=3)) == [deed(3), deed(2), deed(1)]
+    assert list(await audit.recent(HOME, limit=0)) == []
+    assert list(await audit.recent(ELSEWHERE, limit=9)) == [deed(9)]

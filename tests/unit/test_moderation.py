@@ -1,0 +1,82 @@
+"""Moderators' orders: who may give them, what they do, and that they are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from core.errors import NotAllowed
+from core.model import Actor, Deed, Person, Policy
+from core.moderation import Moderation, Standing
+from tests.builders import NOON, thread, turn_of
+from tests.fakes.conversations import MemoryConversations
+from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+
+ADA = Person(id="p1", name="Ada")
+MODERATOR = Actor(person=ADA, home=thread().home, may_moderate=True)
+STUDENT = MODERATOR.model_copy(update={"may_moderate": False})
+ORDERS: dict[str, Callable[[Moderation, Actor], Awaitable[object]]] = {
+    "status": lambda moderation, actor: moderation.status(actor),
+    "pause": lambda moderation, actor: moderation.pause(actor),
+    "resume": lambda moderation, actor: moderation.resume(actor),
+    "forget thread": lambda moderation, actor: moderation.forget_thread(actor, thread()),
+    "forget person": lambda moderation, actor: moderation.forget_person(actor, "p2"),
+    "forget everything": lambda moderation, actor: moderation.forget_everything(actor),
+}
+
+
+@pytest.fixture(name="conversations")
+def _conversations() -> MemoryConversations:
+    return MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
+
+
+@pytest.fixture(name="moderation")
+def _moderation(conversations: MemoryConversations) -> Moderation:
+    return Moderation(MemoryPolicies(), MemoryAudit(), conversations, now=lambda: NOON)
+
+
+@pytest.mark.promise("moderators-only")
+@pytest.mark.parametrize("order", ORDERS)
+async def test_only_moderators_give_orders(moderation: Moderation, order: str) -> None:
+    """Everybody else is refused, nothing happens, and nothing is noted."""
+    with pytest.raises(NotAllowed, match="Only moderators"):
+        await ORDERS[order](moderation, STUDENT)
+
+    assert await moderation.status(MODERATOR) == Standing(Policy(), ())
+
+
+async def test_a_pause_lasts_until_it_is_ended(moderation: Moderation) -> None:
+    """Doing it twice is no error, and is noted once."""
+    assert [await moderation.pause(MODERATOR), await moderation.pause(MODERATOR)] == [True, False]
+    paused = await moderation.status(MODERATOR)
+    assert [await moderation.resume(MODERATOR), await moderation.resume(MODERATOR)] == [True, False]
+    resumed = await moderation.status(MODERATOR)
+
+    assert paused == Standing(Policy(paused_by=ADA, paused_at=NOON), (Deed(by=ADA, did="pause", at=NOON),))
+    assert resumed.policy == Policy()
+    assert [deed.did for deed in resumed.deeds] == ["resume", "pause"]
+
+
+@pytest.mark.promise("forget")
+@pytest.mark.parametrize(
+    ("order", "gone", "about"),
+    [("forget thread", True, str(thread())), ("forget person", 0, "p2"), ("forget everything", 1, "")],
+)
+async def test_what_is_forgotten_is_noted(
+    moderation: Moderation, conversations: MemoryConversations, order: str, gone: object, about: str
+) -> None:
+    """With whom or what it was about, and no text."""
+    await conversations.append(thread(), turn_of("What is a robot?"))
+
+    assert await ORDERS[order](moderation, MODERATOR) == gone
+    assert (await moderation.status(MODERATOR)).deeds == (Deed(by=ADA, did=order, about=about, at=NOON),)
+
+
+async def test_threads_of_other_workspaces_are_out_of_reach(moderation: Moderation) -> None:
+    """Though somebody moderates their own."""
+    elsewhere = thread().model_copy(update={"workspace": "other"})
+
+    with pytest.raises(NotAllowed, match="another workspace"):
+        await moderation.forget_thread(MODERATOR, elsewhere)
