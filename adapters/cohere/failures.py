@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
 
+from adapters.certificates import is_untrusted
 from adapters.retries import Passing, wished_wait
 from core.errors import FootnoteError
 
@@ -53,6 +54,8 @@ def judge(error: Exception) -> Passing | None:
             return Passing("time-out")
         case httpx.UnsupportedProtocol() | httpx.LocalProtocolError():
             return None
+        case httpx.TransportError() if is_untrusted(error):
+            return None
         case httpx.TransportError():
             return Passing("connection")
         case _:
@@ -84,6 +87,9 @@ class Explainer:
                 return "COHERE_BASE_URL is not an address. It looks like https://api.cohere.com.", True
             case httpx.LocalProtocolError() | UnicodeEncodeError():
                 return "COHERE_API_KEY holds characters that cannot be in a key. Copy it again.", True
+            case httpx.TransportError() if is_untrusted(error):
+                says = f"The certificate at {self.address} is not trusted."
+                return f"{says} Check COHERE_BASE_URL and the system's certificates.", True
             case TimeoutError() | httpx.TransportError():
                 return f"Cohere cannot be reached at {self.address}. Try again in a moment.", False
             case _:  # the client fails in many ways on answers of another shape

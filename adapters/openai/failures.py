@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adapters.certificates import is_untrusted
 from adapters.retries import Passing, wished_wait
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ REFUSED = "The chat model's service refused the request. Check OPENAI_MODEL: its
 BUSY = "The chat model's service has too much to do. Try again in a moment."
 FAILED = "The chat model's service failed. Try again in a moment."
 UNREACHABLE = "The chat model's service cannot be reached. Try again in a moment, or check OPENAI_BASE_URL."
+CERTIFICATE = (
+    "The certificate of the chat model's service is not trusted. Check OPENAI_BASE_URL and the system's certificates."
+)
 SLOW = "The chat model's service did not answer in time. Try again in a moment."
 BROKEN = "The chat model's service gave no complete answer. Try again in a moment."
 
@@ -97,6 +101,8 @@ def _of_words(status: int, text: str) -> str | None:
 def _of_connection(error: Exception) -> Failure:
     from httpx2 import ReadTimeout
 
+    if is_untrusted(error):
+        return Failure(CERTIFICATE, lasting=True)
     if isinstance(error, ReadTimeout | TimeoutError) or isinstance(error.__cause__, ReadTimeout):
         return Failure(SLOW, Passing("timed out"))
     return Failure(UNREACHABLE, Passing("no connection"))

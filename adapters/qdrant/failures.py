@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ssl
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from adapters.certificates import is_untrusted
 from adapters.retries import Passing
 from adapters.vendor_text import quoted
 from core.errors import RetrievalUnavailable
@@ -48,7 +48,7 @@ def judge(error: Exception) -> Passing | None:
     match error:
         case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
             return Passing("no answer in time")
-        case ResponseHandlingException(source=TransportError()) if not _is_untrusted(error):
+        case ResponseHandlingException(source=TransportError()) if not is_untrusted(error):
             return Passing("no connection")
         case UnexpectedResponse(status_code=int(status)) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
             return Passing(f"status {status}")
@@ -90,7 +90,7 @@ def _translate(error: Exception) -> RetrievalUnavailable:
         case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
             return RetrievalUnavailable(SLOW)
         case ResponseHandlingException(source=TransportError()):
-            return WrongSettings(CERTIFICATE) if _is_untrusted(error) else RetrievalUnavailable(UNREACHABLE)
+            return WrongSettings(CERTIFICATE) if is_untrusted(error) else RetrievalUnavailable(UNREACHABLE)
         case UnexpectedResponse():
             return _of_status(error)
         case QdrantException():
@@ -122,14 +122,3 @@ def _is_qdrant(error: UnexpectedResponse) -> bool:
     except ValueError:
         return False
     return isinstance(body.get("status"), dict)
-
-
-def _is_untrusted(error: Exception) -> bool:
-    return any(isinstance(one, ssl.SSLCertVerificationError) for one in _chain(error))
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Go back to what caused a failure; the clients wrap each other's exceptions."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

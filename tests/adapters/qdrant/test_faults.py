@@ -9,12 +9,11 @@ from uuid import UUID
 import pytest
 
 from adapters.qdrant.connection import Connection
-from adapters.qdrant.failures import BUSY, CERTIFICATE, FOREIGN, KEY, REFUSED, RIGHTS, SLOW, STRANGER, UNREACHABLE
+from adapters.qdrant.failures import BUSY, FOREIGN, KEY, REFUSED, RIGHTS, SLOW, STRANGER, UNREACHABLE
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
 from core.events import Event, Retried, unobserved
 from core.model import IndexQuery
 from tests.adapters.qdrant.shelf import HASTE, TWICE, opened, page, put, texts
-from tests.adapters.qdrant.tls import TlsFront
 from tests.servers.qdrant import QdrantServer
 from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 from tests.waiting import wait_until
@@ -302,25 +301,3 @@ def test_an_unencrypted_key_is_pointed_out(url: str, key: str | None, *, shown: 
     connection = Connection(url, key, retries=TWICE, patience=HASTE, observer=unobserved)
 
     assert connection.shows_key == shown
-
-
-async def test_a_certificate_that_the_system_trusts_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An https address is encrypted, and the certificate is looked at."""
-    async with QdrantServer(api_key=SECRET) as server, TlsFront(server.url) as front:
-        monkeypatch.setenv("SSL_CERT_FILE", str(front.certificate))
-        async with opened(front.url, api_key=SECRET) as index:
-            assert "empty" in await index.check()
-
-
-async def test_a_certificate_that_nobody_trusts_is_refused_at_once() -> None:
-    """Trying again would not help, and the key is not sent."""
-    seen: list[Event] = []
-    async with (
-        QdrantServer(api_key=SECRET) as server,
-        TlsFront(server.url) as front,
-        opened(front.url, api_key=SECRET, observer=seen.append) as index,
-    ):
-        with pytest.raises(Misconfigured) as caught:
-            await index.check()
-
-    assert (str(caught.value), server.received, seen) == (CERTIFICATE, [], [])
