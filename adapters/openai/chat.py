@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from adapters.openai.client import Patience, connect, place
 from adapters.openai.dialect import Dialect
 from adapters.openai.events import Events
-from adapters.openai.failures import BrokenAnswer, diagnose, failures
+from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Reading
 from adapters.openai.watch import Watch
 from adapters.retries import Retries
@@ -189,7 +189,7 @@ async def _whole(stream: AsyncStream[object], watch: Watch) -> bytes:
 
 def _bytes(stream: AsyncStream[object], kind: str) -> AsyncIterator[bytes]:
     if "html" in kind:
-        raise BrokenAnswer("a web page in place of an answer")
+        raise WebPage
     return stream.response.aiter_bytes()
 
 

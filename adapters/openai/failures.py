@@ -17,7 +17,11 @@ FORBIDDEN = "The key may not use the chat model {model!r}. Check OPENAI_API_KEY 
 UNKNOWN_MODEL = "The chat model {model!r} is not known at this address. Check OPENAI_MODEL and OPENAI_BASE_URL."
 NO_CREDIT = "The account of the chat model has no credit left. Top it up, or use another OPENAI_API_KEY."
 TOO_LONG = "The conversation is too long for the chat model {model!r}. Set OPENAI_MODEL to one that reads more."
-REFUSED = "The chat model's service refused the request. Check OPENAI_MODEL: its name, and that it can call tools."
+REFUSED = (
+    "The chat model's service refused the request. Check OPENAI_MODEL, its name and that it can call tools, and "
+    "OPENAI_BASE_URL."
+)
+PAGE = "A web page came in place of the chat model's answer. Try again in a moment, or check OPENAI_BASE_URL."
 BUSY = "The chat model's service has too much to do. Try again in a moment."
 FAILED = "The chat model's service failed. Try again in a moment."
 UNREACHABLE = "The chat model's service cannot be reached. Try again in a moment, or check OPENAI_BASE_URL."
@@ -42,9 +46,16 @@ class BrokenAnswer(Exception):
     """What came is no answer; `str` says in a few words why."""
 
 
+class WebPage(BrokenAnswer):
+    """What came is for people: somebody else lives there, or a gateway on the way has something to say."""
+
+    def __init__(self) -> None:
+        super().__init__("a web page in place of an answer")
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure as people and retries want it; `lasting` when only an operator can end it."""
+    """A failure as people and retries want it; `lasting` when only an operator can end it, or probably so."""
 
     sentence: str
     passing: Passing | None = None
@@ -72,6 +83,8 @@ def diagnose(error: Exception, model: str) -> Failure:
             return _of_status(error, model)
         case APIConnectionError() | HTTPError() | ClientError() | OSError():
             return _of_connection(error)
+        case WebPage():
+            return Failure(PAGE, Passing(str(error)), lasting=True)
         case BrokenAnswer():
             return Failure(BROKEN, Passing(str(error)))
         case ValueError() | RecursionError():

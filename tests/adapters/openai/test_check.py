@@ -32,6 +32,7 @@ async def test_a_good_endpoint_is_named_with_its_model(model: OpenAIChat, server
         (404, {"message": "No such model."}, "OPENAI_MODEL"),
         (429, {"message": "x", "code": "insufficient_quota"}, "OPENAI_API_KEY"),
         (400, {"message": "x"}, "OPENAI_MODEL"),
+        (405, {"message": "x"}, "OPENAI_BASE_URL"),
     ],
 )
 async def test_what_an_operator_has_to_change_is_named(
@@ -54,6 +55,13 @@ async def test_the_server_itself_refuses_a_wrong_key_and_an_unknown_model(server
         await wrong_model.check()
     await wrong_key.aclose()
     await wrong_model.aclose()
+
+
+async def test_a_web_page_is_most_likely_a_wrong_address(model: OpenAIChat, server: ChatServer) -> None:
+    """The path behind the host is easily forgotten, and many services have a page for people there."""
+    server.broken = Reply(200, "<html>Welcome!</html>", {"Content-Type": "text/html"})
+    with pytest.raises(Misconfigured, match="check OPENAI_BASE_URL"):
+        await model.check()
 
 
 async def test_what_may_pass_is_no_mistake_in_the_settings(model: OpenAIChat, server: ChatServer) -> None:
