@@ -22,7 +22,7 @@ class Patience:
 
     connect: float = 5.0
     read: float = 30.0
-    whole: float = 300.0
+    whole: float = 900.0
 
 
 def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:

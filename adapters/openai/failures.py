@@ -53,6 +53,13 @@ class WebPage(BrokenAnswer):
         super().__init__("a web page in place of an answer")
 
 
+class EndlessAnswer(BrokenAnswer):
+    """What comes is larger or takes longer than any answer; another one would be no shorter."""
+
+    def __init__(self) -> None:
+        super().__init__("an answer without an end in sight")
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A failure as people and retries want it; `lasting` when only an operator can end it, or probably so."""
@@ -83,14 +90,22 @@ def diagnose(error: Exception, model: str) -> Failure:
             return _of_status(error, model)
         case APIConnectionError() | HTTPError() | ClientError() | OSError():
             return _of_connection(error)
-        case WebPage():
-            return Failure(PAGE, Passing(str(error)), lasting=True)
         case BrokenAnswer():
-            return Failure(BROKEN, Passing(str(error)))
+            return _of_answer(error)
         case ValueError() | RecursionError():
             return Failure(BROKEN, Passing("an event that is no JSON"))
         case _:
             return Failure(FAILED, Passing("an error in place of an answer"))
+
+
+def _of_answer(error: BrokenAnswer) -> Failure:
+    match error:
+        case WebPage():
+            return Failure(PAGE, Passing(str(error)), lasting=True)
+        case EndlessAnswer():
+            return Failure(BROKEN)
+        case _:
+            return Failure(BROKEN, Passing(str(error)))
 
 
 def _of_status(error: APIStatusError, model: str) -> Failure:

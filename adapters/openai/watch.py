@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from adapters.openai.client import Patience
-from adapters.openai.failures import BrokenAnswer
+from adapters.openai.failures import EndlessAnswer
 
 LARGEST = 32 * 1024 * 1024  # bytes, most of them the framing of tokens
 
@@ -22,13 +22,13 @@ class Watch:
         self._size = 0
 
     def saw(self, piece: bytes, *, is_news: bool) -> None:
-        """Take note of a piece. Raises `TimeoutError` or `BrokenAnswer` for one too many."""
+        """Take note of a piece. Raises `TimeoutError` or `EndlessAnswer` for one too many."""
         now = time.monotonic()
         self._size += len(piece)
-        if self._size > LARGEST:
-            raise BrokenAnswer("an answer larger than any")
+        if self._size > LARGEST or now - self._begun > self._patience.whole:
+            raise EndlessAnswer
         self._heard = now if is_news else self._heard
-        if now - self._heard > self._patience.read or now - self._begun > self._patience.whole:
+        if now - self._heard > self._patience.read:
             raise TimeoutError
 
     def resume(self) -> None:

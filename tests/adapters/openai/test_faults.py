@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from adapters.openai import OpenAIChat, Patience
-from adapters.openai.failures import BrokenAnswer
+from adapters.openai.failures import EndlessAnswer
 from adapters.openai.watch import LARGEST, Watch
 from adapters.retries import Retries
 from core.agent import Agent
@@ -149,11 +150,10 @@ async def test_what_asking_again_cannot_change_is_asked_once(
     assert len(server.received) == 1
 
 
-@pytest.mark.parametrize("status", [200, 400, 503])
-async def test_an_answer_that_trickles_is_given_up(server: ChatServer, events: list[Event], status: int) -> None:
+@pytest.mark.parametrize("status", [400, 503])
+async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: list[Event], status: int) -> None:
     """Every byte comes in time, and the whole never does."""
-    patience = Patience(connect=0.2, read=0.2, whole=0.4)
-    model = model_of(server, patience=patience, observer=events.append)
+    model = model_of(server, patience=Patience(connect=0.2, read=0.2), observer=events.append)
     server.broken = Trickle(status)
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
         await ask(model)
@@ -161,21 +161,29 @@ async def test_an_answer_that_trickles_is_given_up(server: ChatServer, events: l
     assert events == [Retried("openai", attempt, "timed out") for attempt in (1, 2)]
 
 
-async def test_an_answer_that_never_ends_is_given_up(server: ChatServer) -> None:
-    """A model that repeats itself would write until somebody stops it; what was shown is taken back."""
-    model = model_of(server, patience=Patience(whole=0.2))
-    server.stream(Forever(b'data: {"choices": [{"delta": {"content": "Robots! "}}]}\n\n'))
-    _script_good(server)
-    assert (await ask(model, tools=()))[-3:] == [Restarted(), *GOOD]
+@pytest.mark.parametrize("streams", [True, False])
+async def test_an_answer_that_never_ends_is_given_up(server: ChatServer, events: list[Event], streams: bool) -> None:
+    """A model that repeats itself would do so again, and somebody pays for each word."""
+    model = model_of(server, patience=Patience(whole=0.2), observer=events.append)
+    server.streams = streams
+    server.say("Robots! ", then=Forever(chunk_of("Robots! ") if streams else b" "))
+    with pytest.raises(ModelUnavailable, match="no complete answer"):
+        await ask(model)
     await server.hung_up.wait()
     await model.aclose()
+    assert (len(server.received), events) == (1, [])
+
+
+def chunk_of(text: str) -> bytes:
+    """An event as its bytes."""
+    return f"data: {json.dumps(chunk({'content': text}))}\n\n".encode()
 
 
 def test_an_answer_larger_than_any_is_none() -> None:
     """It would fill the memory before its time is over."""
     watch = Watch(PATIENT)
     watch.saw(bytes(LARGEST), is_news=True)
-    with pytest.raises(BrokenAnswer, match="larger than any"):
+    with pytest.raises(EndlessAnswer):
         watch.saw(b"x", is_news=True)
 
 
