@@ -1,8 +1,9 @@
 """Splits Markdown for platforms that limit the length of a message. Nothing here waits, reads or writes.
 
 The rules it keeps: no piece is longer than the limit, and none is blank; a code fence or an inline mark that a cut
-leaves open is closed at the end of the piece and opened again in the next. But for white space at the cuts and the
-marks that such repairs add, the pieces joined give the text back.
+leaves open is closed at the end of the piece and opened again in the next; no cut falls within a link, an emoji or
+another character of several code points. But for white space at the cuts and the marks that such repairs add, the
+pieces joined give the text back.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-SMALLEST_LIMIT = 40  # characters: with less, the marks to close and to open again leave no room for text
+from core.graphemes import boundary
+
+SMALLEST_LIMIT = 40  # units: with less, the marks to close and to open again leave no room for text
 
 _REACH = 4_000  # characters behind the limit in which the end of a mark is looked for
 _FENCE = re.compile(r"^([ \t>]{0,40})(`{3,}|~{3,})([^\n]{0,200})$", re.MULTILINE)
 _INLINE = re.compile(r"\\.|(`+)|(\*{1,3}|~~)")
 _ATOM = re.compile(  # what is never cut if it can be avoided: escapes, [n] marks, links, addresses, marks
-    r"\\.|!?\[[^\[\]\n]{0,300}\](?:\([^()\s]{0,1000}(?:\([^()\s]{0,300}\)[^()\s]{0,300})?\))?"
+    r"\\.|\[\[\d{1,4}\]\]\(<[^<>\s]{1,2000}>\)"
+    r"|!?\[[^\[\]\n]{0,300}\](?:\([^()\s]{0,1000}(?:\([^()\s]{0,300}\)[^()\s]{0,300})?\))?"
     r"|<[^<>\s]{1,1000}>|https?://\S{1,1000}|`+|\*+|~~"
 )
 _PARAGRAPH = re.compile(r"(?=\n[ \t]*\n)")
@@ -49,19 +53,32 @@ class _Cut:
     opening: str = ""
 
 
+def units(text: str) -> int:
+    """Count a text as the strictest platform may: an emoji outside of the first 65,536 code points counts twice."""
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
 def split(text: str, limit: int) -> list[str]:
-    """Cut *text* into pieces of at most *limit* characters: between paragraphs, else lines, sentences, words."""
+    """Cut *text* into pieces of at most *limit* units: between paragraphs, else lines, sentences, words, characters."""
     if limit < SMALLEST_LIMIT:
         raise ValueError(f"the limit is {limit}; it has to be at least {SMALLEST_LIMIT}")
     text = _closed(text.rstrip())
     pieces: list[str] = []
     opened = 0
-    while len(text) > limit:
-        cut = _cut(text[: limit + _REACH], opened, limit)
+    while (room := _room(text, limit)) < len(text):
+        cut = _cut(text[: limit + _REACH], opened, room)
         pieces.append(text[: cut.at].rstrip() + cut.closing)
         text = cut.opening + text[cut.resume :]
         opened = len(cut.opening)
     return [piece for piece in (*pieces, text) if piece.strip()]
+
+
+def _room(text: str, limit: int) -> int:
+    """Count how many code points at the start of *text* have at most *limit* units."""
+    room = min(len(text), limit)
+    while (excess := units(text[:room]) - limit) > 0:
+        room -= (excess + 1) // 2
+    return room
 
 
 def _closed(text: str) -> str:
@@ -93,13 +110,14 @@ def _place(text: str, opened: int, budget: int, fences: Sequence[_Fence]) -> int
         barred = [
             *lines,
             *((f.body, f.end) for f in fences if breaks is not _LINE),
-            *(whole if breaks is _WORD else []),
+            *(whole if breaks in (_SENTENCE, _WORD) else []),
         ]
         places = [m.start() for m in breaks.finditer(text, least + 1) if m.start() <= budget]
         free = [at for at in places if not any(start < at < end for start, end in barred)]
         if free:
             return free[-1]
-    return next((start for start, end in (*lines, *whole) if opened < start < budget < end), budget)
+    at = next((start for start, end in (*lines, *whole) if opened < start < budget < end), budget)
+    return max(boundary(text, at), opened + 1)
 
 
 def _repaired(text: str, at: int, fences: Sequence[_Fence]) -> _Cut:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.markdown import split
+from core.markdown import split, units
 
 
 def bare(text: str) -> str:
@@ -222,3 +222,32 @@ def test_real_pages_are_split_into_messages(shared_data: Path) -> None:
         infos = r"```\w.*"
         assert bare(re.sub(infos, "", "\n".join(pieces))) == bare(re.sub(infos, "", text))
         assert [piece for piece in pieces if len(piece) > 2_000 or open_fences(piece)] == []
+
+
+@pytest.mark.parametrize("character", ["👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "❤️", "e\u0301", "क्ष", "각", "🏴\U000e0067\U000e007f"])
+def test_characters_of_several_code_points_stay_whole(character: str) -> None:
+    """A family, a flag or an accent is never torn apart, and no piece is longer than the strictest count allows."""
+    pieces = split(character * 60, 40)
+
+    assert [piece.replace(character, "") for piece in pieces] == [""] * len(pieces)
+    assert [piece for piece in pieces if units(piece) > 40] == []
+
+
+def test_a_character_without_an_end_is_cut() -> None:
+    """A thousand accents on one letter are no character that anybody wrote."""
+    assert "".join(split("e" + "\u0301" * 1_000, 40)) == "e" + "\u0301" * 1_000
+
+
+def test_a_link_is_not_cut_between_the_sentences_of_its_label() -> None:
+    """A label may hold a full stop."""
+    assert split("Here it says what you want. [One. Two](https://x.example/a)", 50) == [
+        "Here it says what you want.",
+        "[One. Two](https://x.example/a)",
+    ]
+
+
+def test_a_footnote_that_is_a_link_stays_whole() -> None:
+    """Its brackets in brackets belong together."""
+    mark = "[[1]](<https://x.example/a>)"
+
+    assert split(f"{'x' * 30}{mark}", 40) == ["x" * 30, mark]
