@@ -12,6 +12,7 @@ import pytest
 pytest_plugins = ["tests.fixtures.commands", "tests.fixtures.redis"]
 
 SETTINGS = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -19,7 +20,7 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the settings of whoever runs it, or writes into their data folder."""
     for name in list(os.environ):
-        if name.startswith(SETTINGS) and name != "FOOTNOTE_SHARED_DATA":
+        if name.upper() in PROXIES or (name.startswith(SETTINGS) and name != "FOOTNOTE_SHARED_DATA"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(tmp_path / "footnote"))
 

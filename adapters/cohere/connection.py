@@ -30,7 +30,7 @@ CONNECT = 5.0  # seconds
 class Timeouts:
     """How many seconds one try may take, from the first byte sent to the last received."""
 
-    query: float = 10.0  # a person waits
+    query: float = 5.0  # a person waits
     passages: float = 60.0
 
 
@@ -117,9 +117,9 @@ def unusable(what: str, *, by_operator: bool = False) -> CallFailed:
 def _build(account: Account, turns: Turns) -> tuple[AsyncClientV2, AsyncClient]:
     """Make the client, in a worker thread: importing it takes most of a second.
 
-    It is given an HTTP client of its own, which trusts what the system trusts and reads nothing else of the
-    environment, so that no proxy and no `.netrc` is used behind our back; and an address and a key, so that it looks
-    for neither. Answers are unpacked one after the other: each takes the client some milliseconds.
+    It is given an HTTP client of its own, which takes proxies and certificates from the machine, as whoever is behind
+    a proxy needs; and an address and a key, so that it looks for neither. Answers are unpacked one after the other:
+    each takes the client some milliseconds.
     """
     import numpy as np  # noqa: F401 # pyright: ignore[reportUnusedImport] - loaded here, used by whoever decodes
     from cohere import AsyncClientV2
@@ -132,7 +132,6 @@ def _build(account: Account, turns: Turns) -> tuple[AsyncClientV2, AsyncClient]:
     http = AsyncClient(
         timeout=Timeout(None, connect=CONNECT),
         limits=Limits(max_connections=None),
-        trust_env=False,
         verify=ssl.create_default_context(),
         event_hooks={"response": [in_turn]},
     )
