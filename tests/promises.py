@@ -54,6 +54,17 @@ PROMISES = {
     "edits-count": "The newest words of a question are the ones that are answered, also while it is being answered.",
     "deletions-count": "A question that was deleted is not answered, and what was answered is taken back.",
     "stops-count": "A stop reaches the answer, wherever it is written.",
+    # On chat platforms
+    "nothing-pings": "Nothing that a model or a document wrote notifies, jumps, hides or shows a picture.",
+    "honest-links": "A link leads where its label says, and shows no preview.",
+    "streaming-is-harmless": "What is shown while an answer is written can do no more than the finished answer.",
+    "messages-stand-alone": "A long answer is cut between paragraphs, and every message closes what it opens.",
+    "only-when-asked": "The bot answers those who speak to it, and leaves people who talk to each other alone.",
+    "people-only": "Bots, webhooks, system messages and copies from elsewhere are never answered.",
+    "edits-are-edits": "A preview, a pin or a new thread is no edit; changed words are.",
+    "posted-once": "A message whose confirmation was lost is posted once.",
+    "final-state": "The last state of an answer reaches the reader, however badly the platform behaves.",
+    "bounded-pace": "Messages change at the pace that the platform allows.",
     # Running
     "summary": "A reading ends with counts of what was added, changed, unchanged, removed and failed.",
     "json": "For programs there is one JSON object with the same keys, whatever happens.",

@@ -1,0 +1,1 @@
+"""Discord: gateway events in, answers out."""

@@ -1,0 +1,138 @@
+"""Decides whether a message is for the bot, and where an answer goes. Nothing here waits or looks anything up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.model import (
+    Asked,
+    Deleted,
+    Edited,
+    Inbound,
+    InboundKind,
+    Message,
+    Question,
+    ReplyAddress,
+    Setting,
+    Signal,
+)
+
+
+class Action(StrEnum):
+    """What is to be done."""
+
+    LEAVE = "leave"
+    OPEN_THREAD = "open_thread"
+    ANSWER_HERE = "answer_here"
+    REVISE = "revise"
+    WITHDRAW = "withdraw"
+
+
+class Reason(StrEnum):
+    """Why; for tests and logs."""
+
+    DIRECT = "a direct message"
+    MENTIONED = "the bot is mentioned"
+    FOLLOW_UP = "a follow-up in a thread of the bot"
+    GONE = "the message was deleted"
+    NOT_ADDRESSED = "nobody spoke to the bot"
+    SOMEBODY_ELSE = "somebody else is addressed"
+    UNREADABLE = "the text may not be read without a mention"
+    WORDLESS = "there are no words"
+    BYSTANDER = "somebody who has not asked here says something that is no question"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the bot knows and may do where the message stands.
+
+    `threads_we_own` are the ids of threads that it has opened or answered in at somebody's wish. `askers` are the
+    people who have asked in this thread, None where that is not known.
+    """
+
+    me: str
+    threads_we_own: Collection[str] = ()
+    reads_all: bool = False
+    opens_threads: bool = True
+    askers: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be done and why; `reads_thread` says that what others said before in the thread is context."""
+
+    action: Action
+    reason: Reason
+    reads_thread: bool = False
+
+    @property
+    def is_for_us(self) -> bool:
+        """Whether anything is to be done at all."""
+        return self.action is not Action.LEAVE
+
+
+def route(inbound: Inbound, standing: Standing) -> Decision:
+    """Decide about one message, one edit or one deletion."""
+    if inbound.kind is InboundKind.DELETED:
+        return Decision(Action.WITHDRAW, Reason.GONE)
+    decision = _addressed(inbound, standing)
+    if inbound.kind is InboundKind.EDITED and decision.is_for_us:
+        return Decision(Action.REVISE, decision.reason, decision.reads_thread)
+    return decision
+
+
+def _addressed(inbound: Inbound, standing: Standing) -> Decision:
+    if inbound.setting is Setting.DIRECT:
+        return Decision(Action.ANSWER_HERE, Reason.DIRECT)
+    is_ours = inbound.setting is Setting.THREAD and inbound.thread.thread in standing.threads_we_own
+    if standing.me in inbound.mentions:
+        if inbound.setting is Setting.CHANNEL and standing.opens_threads:
+            return Decision(Action.OPEN_THREAD, Reason.MENTIONED)
+        return Decision(
+            Action.ANSWER_HERE, Reason.MENTIONED, reads_thread=inbound.setting is Setting.THREAD and not is_ours
+        )
+    silence = _reason_for_silence(inbound, standing) if is_ours else Reason.NOT_ADDRESSED
+    return Decision(Action.LEAVE, silence) if silence else Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP)
+
+
+def _reason_for_silence(inbound: Inbound, standing: Standing) -> Reason | None:
+    """Say why a message in a thread of the bot is none for the bot; None if it is."""
+    if inbound.mentions or inbound.is_reply_to not in ("", standing.me, inbound.author_id):
+        return Reason.SOMEBODY_ELSE
+    if not standing.reads_all:
+        return Reason.UNREADABLE
+    if not inbound.text:
+        return Reason.WORDLESS
+    is_bystander = standing.askers is not None and inbound.author_id not in standing.askers
+    replies_to_us = inbound.is_reply_to == standing.me
+    return Reason.BYSTANDER if is_bystander and not replies_to_us and "?" not in inbound.text else None
+
+
+def signal(inbound: Inbound, decision: Decision, *, before: tuple[Message, ...] = ()) -> Signal | None:
+    """Give what goes into the inbox, or None; `InvalidInput` with a sentence for the reader if nothing is asked.
+
+    *before* is what others said in the thread. Whoever replies to a message with nothing but a mention asks what that
+    message asks.
+    """
+    if not decision.is_for_us:
+        return None
+    if decision.action is Action.WITHDRAW:
+        return Deleted(message=inbound.message)
+    quoted = inbound.quoted
+    text = inbound.text
+    if not text and quoted:
+        text, quoted = quoted[-1].text, quoted[:-1]
+    question = Question.create(
+        message=inbound.message,
+        revision=inbound.revision,
+        text=text,
+        author=inbound.author,
+        context=(*before, *quoted),
+        reply_to=inbound.reply_to,
+        asked_at=inbound.at,
+    )
+    if decision.action is Action.REVISE:
+        return Edited(question=question)
+    return Asked(question=question, address=ReplyAddress(thread=inbound.thread, message=inbound.message))

@@ -1,0 +1,223 @@
+"""Shows an answer while it is written: posts once, then edits at a bounded pace; what surfaces share, free of vendors.
+
+Whoever writes the answer calls `show` with each snapshot and never waits. One editor task posts and edits: the newest
+snapshot wins. `finish` brings the last one, and returns when the platform has confirmed it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self, TypeVar
+
+from adapters.posting import Gone, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
+
+Result = TypeVar("Result")
+
+BLANK = "…"  # what a message shows whose text was taken back; no platform has empty ones
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often messages change, and how long it is tried, in seconds unless it says otherwise."""
+
+    interval: float = 1.2  # between two calls at least
+    longest: float = 10.0  # between two calls, however slow the platform is
+    patience: int = 3  # failures in a row after which nothing more is shown before the end
+    tries: int = 6  # failures at the end after which the messages are given up
+    endurance: float = 300.0  # of waits that the platform asks for, in all
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """The clock that a draft goes by."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class Draft:
+    """One answer on its way; use it as a context, and end with `finish`.
+
+    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again.
+    """
+
+    def __init__(
+        self,
+        poster: Poster,
+        nonces: Callable[[int], str],
+        *,
+        posted: Sequence[Posted] = (),
+        pace: Pace = Pace(),
+        timer: Timer = Timer(),
+    ) -> None:
+        self._poster = poster
+        self._nonces = nonces
+        self._pace = pace
+        self._timer = timer
+        self._shown = list(posted)
+        self._old: list[Posted] = []
+        self._posts = len(self._shown)
+        self._wanted: tuple[str, ...] = ()
+        self._changed = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._interval = pace.interval
+        self._last_call = float("-inf")
+        self._rest_until = float("-inf")
+        self._editor: asyncio.Task[None] | None = None
+        self.is_deleted = False
+        self.waited = 0.0  # seconds that the platform asked for
+
+    @property
+    def messages(self) -> tuple[Posted, ...]:
+        """The messages of the answer, in order."""
+        return tuple(self._shown)
+
+    async def __aenter__(self) -> Self:
+        self._editor = asyncio.create_task(self._edit())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._editor is None:
+            return
+        self._editor.cancel()
+        await asyncio.wait([self._editor])
+        if not self._editor.cancelled():
+            self._editor.exception()  # `finish` has raised it, or something else was raised before
+
+    def show(self, parts: Sequence[str]) -> None:
+        """Say what the messages should be by now; none means that what was shown is taken back."""
+        self._wanted = tuple(parts)
+        self._changed.set()
+
+    async def finish(self, parts: Sequence[str]) -> tuple[Posted, ...]:
+        """Bring the messages to their final state, which the platform has confirmed when this returns.
+
+        Where they cannot be edited any more, the answer is posted anew and the old messages go. Raises
+        `PostingFailed` if the platform takes it in no way.
+        """
+        self._wanted = tuple(parts)
+        self._ending.set()
+        self._changed.set()
+        if self._editor is not None:
+            await self._editor
+        await self._settle()
+        return self.messages
+
+    async def _edit(self) -> None:
+        """Show snapshots until the end, or until showing them has failed too often."""
+        failures = 0
+        while failures < self._pace.patience and not self.is_deleted:
+            await self._changed.wait()
+            self._changed.clear()
+            if await self._is_ending():
+                return
+            failure = await self._attempt(self._wanted or ((BLANK,) if self._shown else ()))
+            failures = failures + 1 if failure else 0
+            if isinstance(failure, Refused):
+                return
+            if failure:
+                self._changed.set()
+
+    async def _settle(self) -> None:
+        """Try until the messages are as they should be, first with those that are there, then with new ones."""
+        failures = 0
+        while not self.is_deleted:
+            await self._rest()
+            failure = await self._attempt(self._wanted)
+            if failure is None:
+                break
+            failures += not isinstance(failure, TooFast)
+            if isinstance(failure, Refused) or failures >= self._pace.tries or self.waited > self._pace.endurance:
+                self._start_anew(failure)
+                failures = 0
+            elif isinstance(failure, Unreachable):
+                self._rest_until = self._timer.now() + self._interval * failures
+        if self.is_deleted:
+            self._old, self._shown = [*self._old, *self._shown], []
+        await self._remove(self._old)
+
+    def _start_anew(self, failure: PostingFailed) -> None:
+        """Leave the messages that cannot be edited; raise the failure if there are none, or the platform is busy."""
+        if self._old or not self._shown or isinstance(failure, TooFast):
+            raise failure
+        self._old, self._shown = self._shown, []
+
+    async def _attempt(self, parts: Sequence[str]) -> PostingFailed | None:
+        """Bring the messages to *parts*; give the failure if that did not work."""
+        try:
+            await self._bring(parts)
+        except Gone:
+            self.is_deleted = True
+        except TooFast as failure:
+            self.waited += failure.wait
+            self._rest_until = self._timer.now() + failure.wait
+            self._interval = min(max(failure.wait, self._interval * 1.5), self._pace.longest)
+            return failure
+        except PostingFailed as failure:
+            return failure
+        return None
+
+    async def _bring(self, parts: Sequence[str]) -> None:
+        for at, part in enumerate(parts):
+            if at == len(self._shown):
+                self._shown.append(await self._post(part))
+            shown = self._shown[at]
+            if shown.text != part:
+                self._shown[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
+                await self._call(self._poster.edit(shown.id, part))
+                self._shown[at] = Posted(shown.id, part)
+        while len(self._shown) > len(parts):
+            with suppress(Gone):
+                await self._call(self._poster.delete(self._shown[-1].id))
+            self._shown.pop()
+
+    async def _post(self, part: str) -> Posted:
+        """Post the next message; a nonce whose message was deleted cannot be used again."""
+        while True:
+            try:
+                posted = await self._call(self._poster.post(part, self._nonces(self._posts)))
+            except Gone:
+                self._posts += 1
+                continue
+            self._posts += 1
+            return posted
+
+    async def _remove(self, messages: Sequence[Posted]) -> None:
+        for message in messages:
+            with suppress(PostingFailed):
+                await self._call(self._poster.delete(message.id))
+
+    async def _call(self, call: Awaitable[Result]) -> Result:
+        """Make a call; one that took long was made to wait by its client, and the next ones come more slowly."""
+        started = self._timer.now()
+        try:
+            return await call
+        finally:
+            self._last_call = self._timer.now()
+            took = self._last_call - started
+            self._interval = min(max(self._pace.interval, took, self._interval * 0.8), self._pace.longest)
+
+    async def _is_ending(self) -> bool:
+        """Wait until the next snapshot may be shown, or until the end, which waits for no pace."""
+        seconds = max(self._last_call + self._interval, self._rest_until) - self._timer.now()
+        if seconds > 0 and not self._ending.is_set():
+            waits = {asyncio.ensure_future(self._timer.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
+            try:
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for wait in waits:
+                    wait.cancel()
+        return self._ending.is_set()
+
+    async def _rest(self) -> None:
+        """Wait as long as the platform wants it, also at the end."""
+        seconds = self._rest_until - self._timer.now()
+        if seconds > 0:
+            await self._timer.sleep(seconds)

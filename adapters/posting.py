@@ -1,0 +1,65 @@
+"""What a platform does with the messages of an answer; what surfaces share, free of vendors."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.model import MessageRef
+
+_NONCE_LENGTH = 24  # characters; Discord allows 25
+
+
+class PostingFailed(Exception):
+    """What a platform may answer to a call; anything else that is raised is a mistake of ours."""
+
+
+class TooFast(PostingFailed):
+    """The platform wants to be left alone for some seconds."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__(f"wait {wait:g} s")
+        self.wait = wait
+
+
+class Gone(PostingFailed):
+    """The message is not there any more: somebody deleted it."""
+
+
+class Refused(PostingFailed):
+    """The platform will not do this, however often it is asked."""
+
+
+class Unreachable(PostingFailed):
+    """Nobody knows whether the call arrived; it may be made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message of ours, and what it shows as far as we know."""
+
+    id: str
+    text: str = ""
+
+
+class Poster(Protocol):
+    """What a platform does with the messages of one answer. Raises `PostingFailed` of some kind."""
+
+    async def post(self, part: str, nonce: str) -> Posted:
+        """Post a message; for a nonce that was used before, give that message with the text that it has."""
+        ...
+
+    async def edit(self, message_id: str, part: str) -> None:
+        """Replace the text of a message; doing it twice is no error."""
+        ...
+
+    async def delete(self, message_id: str) -> None:
+        """Remove a message."""
+        ...
+
+
+def nonce(question: MessageRef, revision: int, number: int) -> str:
+    """Give the same mark for the same message of an answer in every process, so that it is posted once."""
+    named = f"{question}#{revision}#{number}"
+    return hashlib.sha256(named.encode()).hexdigest()[:_NONCE_LENGTH]

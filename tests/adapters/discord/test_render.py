@@ -1,0 +1,353 @@
+"""Answers on Discord: nothing pings, nothing deceives, every message stands alone, and no word is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.discord.markdown import PART_LIMIT, dialect, parts
+from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
+from core.markdown import units
+from core.model import Answer, Citation, Status
+from tests.adapters.discord.reader import fences, links, live, previews, words
+
+GUIDE = "https://docs.example/robots#what"
+GAP = "\u200b"
+
+
+def source(number: int = 1, url: str = GUIDE, **fields: str) -> Citation:
+    """A footnote to a page about robots."""
+    standard = Citation(
+        number=number, chapter="one", section="What they are", title="Robots", url=url, relevance_score=0.934
+    )
+    return standard.model_copy(update=fields)
+
+
+def answer(text: str, *citations: Citation, status: Status = Status.ANSWERED, **fields: object) -> Answer:
+    """An answer with its footnotes."""
+    return Answer(id="a1", text=text, citations=citations, status=status).model_copy(update=fields)
+
+
+def test_footnotes_are_links_and_the_sources_follow() -> None:
+    """A reader can go from a statement to its section, and sees below where all of it comes from."""
+    assert render_answer(answer("Robots act [1].", source())) == [
+        f"Robots act [[1]](<{GUIDE}>).\n\n-# [[1]](<{GUIDE}>) Robots › What they are (docs.example) 0.93"
+    ]
+
+
+def test_a_number_in_code_is_no_footnote() -> None:
+    """Code is left alone."""
+    assert dialect("`a[1]` and\n\n```py\na[1]\n```\n[1]", {"[1]": GUIDE}) == (
+        f"`a[1]` and\n\n```py\na[1]\n```\n[[1]](<{GUIDE}>)"
+    )
+
+
+def test_a_number_without_a_source_stays_text() -> None:
+    """Only what the citations hold is linked."""
+    assert dialect("a [2](x)", {"[1]": GUIDE}) == "a 2"
+    assert dialect("a [2] b", {"[1]": GUIDE}) == "a [2] b"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("# One\n#### Four #\n###### C#", "# One\n**Four**\n**C#**"),
+        ("Title\n=====\nText", "**Title**\nText"),
+        ("a\n\n***\n\nb", "a\n\nb"),
+        ("> #### Deep\n> text", "> **Deep**\n> text"),
+        ("| A | B |\n|---|:-:|\n| 1 | `x` |\n| 2 | |\nend", "- A: 1 · B: `x`\n- A: 2\nend"),
+        ("A | B\n--|--", "- A · B"),
+        ("| A |\n|---|\n| x \\| y |", "- A: x | y"),
+        ("![a plan](https://x.example/p.png) b", "a plan b"),
+        ("a<br>b <b>c</b> <!-- d -->e", "a\nb c e"),
+        ("x &lt; y &amp;&amp; z", "x < y && z"),
+        ("List<String> and <your-token>", f"List<{GAP}String> and <{GAP}your-token>"),
+        ("+ a\n1) b\n- [ ] c\n- [x] d", "- a\n1. b\n- ☐ c\n- ☑ d"),
+        ("-# not ours", "\\-# not ours"),
+        (">>> all of it", "> all of it"),
+        ("a || b || c", f"a |{GAP}| b |{GAP}| c"),
+        ("a\n\n\n\n\nb", "a\n\nb"),
+    ],
+)
+def test_what_discord_cannot_draw_is_drawn_with_what_it_can(markdown: str, shown: str) -> None:
+    """Tables are lists, deep headings are bold, HTML is plain, and nothing hides or imitates small print."""
+    assert dialect(markdown, {}) == shown
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("~~~py\nx\n~~~", "```py\nx\n```"),
+        ('```py title="x"\ny\n```', "```py\ny\n```"),
+        ("````md\n```\nx\n```\n````", f"```md\n`{GAP}`{GAP}`\nx\n`{GAP}`{GAP}`\n```"),
+        ("> ```\n> x\n>\n> y\n> ```\nz", "```\nx\n\ny\n```\nz"),
+        ("> ```\n> x\nz", "```\nx\n```\nz"),
+        ("- ```py\n  x\n  ```", "-\n```py\nx\n```"),
+        ("- a\n\n      ```py\n      x\n\n        y\n      ```", "- a\n\n```py\nx\n\n  y\n```"),
+        ("```\n```\nx", "x"),
+        ("```py\nx", "```py\nx\n```"),
+        ("a ```b\nc``` d", "a \n```b\nc\n``` d"),
+        ("`a\nb`", "`a b`"),
+        ("``a`b``", "``a`b``"),
+        ("a ` b", "a \\` b"),
+        ("```a`b```", "``a`b``"),
+    ],
+)
+def test_code_is_written_as_discord_reads_it(markdown: str, shown: str) -> None:
+    """Fences of tildes, of many marks, in quotes and in lists are blocks on Discord too."""
+    assert dialect(markdown, {}).replace("\n\n```b", "\n```b").replace("```\n d", "``` d") == shown
+
+
+@pytest.mark.promise("nothing-pings")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("@everyone", "@here", "<@1>", "<@!1>", "<@&1>", "<#1>", "</ask:1>", "<id:customize>", "<t:1:R>", "<:a:1>"),
+        *("<a:b:1>", "discord.gg/abc", "||x||", "@<b></b>everyone", "@![](x)here", "&lt;@1&gt;", "`a\n\n@here`"),
+        *("@everyonehttps://docs.example", "@heremailto://x", "[@here](https://docs.example)"),
+        *("~~~\n@here\n~~~ x `\n@here", "> `a\n> @here`", "```\n\n```@here```x", "```a````@here```b", "<<b>@1>"),
+    ],
+)
+def test_nothing_that_a_model_writes_is_live(text: str) -> None:
+    """Mentions, times, emoji and invitations are shown as they were written and do nothing."""
+    shown = dialect(text, {})
+
+    assert live(shown) == []
+    assert dialect(f"`{text}`" if "`" not in text else text, {}).strip()
+
+
+@pytest.mark.promise("honest-links")
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("[the guide](https://docs.example/a)", "[the guide](<https://docs.example/a>)"),
+        ('[a](https://docs.example/a "title")', "[a](<https://docs.example/a>)"),
+        ("[a](https://docs.example/a_(b))", "[a](<https://docs.example/a_%28b%29>)"),
+        ("[docs.example/a](https://docs.example/a)", "[docs.example/a](<https://docs.example/a>)"),
+        ("[https://docs.example](https://docs.example/a)", "[docs.example](<https://docs.example/a>)"),
+        ("[setup.py](https://docs.example/a)", "[setup.py](<https://docs.example/a>)"),
+        ("[bank.example](https://docs.example/a)", "bank.example (<https://docs.example/a>)"),
+        ("[bank.<b></b>example](https://docs.example/a)", "bank.example (<https://docs.example/a>)"),
+        ("[https://bank.example/x](https://docs.example)", f"https:{GAP}//bank.example/x (<https://docs.example>)"),
+        ("https://docs.example/a, and", "<https://docs.example/a>, and"),
+        ("[a]: https://docs.example/a\nb", "a: <https://docs.example/a>\nb"),
+        ("discord://-/channels/1", f"discord:{GAP}//-/channels/1"),
+        ("[x](mailto:a@b.example)", "x"),
+        ("[us](https://discord.gg/abc)", "us"),
+        ("[a [b] bank.example](https://docs.example)", f"[a [b] bank.example]{GAP}(<https://docs.example>)"),
+        ("htt<b></b>ps://docs.example", f"https:{GAP}//docs.example"),
+        ("[`bank.example`](https://docs.example)", "`bank.example` (<https://docs.example>)"),
+        ("[](https://docs.example)", "<https://docs.example>"),
+        ("https://docs.example/@everyone", "<https://docs.example/%40everyone>"),
+    ],
+)
+def test_links_say_where_they_lead_and_show_no_preview(markdown: str, shown: str) -> None:
+    """A label that names another place stands beside the true address, and no address is bare."""
+    assert dialect(markdown, {}) == shown
+    assert previews(shown) == []
+
+
+def test_a_failure_begins_with_a_warning() -> None:
+    """Whoever reads sees at once that something did not work."""
+    failed = answer("I can't search the documents right now.", status=Status.UNAVAILABLE)
+    by_words = answer("Robots act.", lexical_only=True)
+
+    assert render_answer(failed) == ["⚠️ I can't search the documents right now."]
+    assert render_answer(by_words) == ["⚠️ Robots act."]
+
+
+def test_nearest_sections_are_named_without_a_warning() -> None:
+    """Not in the documents is an answer, and the nearest sections are there to look into."""
+    missing = answer("I couldn't find that.", status=Status.NO_CONTEXT, nearest=(source(),))
+
+    assert render_answer(missing) == [
+        f"I couldn't find that.\n\n**Nearest sections**\n- Robots › What they are (docs.example) 0.93 <{GUIDE}>"
+    ]
+
+
+def test_titles_cannot_write_marks_or_mentions() -> None:
+    """A page with a strange title is named by it, and no more."""
+    strange = source(title="@everyone **[x](https://evil.example)**", section="")
+
+    [message] = render_answer(answer("Robots act [1].", strange))
+
+    assert (live(message), links(message), previews(message)) == ([], {GUIDE}, [])
+
+
+def test_a_long_list_of_sources_is_shortened() -> None:
+    """Five sources are shown, and how many there are besides."""
+    citations = [source(number, f"{GUIDE}{number}") for number in range(1, 9)]
+
+    [message] = render_answer(answer("Robots act.", *citations))
+
+    assert message.count("\n-# [[") == 5
+    assert message.endswith("\n-# and 3 more")
+
+
+def test_a_source_without_an_address_has_a_name() -> None:
+    """A selected text is a source that leads nowhere."""
+    selected = source(url="", title="The selected text", section="")
+
+    assert render_answer(answer("It acts [1].", selected)) == ["It acts [1].\n\n-# [1] The selected text 0.93"]
+
+
+def test_the_hint_stands_last() -> None:
+    """Where follow-ups need a mention, the answer says so."""
+    [message] = render_answer(answer("Robots act [1].", source()), hint=MENTION_TO_CONTINUE)
+
+    assert message.endswith(f"0.93\n{MENTION_TO_CONTINUE}")
+
+
+@pytest.mark.promise("messages-stand-alone")
+def test_a_long_answer_is_cut_between_paragraphs_and_fences_are_repaired() -> None:
+    """Code goes on as code of the same language in the next message."""
+    code = "\n".join(f"line_{number}()" for number in range(200))
+
+    first, second = render_draft(f"Run this:\n\n```py\n{code}\n```\nDone.\n")
+
+    assert (first.startswith("Run this:\n\n```py\nline_0()"), first.endswith("\n```")) == (True, True)
+    assert (second.startswith("```py\nline_"), second.endswith("line_199()\n```\nDone.")) == (True, True)
+
+
+@pytest.mark.promise("messages-stand-alone")
+def test_the_sources_stay_with_the_end_of_the_answer() -> None:
+    """A message that is full gives its last paragraphs to the one with the sources."""
+    paragraphs = [f"{number} " + "word " * 60 for number in range(6)]
+    text = "\n\n".join(paragraph.strip() for paragraph in paragraphs)
+
+    messages = render_answer(answer(f"{text} [1]", source()))
+
+    assert [units(message) <= PART_LIMIT for message in messages] == [True, True]
+    assert messages[-1].startswith("5 word")
+    assert "-# [[1]]" in messages[-1]
+
+
+def test_an_answer_without_words_still_shows_its_foot() -> None:
+    """Discord refuses messages without text."""
+    assert render_answer(answer("", source())) == [f"-# [[1]](<{GUIDE}>) Robots › What they are (docs.example) 0.93"]
+
+
+@pytest.mark.parametrize("emoji", ["👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "❤️", "é", "क्ष"])
+def test_no_cut_falls_within_a_character(emoji: str) -> None:
+    """Families, flags, skin tones and accents arrive whole, counted as the strictest count would."""
+    messages = render_draft(emoji * 1_500)
+
+    assert [units(message) <= PART_LIMIT for message in messages] == [True] * len(messages)
+    assert [message.replace(emoji, "") for message in messages] == [""] * len(messages)
+
+
+def test_code_that_a_cut_would_free_counts_as_text() -> None:
+    """Marks that are too long to be repeated protect nothing, so that what is in them is made harmless."""
+    marks = "`" * 600
+    messages = parts(f"{marks}{'@everyone ' * 200}{marks}", 1_000)
+
+    assert [found for message in messages for found in live(message)] == []
+
+
+@pytest.mark.promise("streaming-is-harmless")
+@pytest.mark.parametrize(
+    ("begun", "shown"),
+    [
+        ("Robots <@12", "Robots"),
+        ("Robots [the gui", "Robots"),
+        ("Robots [1](https://docs.ex", "Robots"),
+        ("Robots https://docs.exa", "Robots"),
+        ("Robots\n``", "Robots"),
+        ("Robots `@every", "Robots"),
+        ("Robots\n```py\nx = 1\n``", "Robots\n```py\nx = 1\n```"),
+        ("Robots\n| A | B |\n", "Robots"),
+        ("Robots\n| A | B |\n|---|---|\n| 1 | 2 |\n| 3", "Robots\n- A: 1 · B: 2"),
+        ("Robots <!-- [x](https://docs.example)", "Robots"),
+        ("Robots &l", "Robots"),
+        ("", ""),
+    ],
+)
+def test_an_unfinished_end_is_held_back(begun: str, shown: str) -> None:
+    """What the next word may turn into something else is not shown yet."""
+    assert "".join(render_draft(begun)) == shown
+
+
+PIECES = [
+    *("word", "Sentence one.", "[1]", "[2]", "[guide](https://docs.example/page)", "https://docs.example/x", "é👍🏽"),
+    *("[bank.example](https://docs.example)", "@everyone", "@here", "<@123>", "<@&1>", "<#9>", "</ask:1>", "<t:1:R>"),
+    *("<:a:1>", "<b>", "</b>", "<!--", "-->", "<", ">", "&lt;", "&amp;", "`", "``", "```", "~~~", "`@here`", "``a`b``"),
+    *(
+        "\n",
+        "\n\n",
+        "\n```py\n",
+        "\n```\n",
+        "\n~~~\n",
+        "\n> ",
+        "\n- ",
+        "\n    ",
+        "\n| a | b |\n",
+        "|---|---|\n",
+        "| c |",
+    ),
+    *(
+        "\n# ",
+        "\n#### ",
+        "\n---\n",
+        "\n-# ",
+        "**",
+        "*",
+        "_",
+        "__",
+        "~~",
+        "||",
+        "\\",
+        "!",
+        "[",
+        "]",
+        "(",
+        ")",
+        "](",
+        " ",
+    ),
+    *("https://", "discord.gg/x", "<br>", ">>> ", "word " * 60, "longer_words_" * 30, "\ue0000\ue001", "\u200b"),
+]
+TEXT = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+SOURCES = {"[1]": GUIDE, "[2]": "https://docs.example/other?a=(b)&c=*d*"}
+
+
+@pytest.mark.promise("nothing-pings")
+@given(text=TEXT)
+@settings(deadline=None, max_examples=100)
+def test_whatever_a_model_writes_every_message_is_harmless(text: str) -> None:
+    """No message is too long, pings, shows a preview or leaves code open, however the text was put together."""
+    messages = render_answer(answer(text, source(), source(2, SOURCES["[2]"]), nearest=(source(3),)))
+
+    assert [m for m in messages if units(m) > PART_LIMIT or not m.strip() or fences(m) % 2] == []
+    assert [found for message in messages for found in (*live(message), *previews(message))] == []
+
+
+@given(words_=st.lists(st.text(alphabet="abcdefgh", min_size=1, max_size=12), min_size=1, max_size=800))
+@settings(deadline=None, max_examples=50)
+def test_no_word_is_lost(words_: list[str]) -> None:
+    """The messages joined hold every word of the answer, in its order."""
+    text = " ".join(word + ("." if n % 9 == 0 else "\n\n" if n % 31 == 0 else "") for n, word in enumerate(words_))
+
+    assert [word for message in render_draft(text + "\n") for word in words(message)] == words_
+
+
+@pytest.mark.promise("streaming-is-harmless")
+@given(text=TEXT, share=st.floats(0, 1))
+@settings(deadline=None, max_examples=100)
+def test_what_is_shown_early_is_no_more_than_what_is_shown_in_the_end(text: str, share: float) -> None:
+    """No beginning of a text shows something live, or a link that the whole text does not have."""
+    early = render_draft(text[: int(len(text) * share)])
+    whole = "\n".join(parts(dialect(text, {})))
+
+    assert [found for message in early for found in (*live(message), *previews(message))] == []
+    assert {link for message in early for link in links(message)} - links(whole) == set()
+    assert [message for message in early if units(message) > PART_LIMIT or fences(message) % 2] == []
+
+
+@given(text=TEXT)
+@settings(deadline=None, max_examples=50)
+def test_rendering_what_was_rendered_frees_nothing(text: str) -> None:
+    """A message that is read back, as context for one, is as harmless as it was."""
+    once = dialect(text, {})
+
+    assert [*live(once), *live(dialect(once, {}))] == []

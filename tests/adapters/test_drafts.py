@@ -1,0 +1,324 @@
+"""Drafts: the newest snapshot wins, the pace is the platform's, and the last state always arrives, once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.drafts import BLANK, Draft, Timer
+from adapters.posting import Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
+from core.model import MessageRef
+from tests.builders import thread
+from tests.fakes.poster import DELETED, Thread
+
+QUESTION = MessageRef(thread=thread(), id="m1")
+
+
+def draft(platform: Thread, *posted: Posted) -> Draft:
+    """A draft on a platform whose clock is the test's."""
+    timer = Timer(now=platform.now, sleep=platform.sleep)
+    return Draft(platform, lambda number: nonce(QUESTION, 0, number), posted=posted, timer=timer)
+
+
+async def settled() -> None:
+    """Let every task do what it can do now."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+async def test_an_answer_is_posted_once_and_edited() -> None:
+    """Readers see one message grow."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        for snapshot in ("Robots", "Robots sense", "Robots sense and act."):
+            shown.show([snapshot])
+            await settled()
+        posted = await shown.finish(["Robots sense and act [1]."])
+
+    assert platform.did == ["post", "edit", "edit", "edit"]
+    assert posted == (Posted("m1", "Robots sense and act [1]."),)
+    assert platform.shown == ["Robots sense and act [1]."]
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_snapshots_come_no_faster_than_the_pace_and_the_newest_wins() -> None:
+    """Whatever is written in between is skipped; the end waits for no pace."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        for number in range(5):
+            shown.show([f"{number}"])
+            shown.show([f"{number}+"])
+            await settled()
+        await shown.finish(["end"])
+
+    assert platform.calls == [
+        (0.0, "post", "0+"),
+        (1.2, "edit", "1+"),
+        (2.4, "edit", "2+"),
+        (3.6, "edit", "3+"),
+        (4.8, "edit", "4+"),
+        (4.8, "edit", "end"),
+    ]
+
+
+async def test_what_is_unchanged_is_not_sent() -> None:
+    """A snapshot that looks the same costs no call, and of many messages only those that changed are edited."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        shown.show(["one", "two"])
+        await settled()
+        shown.show(["one", "two"])
+        await settled()
+        await shown.finish(["one", "two and three"])
+
+    assert platform.calls == [(0.0, "post", "one"), (0.0, "post", "two"), (1.2, "edit", "two and three")]
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_a_platform_that_lets_calls_wait_is_called_less_often() -> None:
+    """A client that sleeps until its bucket is full again makes calls slow; with time the pace recovers."""
+    platform = Thread(delays=[0.0, 4.0])
+    async with draft(platform) as shown:
+        for number in range(5):
+            shown.show([f"{number}"])
+            await settled()
+        await shown.finish(["4"])
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 5.2, 9.2, 12.4, 14.96]
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> None:
+    """Whoever asks again too early is made to wait longer, or shut out."""
+    platform = Thread(failures=[None, TooFast(7.0), TooFast(3.0)])
+    async with draft(platform) as shown:
+        shown.show(["a"])
+        await settled()
+        await shown.finish(["b"])
+
+    assert platform.calls == [(0.0, "post", "a"), (0.0, "edit", "b"), (7.0, "edit", "b"), (10.0, "edit", "b")]
+    assert (platform.shown, shown.waited) == (["b"], 10.0)
+
+
+async def test_a_wait_while_writing_slows_the_snapshots() -> None:
+    """The pace is at least what the platform asked for."""
+    platform = Thread(failures=[None, TooFast(5.0)])
+    async with draft(platform) as shown:
+        for number in range(4):
+            shown.show([f"{number}"])
+            await settled()
+        await shown.finish(["3"])
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 6.2, 10.2, 13.4]
+
+
+@pytest.mark.promise("posted-once")
+async def test_a_post_whose_confirmation_was_lost_is_not_repeated() -> None:
+    """The same nonce gives the message that is there, which then gets the newer text."""
+    platform = Thread(failures=[Unreachable()], lost=True)
+    async with draft(platform) as shown:
+        shown.show(["old"])
+        await settled()
+        await shown.finish(["new"])
+
+    assert platform.messages == {"m1": "new"}
+
+
+@pytest.mark.promise("posted-once")
+async def test_another_process_edits_what_was_posted_before() -> None:
+    """A second attempt at an answer uses the messages of the first."""
+    platform = Thread(messages={"m1": "half an ans"})
+    async with draft(platform, Posted("m1")) as shown:
+        shown.show(["an answer"])
+        await settled()
+        await shown.finish(["an answer", "and more"])
+
+    assert platform.messages == {"m1": "an answer", "m2": "and more"}
+
+
+def test_a_nonce_is_the_same_in_every_process_and_fits() -> None:
+    """It depends on the question, its revision and the message's place, and on nothing else."""
+    assert nonce(QUESTION, 0, 0) == "058fd91fa16213557dc0d96d"
+    assert len({nonce(QUESTION, 0, 0), nonce(QUESTION, 1, 0), nonce(QUESTION, 0, 1)}) == 3
+
+
+@pytest.mark.promise("final-state")
+async def test_an_edit_whose_confirmation_was_lost_is_made_again() -> None:
+    """Nobody knows what the message shows, even if it is what it showed before."""
+    platform = Thread(failures=[None, Unreachable()], lost=True)
+    async with draft(platform) as shown:
+        shown.show(["a"])
+        await settled()
+        shown.show(["b"])
+        await settled()
+        await shown.finish(["a"])
+
+    assert platform.shown == ["a"]
+
+
+@pytest.mark.promise("final-state")
+async def test_failures_while_writing_cost_snapshots_and_not_the_answer() -> None:
+    """After three in a row nothing is shown before the end."""
+    platform = Thread(failures=[None, *[Unreachable()] * 3])
+    async with draft(platform) as shown:
+        for number in range(9):
+            shown.show([f"{number}"])
+            await settled()
+        assert platform.did == ["post", *["edit"] * 3]
+        await shown.finish(["end"])
+
+    assert platform.shown == ["end"]
+
+
+@pytest.mark.promise("final-state")
+@pytest.mark.parametrize("failures", [[Refused()], [Unreachable()] * 6])
+async def test_a_message_that_cannot_be_edited_is_replaced(failures: list[PostingFailed]) -> None:
+    """One whole answer is posted, and the half one goes."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        shown.show(["half"])
+        await settled()
+        platform.failures.extend(failures)
+        posted = await shown.finish(["whole"])
+
+    assert platform.messages == {"m1": DELETED, "m2": "whole"}
+    assert posted == (Posted("m2", "whole"),)
+
+
+async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> None:
+    """Asking again would be refused again."""
+    platform = Thread(failures=[None, Refused()])
+    async with draft(platform) as shown:
+        for number in range(5):
+            shown.show([f"{number}"])
+            await settled()
+        assert platform.did == ["post", "edit"]
+        await shown.finish(["end"])
+
+    assert platform.shown == ["end"]
+
+
+@pytest.mark.parametrize("failures", [[Refused()], [Unreachable()] * 6, [TooFast(100.0)] * 4])
+async def test_a_platform_that_takes_nothing_is_told_to_the_caller(failures: list[PostingFailed]) -> None:
+    """Who called knows another way to tell the reader, such as a reaction."""
+    platform = Thread(failures=[*failures])
+    async with draft(platform) as shown:
+        with pytest.raises(PostingFailed) as raised:
+            await shown.finish(["end"])
+
+    assert raised.value is failures[-1]
+    assert platform.shown == []
+
+
+async def test_an_answer_that_was_replaced_in_vain_is_told_too() -> None:
+    """There is no third way."""
+    platform = Thread(messages={"m1": "half"}, failures=[Refused(), Refused()])
+    async with draft(platform, Posted("m1")) as shown:
+        with pytest.raises(Refused):
+            await shown.finish(["whole"])
+
+    assert platform.did == ["edit", "post"]
+
+
+async def test_who_deletes_a_message_of_the_answer_wants_none_of_it() -> None:
+    """The other messages go too, and nothing is posted again."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        shown.show(["one", "two"])
+        await settled()
+        platform.messages["m1"] = DELETED
+        shown.show(["one more", "two"])
+        await settled()
+        posted = await shown.finish(["one and all", "two"])
+
+    assert (posted, shown.is_deleted) == ((), True)
+    assert platform.messages == {"m1": DELETED, "m2": DELETED}
+
+
+async def test_text_that_is_taken_back_leaves_an_ellipsis() -> None:
+    """A broken attempt disappears; what comes then goes into the same message."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        shown.show(["wrong", "and long"])
+        await settled()
+        shown.show([])
+        await settled()
+        assert platform.shown == [BLANK]
+        await shown.finish(["right", "and long"])
+
+    assert platform.messages == {"m1": "right", "m2": DELETED, "m3": "and long"}
+
+
+async def test_a_nonce_whose_message_was_deleted_is_left_out() -> None:
+    """The platform would give the deleted message for it."""
+    platform = Thread(messages={"m1": DELETED}, nonces={nonce(QUESTION, 0, 0): "m1"})
+    async with draft(platform) as shown:
+        await shown.finish(["answer"])
+
+    assert platform.messages == {"m1": DELETED, "m2": "answer"}
+
+
+async def test_an_answer_without_snapshots_is_posted_at_once() -> None:
+    """Nothing was written before the end."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        shown.show([])
+        await settled()
+        await shown.finish(["answer"])
+
+    assert platform.calls == [(0.0, "post", "answer")]
+
+
+async def test_leaving_without_an_end_stops_the_editor() -> None:
+    """Whoever is cancelled leaves no task behind."""
+    platform = Thread()
+    before = asyncio.all_tasks()
+    async with draft(platform) as shown:
+        shown.show(["a"])
+        await settled()
+        shown.show(["b"])
+
+    assert asyncio.all_tasks() == before
+    assert platform.shown == ["a"]
+
+
+async def test_a_mistake_in_the_editor_is_not_hidden() -> None:
+    """What is no answer of the platform is raised at the end."""
+    platform = Thread(messages={})
+    async with draft(platform, Posted("unknown")) as shown:
+        shown.show(["a"])
+        await settled()
+        with pytest.raises(KeyError):
+            await shown.finish(["b"])
+
+
+FAILURES = st.sampled_from([None, None, Unreachable(), TooFast(2.0)])
+SNAPSHOTS = st.lists(st.lists(st.text("ab", min_size=1, max_size=3), max_size=3), max_size=6)
+
+
+@pytest.mark.promise("final-state")
+@given(
+    snapshots=SNAPSHOTS,
+    end=st.lists(st.text("ab", min_size=1, max_size=3), min_size=1, max_size=3),
+    lost=st.booleans(),
+    failures=st.lists(FAILURES, max_size=5),
+)
+@settings(deadline=None, max_examples=100)
+def test_whatever_fails_on_the_way_the_end_is_shown_once(
+    snapshots: list[list[str]], end: list[str], lost: bool, failures: list[PostingFailed | None]
+) -> None:
+    """For every order of snapshots, failures and lost confirmations, readers are left with the end and nothing else."""
+
+    async def run() -> Thread:
+        platform = Thread(failures=list(failures), lost=lost)
+        async with draft(platform) as shown:
+            for snapshot in snapshots:
+                shown.show(snapshot)
+                await settled()
+            await shown.finish(end)
+        return platform
+
+    assert asyncio.run(run()).shown == end

@@ -1,0 +1,82 @@
+"""A platform's messages in memory, with a clock of its own and failures as a test orders them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from adapters.posting import Gone, Posted, PostingFailed
+
+DELETED = "deleted"
+
+
+@dataclass(slots=True)
+class Thread:
+    """Implements `Poster` and is a `Timer`: each call takes as long as *delays* say, and time passes only here.
+
+    *failures* are raised by the next calls, one each; None lets a call pass. A call with `lost` set is carried out,
+    and only its confirmation gets lost.
+    """
+
+    failures: list[PostingFailed | None] = field(default_factory=list[PostingFailed | None])
+    delays: list[float] = field(default_factory=list[float])
+    lost: bool = False
+    messages: dict[str, str] = field(default_factory=dict[str, str])
+    nonces: dict[str, str] = field(default_factory=dict[str, str])
+    calls: list[tuple[float, str, str]] = field(default_factory=list[tuple[float, str, str]])
+    time: float = 0.0
+
+    @property
+    def shown(self) -> list[str]:
+        """What a reader sees."""
+        return [text for text in self.messages.values() if text != DELETED]
+
+    @property
+    def did(self) -> list[str]:
+        """The calls without their times and texts."""
+        return [call for _, call, _ in self.calls]
+
+    def now(self) -> float:
+        """Read the clock."""
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass, and whoever else has something to do go first."""
+        await asyncio.sleep(0)
+        self.time += seconds
+
+    async def post(self, part: str, nonce: str) -> Posted:
+        """Post, once for each nonce."""
+        known = self.nonces.get(nonce)
+        if known is not None and self.messages[known] == DELETED:
+            raise Gone
+        message_id = known or f"m{len(self.messages) + 1}"
+        await self._call("post", part, lambda: self._write(message_id, part, nonce))
+        return Posted(message_id, self.messages[message_id])
+
+    async def edit(self, message_id: str, part: str) -> None:
+        """Replace the text."""
+        if self.messages[message_id] == DELETED:
+            raise Gone
+        await self._call("edit", part, lambda: self.messages.update({message_id: part}))
+
+    async def delete(self, message_id: str) -> None:
+        """Remove the message; its id stays known."""
+        if self.messages[message_id] == DELETED:
+            raise Gone
+        await self._call("delete", "", lambda: self.messages.update({message_id: DELETED}))
+
+    def _write(self, message_id: str, part: str, nonce: str) -> None:
+        self.nonces[nonce] = message_id
+        self.messages.setdefault(message_id, part)
+
+    async def _call(self, name: str, part: str, carry_out: Callable[[], None]) -> None:
+        await asyncio.sleep(0)
+        self.time += self.delays.pop(0) if self.delays else 0.0
+        self.calls.append((round(self.time, 3), name, part))
+        failure = self.failures.pop(0) if self.failures else None
+        if failure is None or self.lost:
+            carry_out()
+        if failure is not None:
+            raise failure
