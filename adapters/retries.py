@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from core.events import Observer, Retried, unobserved
+from core.events import Observer, Retried, Service, unobserved
 
 Result = TypeVar("Result")
 
@@ -45,7 +45,7 @@ class Retries:
 
     async def call(
         self,
-        service: str,
+        service: Service,
         work: Callable[[], Awaitable[Result]],
         *,
         judge: Callable[[Exception], Passing | None],

@@ -12,6 +12,10 @@ from core.model import Answer, MessageRef, Status, Usage
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
 
+Service: TypeAlias = Literal["chat model", "embedder", "reranker", "index"]
+"""What a service does here, whoever provides it."""
+
+
 class State(StrEnum):
     """The states that a question passes."""
 
@@ -93,7 +97,7 @@ class MemoryFailed:
 class Retried:
     """A call to a service is made again."""
 
-    service: str
+    service: Service
     attempt: int
     reason: str
 
@@ -102,7 +106,7 @@ class Retried:
 class ServiceFailed:
     """A service did not do its work; `reason` is the sentence of our error, which quotes nobody and says what to do."""
 
-    service: Literal["chat model", "embedder", "reranker", "index"]
+    service: Service
     reason: str
 
 

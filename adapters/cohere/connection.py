@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from adapters.cohere.failures import CallFailed, Explainer, judge
 from adapters.cohere.turns import Turns
 from adapters.retries import Retries
-from core.events import Observer
+from core.events import Observer, Service
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-SERVICE = "cohere"
 COHERE = "https://api.cohere.com"
 RETRIES = Retries(times=2)
 CONNECT = 5.0  # seconds
@@ -65,7 +64,10 @@ class Account:
 class Connection:
     """Calls Cohere for one model; closed, it opens again at the next call."""
 
-    def __init__(self, account: Account, explainer: Explainer, retries: Retries, observer: Observer) -> None:
+    def __init__(
+        self, service: Service, account: Account, explainer: Explainer, retries: Retries, observer: Observer
+    ) -> None:
+        self._service: Service = service
         self._account = account
         self._explainer = explainer
         self._retries = retries
@@ -82,7 +84,7 @@ class Connection:
                 return await work(client)
 
         try:
-            return await self._retries.call(SERVICE, attempt, judge=judge, observer=self._observer)
+            return await self._retries.call(self._service, attempt, judge=judge, observer=self._observer)
         except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
             failure = self._explainer.explain(error)
         raise failure  # out here, so that the client's exception is no part of it
@@ -102,11 +104,13 @@ class Connection:
         return client
 
 
-def connect(account: Account, *, model: tuple[str, str], retries: Retries, observer: Observer) -> Connection:
-    """Give a connection for a *model*: its name, and the setting that says it. Nothing is opened yet."""
+def connect(
+    service: Service, account: Account, *, model: tuple[str, str], retries: Retries, observer: Observer
+) -> Connection:
+    """Give a connection for a *service* by a *model*: its name, and the setting that says it. Nothing is opened yet."""
     name, setting = model
     account = Account(account.api_key.strip(), account.base_url)
-    return Connection(account, Explainer(name, setting, account.address, account.api_key), retries, observer)
+    return Connection(service, account, Explainer(name, setting, account.address, account.api_key), retries, observer)
 
 
 def unusable(what: str, *, by_operator: bool = False) -> CallFailed:

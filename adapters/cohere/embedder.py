@@ -59,7 +59,9 @@ class CohereEmbedder:
         self._model = model
         self._dimension = dimension
         self._account = Account(api_key, base_url)
-        self._connection = connect(self._account, model=(model, SETTING), retries=retries, observer=observer)
+        self._connection = connect(
+            "embedder", self._account, model=(model, SETTING), retries=retries, observer=observer
+        )
         self._calibration = calibration or CALIBRATION
         self._timeouts = timeouts
 

@@ -47,7 +47,9 @@ class CohereReranker:
     ) -> None:
         self._model = model
         self._account = Account(api_key, base_url)
-        self._connection = connect(self._account, model=(model, SETTING), retries=retries, observer=observer)
+        self._connection = connect(
+            "reranker", self._account, model=(model, SETTING), retries=retries, observer=observer
+        )
         self._calibration = calibration or CALIBRATION
         self._timeouts = timeouts
 

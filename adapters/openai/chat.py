@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PATIENCE = Patience()
 RETRIES = Retries(times=2)
-SERVICE = "openai"
+SERVICE = "chat model"
 DRAINING = 0.1  # seconds for what comes after the end
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 

@@ -89,7 +89,7 @@ class Connection:
                 return await work(client)
 
         with translated(secret=self._api_key):
-            return await self._retries.call("qdrant", attempt, judge=judge, observer=self._observer)
+            return await self._retries.call("index", attempt, judge=judge, observer=self._observer)
 
     async def _opened(self) -> AsyncQdrantClient:
         async with self._opening:

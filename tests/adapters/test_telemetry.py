@@ -95,7 +95,10 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
             ServiceFailed("index", "It is down."),
             ("warning", "service_failed", {"service": "index", "reason": "It is down."}),
         ),
-        (Retried("model", 2, "429"), ("warning", "retried", {"service": "model", "attempt": 2, "reason": "429"})),
+        (
+            Retried("chat model", 2, "429"),
+            ("warning", "retried", {"service": "chat model", "attempt": 2, "reason": "429"}),
+        ),
     ],
 )
 def test_an_event_becomes_one_line(event: Event, line: tuple[str, str, dict[str, Any]]) -> None:

@@ -11,7 +11,7 @@ def test_everyone_hears_every_event_in_order() -> None:
     second: list[Event] = []
     observer = everyone(first.append, unobserved, second.append)
 
-    events = [Retried("model", attempt, "rate limit") for attempt in (1, 2)]
+    events = [Retried("chat model", attempt, "rate limit") for attempt in (1, 2)]
     for event in events:
         observer(event)
 

@@ -92,7 +92,7 @@ async def test_a_failure_that_passes_is_tried_again(
     server.faults.extend([fault, fault])
 
     assert len(await embedder.embed_query("robot")) == DIMENSION
-    assert events == [Retried("cohere", 1, reason), Retried("cohere", 2, reason)]
+    assert events == [Retried("embedder", 1, reason), Retried("embedder", 2, reason)]
 
 
 @pytest.mark.parametrize("name", PASSING)
@@ -115,7 +115,7 @@ async def test_a_time_out_is_tried_again(
     server.faults.append(fault)
 
     assert len(await hasty.embed_query("robot")) == DIMENSION
-    assert events == [Retried("cohere", 1, "time-out")]
+    assert events == [Retried("embedder", 1, "time-out")]
 
 
 async def test_an_endless_time_out_is_unavailable(server: CohereServer, hasty: CohereEmbedder) -> None:

@@ -35,7 +35,7 @@ async def test_a_fault_in_place_of_an_answer_is_passed_by_asking_again(
     server.faults.append(fault.fault)
     _script_good(server)
     assert await ask(model) == GOOD
-    assert events == [Retried("openai", 1, fault.reason)]
+    assert events == [Retried("chat model", 1, fault.reason)]
 
 
 @pytest.mark.parametrize("fault", IN_PLACE.values(), ids=IN_PLACE)
@@ -47,7 +47,7 @@ async def test_a_fault_that_stays_ends_after_three_requests(
     with pytest.raises(ModelUnavailable, match=r"Try again in a moment"):
         await ask(model)
     assert len(server.received) == 3
-    assert events == [Retried("openai", attempt, fault.reason) for attempt in (1, 2)]
+    assert events == [Retried("chat model", attempt, fault.reason) for attempt in (1, 2)]
 
 
 @pytest.mark.parametrize("fault", IN_THE_MIDDLE.values(), ids=IN_THE_MIDDLE)
@@ -58,7 +58,7 @@ async def test_a_stream_that_breaks_before_its_text_is_asked_for_again(
     server.stream(chunk({"role": "assistant", "content": ""}), *fault.steps)
     _script_good(server)
     assert await ask(model, tools=()) == GOOD
-    assert events == [Retried("openai", 1, fault.reason)]
+    assert events == [Retried("chat model", 1, fault.reason)]
 
 
 @pytest.mark.parametrize("fault", IN_THE_MIDDLE.values(), ids=IN_THE_MIDDLE)
@@ -69,7 +69,7 @@ async def test_a_stream_that_breaks_after_its_text_is_taken_back_first(
     server.stream(chunk({"content": "Half "}), chunk({"content": "an"}), *fault.steps)
     _script_good(server)
     assert await ask(model, tools=()) == [TextDelta("Half an"), Restarted(), *GOOD]
-    assert events == [Retried("openai", 1, fault.reason)]
+    assert events == [Retried("chat model", 1, fault.reason)]
 
 
 @pytest.mark.parametrize("fault", IN_THE_MIDDLE.values(), ids=IN_THE_MIDDLE)
@@ -158,7 +158,7 @@ async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: l
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
         await ask(model)
     await model.aclose()
-    assert events == [Retried("openai", attempt, "timed out") for attempt in (1, 2)]
+    assert events == [Retried("chat model", attempt, "timed out") for attempt in (1, 2)]
 
 
 @pytest.mark.parametrize("streams", [True, False])

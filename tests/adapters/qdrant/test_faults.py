@@ -63,7 +63,7 @@ async def test_a_fault_that_passes_is_survived(name: str) -> None:
         server.faults.append(fault)
 
         assert await texts(index) == {"Robots act."}
-        assert seen == [Retried("qdrant", 1, reason)] * 2
+        assert seen == [Retried("index", 1, reason)] * 2
 
 
 @pytest.mark.parametrize("name", LASTING)
