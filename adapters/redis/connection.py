@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -47,13 +48,26 @@ def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> 
 
 @contextmanager
 def translated() -> Generator[None, None, None]:
-    """Turn every failure of the server, or of the way to it, into `StoreUnavailable` with the failure as its cause."""
+    """Turn every failure of the server, or of the way to it, into `StoreUnavailable` with the failure as its cause.
+
+    Before Python 3.12 the vendor's client may swallow a cancellation; whoever was cancelled is told so here.
+    """
     from redis.exceptions import RedisClusterException, RedisError
 
+    cancellations = _cancellations()
     try:
         yield
     except (RedisError, RedisClusterException, OSError) as error:
+        if _cancellations() > cancellations:
+            raise asyncio.CancelledError from error
         raise StoreUnavailable(sentence(error)) from error
+    if _cancellations() > cancellations:
+        raise asyncio.CancelledError
+
+
+def _cancellations() -> int:
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
 
 
 def _options(*, blocking: bool, patience: float) -> dict[str, Any]:

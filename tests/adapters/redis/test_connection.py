@@ -102,3 +102,24 @@ async def write(client: Redis, confirmed: list[bytes], enough: asyncio.Event) ->
             await say(client, "RPUSH", "key", str(number))
             confirmed.append(str(number).encode())
         await asyncio.sleep(0)
+
+
+async def test_a_cancellation_is_never_swallowed(redis_client: Redis) -> None:
+    """Whichever step of a call it comes at."""
+
+    async def call() -> None:
+        with translated():
+            await redis_client.get("key")
+
+    await call()
+    ends: list[bool] = []
+    for steps in range(500):
+        calling = asyncio.create_task(call())
+        for _ in range(steps % 10):
+            await asyncio.sleep(0)
+        if was_under_way := not calling.done():
+            calling.cancel()
+        await asyncio.wait({calling})
+        ends.append(calling.cancelled() == was_under_way)
+
+    assert all(ends)

@@ -1,0 +1,176 @@
+"""The inbox in Redis: a stream of threads that have something to do, shared by any number of workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Self
+from uuid import uuid4
+
+from adapters.redis.lease import Lease
+from adapters.redis.ledger import Ledger, Taken
+from core.errors import FootnoteError, StoreUnavailable
+from core.model import MOST_ATTEMPTS, Delivery, Signal, Task
+
+LEASE = 30.0  # seconds without a sign of life, after which a task may be taken over
+BLOCK = 2.0  # seconds that one read waits; as late can a delayed attempt be
+DELAYS = (5.0, 30.0)  # seconds before the second and the third attempt
+PAUSE = 1.0  # seconds before signals are read again from a server that failed
+
+
+class RedisInbox:
+    """Puts and gives out questions; to claim, enter it first.
+
+    What was put is a thread in a stream, of which each entry goes to one worker, and stays there until that worker says
+    that it is done. Signals for a task that is worked on go through a stream as well, of which every worker reads all;
+    one that is missed there is found when the lease is renewed.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        lease: float = LEASE,
+        block: float = BLOCK,
+        delays: Sequence[float] = DELAYS,
+    ) -> None:
+        self._ledger = ledger
+        self._lease = lease
+        self._block = block
+        self._delays = tuple(delays)
+        self._consumer = uuid4().hex
+        self._turn = asyncio.Lock()
+        self._next_look = 0.0
+        self._is_in_doubt = False
+        self._leases: dict[str, Lease] = {}  # by entry
+        self._owed: dict[str, Callable[[], Awaitable[None]]] = {}  # by entry
+        self._is_busy = asyncio.Event()
+        self._listening: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._listening = asyncio.create_task(self._listen())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._listening:
+            await _ended(self._listening)
+        self._is_in_doubt = True
+        with suppress(StoreUnavailable):  # whoever takes over finds it
+            await self._tidy()
+
+    async def put(self, signal: Signal) -> bool:
+        """Write the signal down."""
+        return await self._ledger.put(signal)
+
+    @asynccontextmanager
+    async def claim(self) -> AsyncGenerator[Task]:
+        """Hold the next task while the block runs."""
+        taken = await self._next()
+        keeping = asyncio.create_task(self._leases[taken.hold.entry].keep())
+        try:
+            yield taken.task
+        except Exception as error:
+            failure = error
+            await _ended(keeping)
+            await self._finish(taken, lambda: self._fail(taken, failure))
+            raise
+        except BaseException:
+            await _ended(keeping)
+            await self._finish(taken, lambda: self._ledger.hand_back(taken.hold))
+            raise
+        await _ended(keeping)
+        await self._finish(taken, lambda: self._ledger.settle(taken.hold))
+
+    async def record(self, task: Task, delivery: Delivery) -> bool:
+        """Keep which messages belong to the task, if it is still ours."""
+        lease = next((each for each in self._leases.values() if each.hold.message == task.message), None)
+        if lease is None or lease.hold.fence != task.fence:
+            return False
+        return await self._ledger.record(lease.hold, delivery)
+
+    async def _next(self) -> Taken:
+        """Wait for a task; one waits at the server at a time, and the others for that one."""
+        async with self._turn:
+            while True:
+                await self._tidy()
+                if taken := await self._try():
+                    return taken
+
+    async def _try(self) -> Taken | None:
+        """Look once; if this is broken off, the server may have given us something that we do not know of."""
+        self._is_in_doubt = True
+        try:
+            entry = await self._ledger.read(self._consumer, block=await self._patience())
+            taken = await self._ledger.take(self._consumer, *entry) if entry else None
+        except StoreUnavailable:
+            self._next_look = 0.0  # it may have lost what it knew of us
+            raise
+        if taken:
+            task, hold = taken.task, taken.hold
+            lease = Lease(self._ledger, hold, task.cancelled, consumer=self._consumer, seconds=self._lease)
+            self._leases[hold.entry] = lease
+            self._is_busy.set()
+        self._is_in_doubt = False
+        return taken
+
+    async def _patience(self) -> float:
+        """Bring forward what is due, from time to time; give the seconds until this has to be done again."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._next_look:
+            due = await self._ledger.due()
+            self._next_look = now + min(self._block, due or self._block)
+        return max(self._next_look - now, 0.0)
+
+    async def _tidy(self) -> None:
+        """Do what could not be done when the server was away."""
+        for entry, write in list(self._owed.items()):
+            await write()
+            del self._owed[entry]
+            self._forget(entry)
+        if self._is_in_doubt:
+            await self._ledger.reap(self._consumer, self._leases)
+            self._is_in_doubt = False
+
+    async def _fail(self, taken: Taken, error: Exception) -> None:
+        """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
+        reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
+        attempt = taken.task.attempt
+        delay = None if attempt >= MOST_ATTEMPTS else self._delays[min(attempt, len(self._delays)) - 1]
+        await self._ledger.fail(taken.hold, delay=delay, reason=reason)
+        if delay is not None:
+            self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
+
+    async def _finish(self, taken: Taken, write: Callable[[], Awaitable[None]]) -> None:
+        """Write down how the task ended; a server that is away gets it later, since the work is done."""
+        entry = taken.hold.entry
+        self._owed[entry] = write
+        with suppress(StoreUnavailable):
+            await write()
+            del self._owed[entry]
+            self._forget(entry)
+
+    def _forget(self, entry: str) -> None:
+        del self._leases[entry]
+        if not self._leases:
+            self._is_busy.clear()
+
+    async def _listen(self) -> None:
+        """Nudge the leases of messages that something has happened to."""
+        last = "0-0"
+        while True:
+            await self._is_busy.wait()
+            try:
+                last, messages = await self._ledger.signals(last, block=self._block)
+            except StoreUnavailable:
+                await asyncio.sleep(PAUSE)
+                continue
+            for lease in self._leases.values():
+                if str(lease.hold.message) in messages:
+                    lease.nudge()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """End a task of ours."""
+    task.cancel()
+    await asyncio.wait({task})

@@ -1,0 +1,209 @@
+"""What the inbox writes down: questions, their order, and who works on them; what people wrote is sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+from pydantic import ValidationError
+
+from adapters.redis import inbox_scripts as scripts
+from adapters.redis.blocking import bounded
+from adapters.redis.connection import translated
+from adapters.redis.seal import Seal
+from core.model import (
+    Asked,
+    Claim,
+    Deleted,
+    Delivery,
+    Edited,
+    Interaction,
+    Interruption,
+    MessageRef,
+    Question,
+    ReplyAddress,
+    Signal,
+    Stopped,
+    Task,
+    Value,
+    Withdrawal,
+)
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a cluster
+READY, SIGNALS, GROUP = f"{PREFIX}ready", f"{PREFIX}signals", "workers"
+LIFE = timedelta(days=3)  # since something was last heard of a question; as long is a repetition noticed
+EARLY = timedelta(minutes=10)  # for what was heard of a question before itself
+WITHDRAWN = -1  # the revision of a question that is gone
+UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
+
+Kind = TypeVar("Kind", bound=Value)
+Words: TypeAlias = tuple[str | bytes | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What shows that somebody works on a question: the entry of its thread, and how often it was taken."""
+
+    message: MessageRef
+    entry: str
+    fence: int
+    revision: int
+
+    @property
+    def words(self) -> Words:
+        """The hold as scripts take it."""
+        return str(self.message), str(self.message.thread), self.entry, self.fence, self.revision
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A task, and the hold on it."""
+
+    task: Task
+    hold: Hold
+
+
+class Ledger:
+    """Does each step of the inbox on the server, as one script that may be repeated. Raises `StoreUnavailable`."""
+
+    def __init__(self, client: Redis, blocking: Redis, *, seal: Seal, life: timedelta = LIFE) -> None:
+        self._blocking = blocking
+        self._seal = seal
+        self._life = life // timedelta(milliseconds=1)
+        register = client.register_script
+        self._ask, self._edit = register(scripts.ASK), register(scripts.EDIT)
+        self._delete, self._stop = register(scripts.DELETE), register(scripts.STOP)
+        self._due, self._take, self._renew = register(scripts.DUE), register(scripts.TAKE), register(scripts.RENEW)
+        self._settle, self._fail = register(scripts.SETTLE), register(scripts.FAIL)
+        self._hand_back, self._record = register(scripts.HAND_BACK), register(scripts.RECORD)
+        self._reap = register(scripts.REAP)
+
+    async def put(self, signal: Signal) -> bool:
+        """Write down what happened; say whether it changes anything."""
+        match signal:
+            case Asked(question=question, address=address):
+                return await self._put(self._ask, signal, self._text(question), *self._address(question, address))
+            case Edited(question=question):
+                return await self._put(self._edit, signal, self._text(question))
+            case Deleted():
+                return await self._put(self._delete, signal)
+            case Stopped():
+                return await self._put(self._stop, signal)
+
+    async def due(self) -> float | None:
+        """Bring forward what has waited long enough; give the seconds until the next, None if nothing waits."""
+        milliseconds = cast("int", await self._run(self._due))
+        return None if milliseconds < 0 else milliseconds / 1000
+
+    async def read(self, consumer: str, *, block: float) -> tuple[str, str] | None:
+        """Wait at most *block* seconds for a thread that has something to do; give its entry and its name."""
+        milliseconds = max(int(block * 1000), 1)
+        read = cast("Awaitable[Any]", self._blocking.xreadgroup(GROUP, consumer, {READY: ">"}, 1, milliseconds))
+        streams = cast("dict[bytes, list[tuple[bytes, dict[bytes, bytes]]]]", await bounded(read, block=block))
+        for entry, fields in streams.get(READY.encode(), ()):
+            return entry.decode(), fields[b"thread"].decode()
+        return None
+
+    async def take(self, consumer: str, entry: str, thread: str) -> Taken | None:
+        """Take the first question of a thread; None if there is none, or if it is not for *consumer* any more."""
+        found = cast("list[Any] | None", await self._run(self._take, entry, consumer, thread))
+        if not found:
+            return None
+        taken = self._taken(entry, found)
+        if isinstance(taken, Hold):
+            await self.fail(taken, delay=None, reason=UNREADABLE)
+            return None
+        return taken
+
+    async def renew(self, hold: Hold, consumer: str) -> Interruption | None:
+        """Say that the task is still worked on; give what has happened to it meanwhile."""
+        found = cast("int", await self._run(self._renew, *hold.words, consumer))
+        return Interruption(found) if found else None
+
+    async def record(self, hold: Hold, delivery: Delivery) -> bool:
+        """Keep which messages belong to the question, if the task is still ours."""
+        sealed = self._sealed(hold.message, "delivery", delivery)
+        return await self._run(self._record, *hold.words, sealed) == 1
+
+    async def settle(self, hold: Hold) -> None:
+        """Conclude the task; what changed meanwhile comes next."""
+        await self._run(self._settle, *hold.words)
+
+    async def hand_back(self, hold: Hold) -> None:
+        """Give the task to whoever is next, as if it had not been taken."""
+        await self._run(self._hand_back, *hold.words)
+
+    async def fail(self, hold: Hold, *, delay: float | None, reason: str) -> None:
+        """Let the task wait for *delay* seconds; with none, lay it aside as dead, with the *reason*."""
+        wait = "" if delay is None else int(delay * 1000)
+        await self._run(self._fail, *hold.words, wait, reason)
+
+    async def reap(self, consumer: str, held: Collection[str]) -> None:
+        """Give back what the server handed to *consumer* without its knowledge, as the answer was lost."""
+        await self._run(self._reap, consumer, *held)
+
+    async def signals(self, after: str, *, block: float) -> tuple[str, tuple[str, ...]]:
+        """Wait at most *block* seconds for messages that something has happened to; give where to read on, and them."""
+        read = cast("Awaitable[Any]", self._blocking.xread({SIGNALS: after}, block=max(int(block * 1000), 1)))
+        streams = cast("dict[bytes, list[tuple[bytes, dict[bytes, bytes]]]]", await bounded(read, block=block))
+        entries = streams.get(SIGNALS.encode(), [])
+        last = entries[-1][0].decode() if entries else after
+        return last, tuple(fields[b"message"].decode() for _, fields in entries)
+
+    async def _put(self, script: Callable[..., Awaitable[Any]], signal: Signal, *words: str | bytes | int) -> bool:
+        revision = signal.question.revision if isinstance(signal, Asked | Edited) else 0
+        early = EARLY // timedelta(milliseconds=1)
+        message = signal.message
+        return await self._run(script, str(message), str(message.thread), revision, early, *words) == 1
+
+    async def _run(self, script: Callable[..., Awaitable[Any]], *words: str | bytes | int) -> object:
+        with translated():
+            return await script([READY], [PREFIX, self._life, *words])
+
+    def _text(self, question: Question) -> bytes:
+        return self._sealed(question.message, "text", question)
+
+    def _address(self, question: Question, address: ReplyAddress | None) -> Words:
+        """Give the address, the token with which somebody may answer for us, and when that expires."""
+        if address is None:
+            return "", "", 0
+        rest = self._sealed(question.message, "address", address.model_copy(update={"interaction": None}))
+        if address.interaction is None:
+            return rest, "", 0
+        token = self._sealed(question.message, "interaction", address.interaction)
+        return rest, token, int(address.interaction.expires_at.timestamp() * 1000)
+
+    def _taken(self, entry: str, found: list[Any]) -> Taken | Hold:
+        """Read what was taken; the bare hold if the question cannot be read."""
+        ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped = found
+        message = MessageRef.parse(ref.decode())
+        posted = self._unsealed(message, "delivery", delivery, Delivery) or Delivery()
+        hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision))
+        if deleted:
+            return Taken(Withdrawal(message, attempt, fence, posted), hold)
+        question = self._unsealed(message, "text", text, Question)
+        if question is None:
+            return hold
+        place = self._unsealed(message, "address", address, ReplyAddress)
+        interaction = self._unsealed(message, "interaction", token, Interaction)
+        place = place and place.model_copy(update={"interaction": interaction})
+        claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded))
+        if stopped:
+            claim.cancelled.set(Interruption.STOPPED)
+        return Taken(claim, hold)
+
+    def _sealed(self, message: MessageRef, field: str, value: Value) -> bytes:
+        return self._seal.encrypt(value.model_dump_json(), place=f"{PREFIX}question:{message} {field}")
+
+    def _unsealed(self, message: MessageRef, field: str, sealed: bytes | None, kind: type[Kind]) -> Kind | None:
+        """Read a value; None if there is none, its key is gone, or another version wrote it in another form."""
+        text = self._seal.decrypt(sealed, place=f"{PREFIX}question:{message} {field}") if sealed else None
+        try:
+            return kind.model_validate_json(text) if text else None
+        except ValidationError:
+            return None

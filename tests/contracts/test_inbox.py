@@ -1,0 +1,480 @@
+"""What every inbox does: in order, once, and never deaf."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+import pytest
+
+from adapters.redis.connection import connect
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.ledger import Ledger
+from adapters.redis.seal import Seal
+from core.model import (
+    Asked,
+    Cancellation,
+    Claim,
+    Deleted,
+    Delivery,
+    Edited,
+    Interaction,
+    Interruption,
+    MessageRef,
+    Person,
+    Question,
+    ReplyAddress,
+    Stopped,
+    Task,
+    Withdrawal,
+)
+from core.ports import Deliveries, Inbox
+from tests.builders import question, thread
+from tests.fakes.inbox import MemoryInbox
+from tests.fixtures.redis import clean, place
+
+SECRET = "a secret that is long enough for a test"
+PATIENCE = 5.0
+ADA = Person(id="p1", name="Ada")
+POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
+
+
+class Box(Inbox, Deliveries, Protocol):
+    """Both ports, as one thing has them."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The same inbox as two processes have it."""
+
+    here: Box
+    there: Box
+
+
+@asynccontextmanager
+async def redis_boxes(url: str) -> AsyncGenerator[Boxes]:
+    """Open the inbox of a server twice."""
+    async with clean(url) as client:
+        blocking = [connect(url, blocking=True) for _ in range(2)]
+        ledgers = [Ledger(client, each, seal=Seal([SECRET])) for each in blocking]
+        here, there = (RedisInbox(ledger, lease=20.0, block=0.05, delays=(0.0, 0.0)) for ledger in ledgers)
+        async with here, there:
+            yield Boxes(here, there)
+        for each in blocking:
+            await each.aclose()
+
+
+@pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
+async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
+    if request.param == "memory":
+        inbox = MemoryInbox()
+        yield Boxes(inbox, inbox)
+        return
+    async with redis_boxes(place(request.param, request).url) as boxes:
+        yield boxes
+
+
+@pytest.fixture(name="inbox")
+def _inbox(boxes: Boxes) -> Box:
+    return boxes.here
+
+
+def asked(id: str = "m1", *, in_thread: str = "1", revision: int = 0) -> Asked:  # noqa: A002 - the field's name
+    """Somebody asks."""
+    return Asked(question=question(f"What is {id}?", id=id, in_thread=in_thread, revision=revision))
+
+
+def edited(id: str = "m1", *, in_thread: str = "1", revision: int = 1) -> Edited:  # noqa: A002 - the field's name
+    """Somebody asks in other words."""
+    return Edited(question=question(f"What is {id} #{revision}?", id=id, in_thread=in_thread, revision=revision))
+
+
+def deleted(of: Asked) -> Deleted:
+    """The question is gone."""
+    return Deleted(message=of.message)
+
+
+def stopped(of: Asked) -> Stopped:
+    """Somebody has read enough."""
+    return Stopped(message=of.message, by=ADA)
+
+
+async def heard(cancelled: Cancellation) -> Interruption:
+    """Wait until something has happened."""
+    async with asyncio.timeout(PATIENCE):
+        return await cancelled.wait()
+
+
+async def taken(inbox: Inbox) -> Task:
+    """Do the next task."""
+    async with asyncio.timeout(PATIENCE), inbox.claim() as task:
+        return task
+
+
+async def fail(inbox: Inbox, error: Exception) -> Task:
+    """Fail at the next task."""
+    task: Task | None = None
+    with suppress(type(error)):
+        async with asyncio.timeout(PATIENCE), inbox.claim() as task:
+            raise error
+    assert task
+    return task
+
+
+def asks(task: Task) -> Question:
+    """Give the question of a claim."""
+    assert isinstance(task, Claim)
+    return task.question
+
+
+async def is_empty(inbox: Inbox) -> bool:
+    """Say whether nothing waits: then the next thing put is the next to come."""
+    last = asked("last", in_thread="last")
+    assert await inbox.put(last)
+    return asks(await taken(inbox)) == last.question
+
+
+async def test_a_question_comes_out_as_it_went_in(inbox: Box) -> None:
+    """With where its answer goes."""
+    interaction = Interaction(id="i", token="token", expires_at=datetime(2100, 1, 1, tzinfo=UTC))
+    address = ReplyAddress(thread=thread(), message=question().message, interaction=interaction)
+
+    assert await inbox.put(Asked(question=question(), address=address))
+    assert await taken(inbox) == Claim(question(), attempt=1, fence=1, address=address)
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_question_that_comes_again_changes_nothing(inbox: Box) -> None:
+    """Whether the first is waiting, worked on, or answered."""
+    assert await inbox.put(asked())
+    assert not await inbox.put(asked())
+    async with inbox.claim():
+        assert not await inbox.put(asked())
+    assert not await inbox.put(asked())
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_question_that_two_put_at_once_is_taken_from_one(boxes: Boxes) -> None:
+    """One of them hears that it was new."""
+    puts = await asyncio.gather(*(box.put(asked()) for box in (boxes.here, boxes.there) * 5))
+
+    assert sorted(puts) == [False] * 9 + [True]
+    assert asks(await taken(boxes.there)) == asked().question
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("in-order")
+async def test_a_thread_is_worked_on_by_one_at_a_time_in_order(boxes: Boxes) -> None:
+    """Other threads go on meanwhile."""
+    for signal in (asked("1"), asked("2"), asked("3", in_thread="2")):
+        await boxes.here.put(signal)
+
+    async with boxes.here.claim() as first, boxes.there.claim() as other:
+        assert (asks(first).message.id, asks(other).message.id) == ("1", "3")
+        assert await is_empty(boxes.there)
+    assert asks(await taken(boxes.there)).message.id == "2"
+
+
+@pytest.mark.promise("in-order")
+async def test_many_questions_of_a_thread_come_in_order(boxes: Boxes) -> None:
+    """Whoever works on them."""
+    names = [str(number) for number in range(20)]
+    for name in names:
+        await boxes.here.put(asked(name))
+    boxes_in_turn = [boxes.here, boxes.there] * 10
+
+    assert [asks(await taken(box)).message.id for box in boxes_in_turn] == names
+
+
+@pytest.mark.promise("tried-again")
+async def test_what_fails_comes_again_before_what_follows(inbox: Box) -> None:
+    """Counted, and with a higher fence."""
+    await inbox.put(asked("1"))
+    await inbox.put(asked("2"))
+    await fail(inbox, ValueError())
+
+    again = await taken(inbox)
+    assert again == Claim(asked("1").question, attempt=2, fence=2)
+    assert asks(await taken(inbox)).message.id == "2"
+
+
+@pytest.mark.promise("tried-again")
+async def test_what_fails_three_times_is_given_up(inbox: Box) -> None:
+    """It does not come back by itself, and the thread goes on."""
+    await inbox.put(asked("1"))
+    await inbox.put(asked("2"))
+    attempts = [(await fail(inbox, ValueError())).attempt for _ in range(3)]
+
+    assert attempts == [1, 2, 3]
+    assert not await inbox.put(asked("1"))
+    assert asks(await taken(inbox)).message.id == "2"
+    assert await is_empty(inbox)
+
+
+async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> None:
+    """At once, and it does not count as an attempt."""
+    await boxes.here.put(asked())
+    claimed = asyncio.Event()
+
+    async def work() -> None:
+        async with boxes.here.claim():
+            claimed.set()
+            await asyncio.Event().wait()
+
+    working = asyncio.create_task(work())
+    await claimed.wait()
+    working.cancel()
+    await asyncio.wait({working})
+
+    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2)
+
+
+async def test_one_who_gives_up_waiting_takes_nothing_along(boxes: Boxes) -> None:
+    """Whatever is on its way to them at that moment."""
+    for number in range(10):
+        waiting = asyncio.create_task(taken(boxes.here))
+        await asyncio.sleep(0)
+        await boxes.there.put(asked(str(number)))
+        waiting.cancel()
+        done = (await asyncio.gather(waiting, return_exceptions=True))[0]
+        task = done if isinstance(done, Claim) else await taken(boxes.here)
+        assert asks(task).message.id == str(number)
+
+
+async def test_those_who_wait_are_woken_each_by_one(boxes: Boxes) -> None:
+    """As many questions of different threads as there are workers."""
+    waiting = [asyncio.create_task(taken(box)) for box in (boxes.here, boxes.there) * 3]
+    await asyncio.sleep(0)
+    for number in range(6):
+        await boxes.here.put(asked(str(number), in_thread=str(number)))
+
+    assert sorted(asks(task).message.id for task in await asyncio.gather(*waiting)) == list("012345")
+
+
+@pytest.mark.promise("edits-count")
+async def test_the_edit_of_a_question_that_waits_takes_its_place(inbox: Box) -> None:
+    """It stays in line where it was, and the older text is never given out."""
+    await inbox.put(asked("1"))
+    await inbox.put(asked("2"))
+    assert await inbox.put(edited("1", revision=7))
+
+    assert await taken(inbox) == Claim(edited("1", revision=7).question, fence=1)
+    assert asks(await taken(inbox)).message.id == "2"
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_edit_reaches_the_run_and_comes_next(boxes: Boxes) -> None:
+    """With what was posted so far; the answer starts again and is no update of an answer."""
+    await boxes.here.put(asked("1"))
+    await boxes.here.put(asked("2"))
+    async with boxes.here.claim() as task:
+        assert await boxes.here.record(task, POSTED)
+        assert await boxes.there.put(edited("1"))
+        assert await heard(task.cancelled) is Interruption.EDITED
+
+    assert await taken(boxes.there) == Claim(edited("1").question, fence=2, delivery=POSTED)
+    assert asks(await taken(boxes.here)).message.id == "2"
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_edit_counts_even_if_the_run_fails_or_is_cancelled(inbox: Box) -> None:
+    """It begins anew with all its attempts."""
+    await inbox.put(asked())
+    await fail(inbox, ValueError())
+    with suppress(ValueError):
+        async with inbox.claim():
+            await inbox.put(edited())
+            raise ValueError
+
+    assert await taken(inbox) == Claim(edited().question, attempt=1, fence=3)
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_older_or_repeated_edit_changes_nothing(inbox: Box) -> None:
+    """Revisions only grow."""
+    await inbox.put(asked())
+    assert await inbox.put(edited(revision=2))
+    assert not await inbox.put(edited(revision=2))
+    assert not await inbox.put(edited(revision=1))
+    assert not await inbox.put(asked(revision=0))
+
+    assert asks(await taken(inbox)).revision == 2
+    assert not await inbox.put(edited(revision=2))
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("edits-count")
+async def test_the_edit_of_an_answered_question_is_an_update(inbox: Box) -> None:
+    """It comes after what has been asked since, with what was posted."""
+    await inbox.put(asked("1"))
+    async with inbox.claim() as task:
+        await inbox.record(task, POSTED)
+    await inbox.put(asked("2"))
+    assert await inbox.put(edited("1"))
+
+    assert asks(await taken(inbox)).message.id == "2"
+    assert await taken(inbox) == Claim(edited("1").question, fence=2, delivery=POSTED, is_update=True)
+    assert await is_empty(inbox)
+
+
+async def test_the_edit_of_a_question_that_was_given_up_is_tried(inbox: Box) -> None:
+    """The reader was told of the failure, so it is an update."""
+    await inbox.put(asked())
+    for _ in range(3):
+        await fail(inbox, ValueError())
+    assert await inbox.put(edited())
+
+    assert await taken(inbox) == Claim(edited().question, fence=4, is_update=True)
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_edit_that_overtakes_its_question_counts(inbox: Box) -> None:
+    """By itself it starts nothing."""
+    assert not await inbox.put(edited(revision=3))
+    assert await is_empty(inbox)
+    assert await inbox.put(asked())
+
+    assert await taken(inbox) == Claim(edited(revision=3).question, fence=1)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_deleted_question_that_waits_is_gone(inbox: Box) -> None:
+    """Nothing of it was shown, so nothing has to be taken back; the thread goes on, and it cannot come again."""
+    await inbox.put(asked("1"))
+    await inbox.put(asked("2"))
+    assert await inbox.put(deleted(asked("1")))
+    assert not await inbox.put(deleted(asked("1")))
+
+    assert asks(await taken(inbox)).message.id == "2"
+    assert not await inbox.put(asked("1"))
+    assert not await inbox.put(edited("1"))
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_the_last_question_of_a_thread_can_be_deleted(inbox: Box) -> None:
+    """The next one is given out once."""
+    await inbox.put(asked("1"))
+    await inbox.put(deleted(asked("1")))
+    await inbox.put(asked("2"))
+
+    assert asks(await taken(inbox)).message.id == "2"
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_deletion_reaches_the_run_and_what_was_posted_is_taken_back(boxes: Boxes) -> None:
+    """Before the thread goes on."""
+    await boxes.here.put(asked("1"))
+    await boxes.here.put(asked("2"))
+    async with boxes.here.claim() as task:
+        await boxes.here.record(task, POSTED)
+        assert await boxes.there.put(deleted(asked("1")))
+        assert await heard(task.cancelled) is Interruption.DELETED
+
+    assert await taken(boxes.there) == Withdrawal(asked("1").message, fence=2, delivery=POSTED)
+    assert asks(await taken(boxes.there)).message.id == "2"
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_the_answer_to_a_deleted_question_is_taken_back(inbox: Box) -> None:
+    """Whether it was given or is to be tried again; and taking it back is tried as often as answering."""
+    for each in ("1", "2"):
+        await inbox.put(asked(each, in_thread=each))
+    async with inbox.claim() as task:
+        await inbox.record(task, POSTED)
+    await fail(inbox, ValueError())
+    for each in ("1", "2"):
+        assert await inbox.put(deleted(asked(each, in_thread=each)))
+
+    tasks = [await fail(inbox, ValueError()) for _ in range(2)]
+    assert {type(each) for each in tasks} == {Withdrawal}
+    again = {each.message.id: each for each in [await taken(inbox), await taken(inbox)]}
+    assert again == {
+        "1": Withdrawal(asked("1", in_thread="1").message, attempt=2, fence=3, delivery=POSTED),
+        "2": Withdrawal(asked("2", in_thread="2").message, attempt=2, fence=3),
+    }
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_deletion_that_overtakes_its_question_counts(inbox: Box) -> None:
+    """The question comes to nothing."""
+    assert not await inbox.put(edited())
+    assert not await inbox.put(deleted(asked()))
+    assert not await inbox.put(asked())
+    assert not await inbox.put(edited(revision=2))
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("stops-count")
+async def test_a_stop_reaches_the_run(boxes: Boxes) -> None:
+    """Wherever it runs; afterwards the question is answered like any other."""
+    await boxes.here.put(asked())
+    async with boxes.here.claim() as task:
+        assert await boxes.there.put(stopped(asked()))
+        assert not await boxes.there.put(stopped(asked()))
+        assert await heard(task.cancelled) is Interruption.STOPPED
+
+    assert not await boxes.here.put(stopped(asked()))
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("stops-count")
+async def test_a_question_that_is_stopped_before_its_turn_is_given_out_as_stopped(inbox: Box) -> None:
+    """So that whoever waits for it is told; an edit after that asks anew."""
+    for each in ("1", "2"):
+        await inbox.put(asked(each, in_thread=each))
+        assert await inbox.put(stopped(asked(each, in_thread=each)))
+    await inbox.put(edited("2", in_thread="2"))
+
+    assert [(await taken(inbox)).cancelled.reason for _ in range(2)] == [Interruption.STOPPED, None]
+
+
+async def test_an_edit_after_a_stop_is_the_stronger_reason(inbox: Box) -> None:
+    """The new question is not stopped."""
+    await inbox.put(asked())
+    async with inbox.claim() as task:
+        await inbox.put(stopped(asked()))
+        await heard(task.cancelled)
+        await inbox.put(edited())
+
+    task = await taken(inbox)
+    assert (asks(task).revision, task.cancelled.reason) == (1, None)
+
+
+async def test_nothing_is_known_of_what_was_never_asked(inbox: Box) -> None:
+    """A stop for it changes nothing, and the question can still come."""
+    assert not await inbox.put(stopped(asked()))
+    assert await inbox.put(asked())
+    assert (await taken(inbox)).cancelled.reason is None
+
+
+async def test_only_who_holds_a_task_records_what_was_posted(inbox: Box) -> None:
+    """Afterwards it is too late."""
+    await inbox.put(asked())
+    async with inbox.claim() as first:
+        assert await inbox.record(first, Delivery())
+        await inbox.put(edited())
+    async with inbox.claim() as second:
+        assert not await inbox.record(first, POSTED)
+        assert await inbox.record(second, POSTED)
+    assert not await inbox.record(second, Delivery())
+
+
+async def test_ids_of_any_characters_are_kept_apart(inbox: Box) -> None:
+    """Braces, colons, blanks and other scripts."""
+    names = ["{1}", "1", "a:b", "a b", "\n", "نص 🤖"]
+    for name in names:
+        assert await inbox.put(asked(name, in_thread=name))
+
+    assert [asks(await taken(inbox)).message.id for _ in names] == names

@@ -1,0 +1,231 @@
+"""An inbox in memory that passes the contract of the real one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.errors import StoreUnavailable
+from core.model import (
+    MOST_ATTEMPTS,
+    Asked,
+    Cancellation,
+    Claim,
+    Deleted,
+    Delivery,
+    Edited,
+    Interruption,
+    MessageRef,
+    Question,
+    ReplyAddress,
+    Signal,
+    Stopped,
+    Task,
+    ThreadRef,
+    Withdrawal,
+)
+
+
+@dataclass(eq=False)
+class Record:
+    """What is known of a message."""
+
+    message: MessageRef
+    state: Literal["early", "waiting", "running", "done", "dead"] = "early"
+    question: Question | None = None
+    address: ReplyAddress | None = None
+    delivery: Delivery = field(default_factory=Delivery)
+    attempts: int = 0
+    fence: int = 0
+    concluded: bool = False
+    deleted: bool = False
+    stopped: bool = False
+    cancelled: Cancellation = field(default_factory=Cancellation)
+
+    def task(self) -> Task:
+        """Give out what is to be done."""
+        self.cancelled = Cancellation()
+        if self.deleted:
+            return Withdrawal(self.message, self.attempts, self.fence, self.delivery, self.cancelled)
+        assert self.question
+        if self.stopped:
+            self.cancelled.set(Interruption.STOPPED)
+        return Claim(
+            self.question,
+            self.attempts,
+            self.fence,
+            self.delivery,
+            self.address,
+            is_update=self.concluded,
+            cancelled=self.cancelled,
+        )
+
+    def is_outdated(self, task: Task) -> bool:
+        """Say whether something newer than *task* is to be done."""
+        return isinstance(task, Claim) and (self.deleted or self.question != task.question)
+
+
+class MemoryInbox:
+    """Holds questions for the workers of this event loop; *delays* are seconds before further attempts.
+
+    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone. `dead` holds what was given up.
+    """
+
+    def __init__(self, *, delays: Sequence[float] = (0.0, 0.0)) -> None:
+        self.fails = False
+        self.dead: dict[MessageRef, Exception] = {}
+        self._delays = delays
+        self._records: dict[MessageRef, Record] = {}
+        self._lines: dict[ThreadRef, deque[Record]] = {}
+        self._ready: asyncio.Queue[ThreadRef] = asyncio.Queue()
+        self._delayed: dict[ThreadRef, asyncio.TimerHandle] = {}
+
+    async def put(self, signal: Signal) -> bool:
+        """Take a signal."""
+        self._check()
+        record = self._records.setdefault(signal.message, Record(signal.message))
+        match signal:
+            case Asked():
+                return self._ask(record, signal)
+            case Edited(question=question):
+                return self._edit(record, question)
+            case Deleted():
+                return self._delete(record)
+            case Stopped():
+                return self._stop(record)
+
+    @asynccontextmanager
+    async def claim(self) -> AsyncGenerator[Task]:
+        """Hold the next task while the block runs."""
+        record = await self._next()
+        record.state = "running"
+        record.attempts += 1
+        record.fence += 1
+        task = record.task()
+        try:
+            yield task
+        except Exception as error:
+            if not self._again(record, task):
+                self._fail(record, error)
+            raise
+        except BaseException:
+            record.state = "waiting"
+            record.attempts -= 1
+            self._ready.put_nowait(record.message.thread)
+            raise
+        if not self._again(record, task):
+            record.state, record.concluded = "done", True
+            self._leave(record)
+
+    async def record(self, task: Task, delivery: Delivery) -> bool:
+        """Keep which messages belong to the task."""
+        self._check()
+        record = self._records[task.message]
+        if record.state != "running" or record.fence != task.fence:
+            return False
+        record.delivery = delivery
+        return True
+
+    def _check(self) -> None:
+        if self.fails:
+            raise StoreUnavailable("The inbox cannot be reached. Try again in a moment.")
+
+    def _ask(self, record: Record, asked: Asked) -> bool:
+        if record.state != "early" or record.deleted:
+            return False
+        early = record.question
+        record.question = early if early and early.revision > asked.question.revision else asked.question
+        record.address = asked.address
+        self._join(record)
+        return True
+
+    def _edit(self, record: Record, question: Question) -> bool:
+        if record.deleted or (record.question and record.question.revision >= question.revision):
+            return False
+        record.question = question
+        record.stopped = False
+        return self._change(record, Interruption.EDITED)
+
+    def _delete(self, record: Record) -> bool:
+        if record.deleted:
+            return False
+        record.deleted = True
+        record.stopped = False
+        if record.state == "waiting" and not (record.attempts or record.concluded or record.delivery.messages):
+            record.state = "done"
+            self._lines[record.message.thread].remove(record)
+            return True
+        return self._change(record, Interruption.DELETED)
+
+    def _stop(self, record: Record) -> bool:
+        if record.state not in ("waiting", "running") or record.deleted or record.stopped:
+            return False
+        record.stopped = True
+        if record.state == "running":
+            record.cancelled.set(Interruption.STOPPED)
+        else:
+            self._hurry(record.message.thread)
+        return True
+
+    def _change(self, record: Record, interruption: Interruption) -> bool:
+        match record.state:
+            case "early":
+                return False
+            case "running":
+                record.cancelled.set(interruption)
+            case "waiting":
+                record.attempts = 0
+                self._hurry(record.message.thread)
+            case "done" | "dead":
+                self.dead.pop(record.message, None)
+                self._join(record)
+        return True
+
+    async def _next(self) -> Record:
+        while True:
+            self._check()
+            thread = await self._ready.get()
+            line = self._lines[thread]
+            if line and line[0].state == "waiting":
+                return line[0]
+
+    def _again(self, record: Record, task: Task) -> bool:
+        if not record.is_outdated(task):
+            return False
+        record.state, record.attempts = "waiting", 0
+        self._ready.put_nowait(record.message.thread)
+        return True
+
+    def _fail(self, record: Record, error: Exception) -> None:
+        thread = record.message.thread
+        if record.attempts >= MOST_ATTEMPTS:
+            record.state, record.concluded, record.stopped = "dead", True, False
+            self.dead[record.message] = error
+            self._leave(record)
+            return
+        record.state = "waiting"
+        delay = self._delays[record.attempts - 1]
+        self._delayed[thread] = asyncio.get_running_loop().call_later(delay, self._hurry, thread)
+
+    def _hurry(self, thread: ThreadRef) -> None:
+        if handle := self._delayed.pop(thread, None):
+            handle.cancel()
+            self._ready.put_nowait(thread)
+
+    def _join(self, record: Record) -> None:
+        record.state, record.attempts = "waiting", 0
+        line = self._lines.setdefault(record.message.thread, deque())
+        line.append(record)
+        if len(line) == 1:
+            self._ready.put_nowait(record.message.thread)
+
+    def _leave(self, record: Record) -> None:
+        record.stopped = False
+        line = self._lines[record.message.thread]
+        line.popleft()
+        if line:
+            self._ready.put_nowait(record.message.thread)
