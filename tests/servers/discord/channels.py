@@ -1,0 +1,57 @@
+"""Channels: those of text and forums, threads, and direct messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from tests.servers.discord.permissions import Overwrite
+
+
+class ChannelKind(IntEnum):
+    """The kinds that matter here, by Discord's numbers."""
+
+    TEXT = 0
+    DM = 1
+    PUBLIC_THREAD = 11
+    PRIVATE_THREAD = 12
+    FORUM = 15
+
+
+THREADS = frozenset({ChannelKind.PUBLIC_THREAD, ChannelKind.PRIVATE_THREAD})
+
+
+@dataclass(slots=True)
+class Channel:
+    """A place for messages, or in a forum for threads.
+
+    A thread has a parent, and an owner who began it; a channel of direct messages has a recipient, who is not the bot.
+    """
+
+    id: int
+    kind: ChannelKind
+    guild_id: int | None = None
+    name: str = ""
+    parent_id: int | None = None
+    owner_id: int | None = None
+    recipient_id: int | None = None
+    overwrites: dict[int, Overwrite] = field(default_factory=dict[int, Overwrite])
+    tags: dict[int, str] = field(default_factory=dict[int, str])
+    requires_tag: bool = False
+    applied_tags: list[int] = field(default_factory=list[int])
+    archived: bool = False
+    locked: bool = False
+    auto_archive_minutes: int = 1440
+    joined: set[int] = field(default_factory=set[int])
+    names: list[str] = field(default_factory=list[str])
+    reason: str | None = None
+
+    @property
+    def is_thread(self) -> bool:
+        """Whether it lies in another channel."""
+        return self.kind in THREADS
+
+    @property
+    def mention(self) -> str:
+        """The text that links to it."""
+        return f"<#{self.id}>"

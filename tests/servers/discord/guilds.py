@@ -1,0 +1,75 @@
+"""Guilds with their roles and members, and the users who are members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.servers.discord.permissions import EVERYONE, NOTHING, Permission
+
+
+@dataclass(slots=True)
+class User:
+    """Somebody with an account, or a bot."""
+
+    id: int
+    name: str
+    bot: bool = False
+    refuses_dms: bool = False
+
+    @property
+    def mention(self) -> str:
+        """The text that mentions them."""
+        return f"<@{self.id}>"
+
+
+@dataclass(slots=True)
+class Role:
+    """A name for permissions that several members have."""
+
+    id: int
+    name: str
+    permissions: Permission
+    mentionable: bool = False
+
+    @property
+    def mention(self) -> str:
+        """The text that mentions all who have it."""
+        return f"<@&{self.id}>"
+
+
+@dataclass(slots=True)
+class Member:
+    """A user in a guild."""
+
+    user: User
+    roles: set[int] = field(default_factory=set[int])
+
+
+@dataclass(slots=True)
+class Guild:
+    """A community; the role with the guild's own id is everyone's."""
+
+    id: int
+    name: str
+    owner_id: int
+    roles: dict[int, Role] = field(default_factory=dict[int, Role])
+    members: dict[int, Member] = field(default_factory=dict[int, Member])
+
+    def __post_init__(self) -> None:
+        self.roles.setdefault(self.id, Role(self.id, "@everyone", EVERYONE))
+
+    def permissions_of(self, user_id: int) -> Permission:
+        """Give what a member may do where no channel says otherwise."""
+        member = self.members.get(user_id)
+        if member is None:
+            return NOTHING
+        if user_id == self.owner_id:
+            return Permission.ADMINISTRATOR
+        permissions = self.roles[self.id].permissions
+        for role in member.roles:
+            permissions |= self.roles[role].permissions
+        return permissions
+
+    def having(self, role_id: int) -> set[int]:
+        """Give the members that have a role."""
+        return {user_id for user_id, member in self.members.items() if role_id in member.roles}

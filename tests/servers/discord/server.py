@@ -1,0 +1,221 @@
+"""Discord on a real socket: requests and gateway on one port, with a state that assertions read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlsplit
+
+from aiohttp import BodyPartReader, web
+
+from tests.servers.discord import (
+    account_routes,
+    command_routes,
+    interaction_routes,
+    message_routes,
+    refusals,
+    thread_routes,
+)
+from tests.servers.discord.acting import Acting
+from tests.servers.discord.clock import ServerClock
+from tests.servers.discord.faults import Faults, Hold, Lost
+from tests.servers.discord.gateway import Gateway
+from tests.servers.discord.guilds import User
+from tests.servers.discord.limits import Limited, RateLimits
+from tests.servers.discord.listener import Listener
+from tests.servers.discord.platform import Platform
+from tests.servers.discord.routes import Call, Route, find, place_of
+from tests.servers.service import Hang, Received, Reply, Reset, abort
+
+TOKEN = "MTA0OTYyMTEwMTM2NzU3NDUyOA.GtestE.not-a-real-token-of-the-tests"
+API = "/api/v10"
+PATIENCE = 5.0
+INVALID = (401, 403)
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """A request, the route it went to, and the status it was answered with; None if it was not answered."""
+
+    route: str
+    received: Received
+    status: int | None
+
+
+class DiscordServer(Acting):
+    """Serves `/api/v10/...` and the gateway, and holds both to the platform's rules.
+
+    `platform` is the state, `gateway` and `limits` and `faults` are what misbehaves on demand, and `requests` is what
+    came, in order. People act by the methods.
+    """
+
+    def __init__(self, *, token: str = TOKEN) -> None:
+        self.token = token
+        self.clock = ServerClock()
+        self.gateway = Gateway(token=token)
+        self.platform = self.gateway.platform = Platform(self.clock, self.gateway.tell)
+        self.limits = RateLimits(self.clock)
+        self.faults = Faults()
+        self.requests: list[Handled] = []
+        self.recommended_shards = 1
+        self._listener = Listener(self._handle)
+        self._routes = (
+            *account_routes.ROUTES,
+            *message_routes.ROUTES,
+            *thread_routes.ROUTES,
+            *command_routes.ROUTES,
+            *interaction_routes.ROUTES,
+            Route("GET /gateway", self._where),
+            Route("GET /gateway/bot", self._where_for_bots),
+        )
+
+    @property
+    def bot(self) -> User:
+        """The bot's account."""
+        return self.platform.bot
+
+    @property
+    def api_url(self) -> str:
+        """What a client is given as the address of the requests."""
+        return f"http://127.0.0.1:{self._listener.port}{API}"
+
+    @property
+    def gateway_url(self) -> str:
+        """What a client is given as the address of the gateway."""
+        return f"{self.gateway.url}/gateway/"
+
+    async def __aenter__(self) -> Self:
+        """Begin to serve."""
+        await self.up()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop serving."""
+        await self.down()
+
+    async def up(self) -> None:
+        """Listen, on the same port as before."""
+        await self._listener.up()
+        self.gateway.url = f"ws://127.0.0.1:{self._listener.port}"
+
+    async def down(self) -> None:
+        """Refuse connections; sessions can be resumed when the server comes back."""
+        await self._listener.down()
+
+    async def until(
+        self, is_true: Callable[[], object], *, what: str = "what was waited for", seconds: float = PATIENCE
+    ) -> None:
+        """Return as soon as *is_true* says so, which is asked whenever something happened here."""
+        await self.platform.changes.until(is_true, seconds, what)
+
+    async def connected(self, shards: int = 1) -> None:
+        """Return when so many shards have a session and a connection."""
+        await self.until(lambda: len(self.gateway.connected) >= shards, what=f"{shards} connected shards")
+
+    def requests_to(self, route: str) -> list[Handled]:
+        """Give the requests of a route, such as `POST /channels/{channel}/messages`."""
+        return [handled for handled in self.requests if handled.route == route]
+
+    def _where(self, platform: Platform, call: Call) -> dict[str, Any]:
+        return {"url": self.gateway_url}
+
+    def _where_for_bots(self, platform: Platform, call: Call) -> dict[str, Any]:
+        left = {"total": 1000, "remaining": 1000 - len(self.gateway.arrivals), "reset_after": 0, "max_concurrency": 1}
+        return {"url": self.gateway_url, "shards": self.recommended_shards, "session_start_limit": left}
+
+    # A request
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        path = request.rel_url.raw_path
+        if path in ("/gateway/", "/resume/"):
+            return await self.gateway.serve(request)
+        found = find(self._routes, request.method, path.removeprefix(API)) if path.startswith(API) else None
+        received, files = await _read(request)
+        name = found[0].name if found else f"{request.method} {path}"
+        status: int | None = None
+        try:
+            response = await self._answered(request, received, name, lambda: self._answer(found, received, files))
+            status = response.status
+            return response
+        finally:
+            self.requests.append(Handled(name, received, status))
+            self.platform.changes.tell()
+
+    async def _answered(
+        self, request: web.Request, received: Received, route: str, answer: Callable[[], web.Response]
+    ) -> web.Response:
+        match self.faults.take(route):
+            case None:
+                return answer()
+            case Hold(until):
+                await until.wait()
+                return answer()
+            case Reply() as reply:
+                headers = {"Content-Type": "application/json", **reply.headers}
+                return web.Response(status=reply.status, body=reply.payload, headers=headers)
+            case Hang():
+                await asyncio.Event().wait()
+            case Lost():
+                answer()
+                abort(request)
+            case Reset():
+                abort(request)
+        raise asyncio.CancelledError
+
+    def _answer(
+        self, found: tuple[Route, dict[str, str]] | None, received: Received, files: tuple[str, ...]
+    ) -> web.Response:
+        headers: dict[str, str] = {}
+        try:
+            if found is None:
+                raise refusals.not_found()
+            route, parts = found
+            if route.needs_token and received.headers.get("Authorization") != f"Bot {self.token}":
+                raise refusals.unauthorized()
+            taken = self.limits.take(route.name, place_of(parts), counts_everywhere=route.needs_token)
+            if isinstance(taken, Limited):
+                return _json(429, taken.body, taken.headers)
+            headers = taken
+            query = dict(_query(received.path))
+            answered = route.answer(self.platform, Call(parts, query, received.body, received.headers, files))
+            return _json(204, None, headers) if answered is None else _json(route.status, answered, headers)
+        except refusals.Refusal as refusal:
+            self.limits.invalid += refusal.status in INVALID
+            return _json(refusal.status, refusal.body, headers)
+
+
+def _json(status: int, body: Any, headers: dict[str, str]) -> web.Response:
+    """Answer with JSON whose type is written exactly as the platform writes it: without a charset."""
+    if status == 204:
+        return web.Response(status=status, headers=headers)
+    return web.Response(status=status, body=json.dumps(body), headers={**headers, "Content-Type": "application/json"})
+
+
+def _query(path: str) -> list[tuple[str, str]]:
+    return parse_qsl(urlsplit(path).query)
+
+
+async def _read(request: web.Request) -> tuple[Received, tuple[str, ...]]:
+    """Read a body; one in several parts is JSON and files, of which the names are kept."""
+    raw, files = b"", list[str]()
+    if request.content_type.startswith("multipart/"):
+        async for part in await request.multipart():
+            if isinstance(part, BodyPartReader):
+                content = bytes(await part.read())
+                if part.name == "payload_json":
+                    raw = content
+                else:
+                    files.append(part.filename or "file")
+    else:
+        raw = await request.read()
+    try:
+        body = json.loads(raw) if raw else None
+    except ValueError:
+        body = None
+    return Received(request.method, request.path_qs, dict(request.headers), body), tuple(files)
