@@ -1,0 +1,116 @@
+"""Two processes with one inbox, and short ways to say what happens to a question."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from adapters.redis.connection import connect
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.ledger import Ledger
+from adapters.redis.seal import Seal
+from core.model import (
+    Asked,
+    Cancellation,
+    Claim,
+    Deleted,
+    Delivery,
+    Edited,
+    Interruption,
+    MessageRef,
+    Person,
+    Question,
+    Stopped,
+    Task,
+)
+from core.ports import Deliveries, Inbox
+from tests.builders import question, thread
+from tests.fixtures.redis import clean
+
+SECRET = "a secret that is long enough for a test"
+PATIENCE = 5.0
+ADA = Person(id="p1", name="Ada")
+POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
+
+
+class Box(Inbox, Deliveries, Protocol):
+    """Both ports, as one thing has them."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The same inbox as two processes have it."""
+
+    here: Box
+    there: Box
+
+
+@asynccontextmanager
+async def redis_boxes(url: str) -> AsyncGenerator[Boxes]:
+    """Open the inbox of a server twice."""
+    async with clean(url) as client:
+        blocking = [connect(url, blocking=True) for _ in range(2)]
+        ledgers = [Ledger(client, each, seal=Seal([SECRET])) for each in blocking]
+        here, there = (RedisInbox(ledger, lease=20.0, block=0.05, delays=(0.0, 0.0)) for ledger in ledgers)
+        async with here, there:
+            yield Boxes(here, there)
+        for each in blocking:
+            await each.aclose()
+
+
+def asked(id: str = "m1", *, in_thread: str = "1", revision: int = 0) -> Asked:  # noqa: A002 - the field's name
+    """Somebody asks."""
+    return Asked(question=question(f"What is {id}?", id=id, in_thread=in_thread, revision=revision))
+
+
+def edited(id: str = "m1", *, in_thread: str = "1", revision: int = 1) -> Edited:  # noqa: A002 - the field's name
+    """Somebody asks in other words."""
+    return Edited(question=question(f"What is {id} #{revision}?", id=id, in_thread=in_thread, revision=revision))
+
+
+def deleted(of: Asked) -> Deleted:
+    """The question is gone."""
+    return Deleted(message=of.message)
+
+
+def stopped(of: Asked) -> Stopped:
+    """Somebody has read enough."""
+    return Stopped(message=of.message, by=ADA)
+
+
+async def heard(cancelled: Cancellation) -> Interruption:
+    """Wait until something has happened."""
+    async with asyncio.timeout(PATIENCE):
+        return await cancelled.wait()
+
+
+async def taken(inbox: Inbox) -> Task:
+    """Do the next task."""
+    async with asyncio.timeout(PATIENCE), inbox.claim() as task:
+        return task
+
+
+async def fail(inbox: Inbox, error: Exception) -> Task:
+    """Fail at the next task."""
+    task: Task | None = None
+    with suppress(type(error)):
+        async with asyncio.timeout(PATIENCE), inbox.claim() as task:
+            raise error
+    assert task
+    return task
+
+
+def asks(task: Task) -> Question:
+    """Give the question of a claim."""
+    assert isinstance(task, Claim)
+    return task.question
+
+
+async def is_empty(inbox: Inbox) -> bool:
+    """Say whether nothing waits: then the next thing put is the next to come."""
+    last = asked("last", in_thread="last")
+    assert await inbox.put(last)
+    return asks(await taken(inbox)) == last.question
