@@ -12,11 +12,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeAlias, TypeVar
 
 from adapters.posting import Gone, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
 
 Result = TypeVar("Result")
+Snapshot: TypeAlias = Callable[[], Sequence[str]]
 
 BLANK = "…"  # what a message shows whose text was taken back; no platform has empty ones
 
@@ -62,7 +63,7 @@ class Draft:
         self._shown = list(posted)
         self._old: list[Posted] = []
         self._posts = len(self._shown)
-        self._wanted: tuple[str, ...] = ()
+        self._newest: Snapshot = tuple
         self._changed = asyncio.Event()
         self._ending = asyncio.Event()
         self._interval = pace.interval
@@ -91,9 +92,12 @@ class Draft:
         if not self._editor.cancelled():
             self._editor.exception()  # `finish` has raised it, or something else was raised before
 
-    def show(self, parts: Sequence[str]) -> None:
-        """Say what the messages should be by now; none means that what was shown is taken back."""
-        self._wanted = tuple(parts)
+    def show(self, snapshot: Snapshot) -> None:
+        """Say how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
+
+        One that draws no message means that what was shown is taken back.
+        """
+        self._newest = snapshot
         self._changed.set()
 
     async def finish(self, parts: Sequence[str]) -> tuple[Posted, ...]:
@@ -102,12 +106,11 @@ class Draft:
         Where they cannot be edited any more, the answer is posted anew and the old messages go. Raises
         `PostingFailed` if the platform takes it in no way.
         """
-        self._wanted = tuple(parts)
         self._ending.set()
         self._changed.set()
         if self._editor is not None:
             await self._editor
-        await self._settle()
+        await self._settle(parts)
         return self.messages
 
     async def _edit(self) -> None:
@@ -118,19 +121,19 @@ class Draft:
             self._changed.clear()
             if await self._is_ending():
                 return
-            failure = await self._attempt(self._wanted or ((BLANK,) if self._shown else ()))
+            failure = await self._attempt(self._newest() or ((BLANK,) if self._shown else ()))
             failures = failures + 1 if failure else 0
             if isinstance(failure, Refused):
                 return
             if failure:
                 self._changed.set()
 
-    async def _settle(self) -> None:
+    async def _settle(self, parts: Sequence[str]) -> None:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
         failures = 0
         while not self.is_deleted:
             await self._rest()
-            failure = await self._attempt(self._wanted)
+            failure = await self._attempt(parts)
             if failure is None:
                 break
             failures += not isinstance(failure, TooFast)

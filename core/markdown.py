@@ -24,6 +24,7 @@ _ATOM = re.compile(  # what is never cut if it can be avoided: escapes, [n] mark
     r"|!?\[[^\[\]\n]{0,300}\](?:\([^()\s]{0,1000}(?:\([^()\s]{0,300}\)[^()\s]{0,300})?\))?"
     r"|<[^<>\s]{1,1000}>|https?://\S{1,1000}|`+|\*+|~~"
 )
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t][^\n]{0,400}(?:\n[ \t]*){1,9}", re.MULTILINE)
 _PARAGRAPH = re.compile(r"(?=\n[ \t]*\n)")
 _LINE = re.compile(r"(?=\n)")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])(?=[ \t])|(?<=[.!?…][\"'”’)\]*])(?=[ \t])|(?<=[。！？])")
@@ -105,11 +106,13 @@ def _place(text: str, opened: int, budget: int, fences: Sequence[_Fence]) -> int
     """Give the last place for the widest kind of break, if it fills a third; else cut where the room ends."""
     whole = [match.span() for match in _ATOM.finditer(text)]
     lines = [(fence.start, fence.body) for fence in fences]
+    headings = [match.span() for match in _HEADING.finditer(text)]  # each stays with what it is the heading of
     least = opened + (budget - opened) // 3
     for breaks in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
         barred = [
             *lines,
             *((f.body, f.end) for f in fences if breaks is not _LINE),
+            *(h for h in headings if not any(f.body <= h[0] < f.end for f in fences)),
             *(whole if breaks in (_SENTENCE, _WORD) else []),
         ]
         places = [m.start() for m in breaks.finditer(text, least + 1) if m.start() <= budget]

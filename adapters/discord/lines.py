@@ -13,9 +13,9 @@ _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,99}|(?:\*[ \t]*){3,99}|(?:_[ \t]*){3
 _UNDERLINE = re.compile(r" {0,3}(?:={2,99}|-{2,99})[ \t]{0,99}")
 _QUOTES = re.compile(r"[ \t]{0,40}>(?:[ \t]{0,3}>)+")  # three would quote all the rest of the message
 _SMALL = re.compile(r"((?:[ \t>]|[-*+][ \t]){0,40})(-#)")
-_BULLET = re.compile(r"([ \t>]{0,40})\+(?=[ \t])")
-_NUMBER = re.compile(r"([ \t>]{0,40}\d{1,9})\)(?=[ \t])")
-_TASK = re.compile(r"([ \t>]{0,40}[-*][ \t]{1,4})\[([ xX])\](?=[ \t])")
+_BULLET = re.compile(r"\A([ \t>]{0,40})\+(?=[ \t])")
+_NUMBER = re.compile(r"\A([ \t>]{0,40}\d{1,9})\)(?=[ \t])")
+_TASK = re.compile(r"\A([ \t>]{0,40}[-*][ \t]{1,4})\[([ xX])\](?=[ \t])")
 _STARTS = re.compile(r"[ \t]*(?:[-*+>#]|\d{1,9}[.)])")
 _CELL = re.compile(r"(?<!\\)\|")
 _DASHES = re.compile(r":?-{1,99}:?")

@@ -11,7 +11,7 @@ from adapters.discord.inline import Inline
 from adapters.discord.kept import Kept, cleaned
 from adapters.discord.lines import redrawn
 from adapters.discord.tags import complete, plain
-from core.markdown import split
+from core.markdown import split, units
 from core.model import without_controls
 from core.scanner import Code, Scanner
 
@@ -45,6 +45,8 @@ def parts(text: str, limit: int = PART_LIMIT) -> list[str]:
 
     Code whose marks could not be repeated behind a cut would become text: then nothing counts as code.
     """
+    if units(text) <= limit:
+        return [text] if text else []
     pieces = split(text, limit)
     if "".join(map(_prose, pieces)) != _prose(text):
         pieces = split(defused(text), limit)

@@ -12,19 +12,25 @@ _NAMES = (
 )
 _TAG = re.compile(rf"</?(?:{_NAMES})(?:[ \t/][^<>\n]{{0,2000}})?>", re.IGNORECASE)
 _BREAK = re.compile(r"<br[ \t]{0,9}/?>", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#39);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": "'", "nbsp": " "}
-_OPEN = re.compile(r"<!--(?:(?!-->).){0,2000}\Z|<(?:[a-zA-Z/@#:&!][^<>\n]{0,2000})?\Z|&[a-z#0-9]{0,5}\Z", re.DOTALL)
+_OPEN = re.compile(r"<(?:[a-zA-Z/@#:&!][^<>\n]{0,2000})?\Z|&[a-z#0-9]{0,5}\Z")
 
 
 def plain(text: str) -> str:
     """Drop tags and comments, and give entities as the characters they stand for."""
-    text = _COMMENT.sub("", text)
-    text = "\n".join(_BREAK.sub(" " if "|" in line else "\n", line) for line in text.split("\n"))
+    lines = _without_comments(text).split("\n")
+    text = "\n".join(_BREAK.sub(" " if "|" in line else "\n", line) for line in lines)
     return _ENTITY.sub(lambda found: _CHARACTERS[found[1]], _TAG.sub("", text))
 
 
 def complete(text: str) -> str:
     """Leave off a tag, a comment, a mention or an entity at the end that more text could complete."""
-    return _OPEN.sub("", text)
+    before, opened, inside = text.rpartition("<!--")
+    return _OPEN.sub("", before if opened and "-->" not in inside else text)
+
+
+def _without_comments(text: str) -> str:
+    first, *others = text.split("<!--")
+    parted = [other.partition("-->") for other in others]
+    return first + "".join(behind if end else f"<!--{inside}" for inside, end, behind in parted)

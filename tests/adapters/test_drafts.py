@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.drafts import BLANK, Draft, Timer
+from adapters.drafts import BLANK, Draft, Snapshot, Timer
+from adapters.drawing import draw
 from adapters.posting import Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
-from core.model import MessageRef
+from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
 from tests.builders import thread
 from tests.fakes.poster import DELETED, Thread
 
@@ -23,6 +26,11 @@ def draft(platform: Thread, *posted: Posted) -> Draft:
     return Draft(platform, lambda number: nonce(QUESTION, 0, number), posted=posted, timer=timer)
 
 
+def snapshot(*parts: str) -> Snapshot:
+    """What the messages should be at some moment."""
+    return lambda: parts
+
+
 async def settled() -> None:
     """Let every task do what it can do now."""
     for _ in range(50):
@@ -33,8 +41,8 @@ async def test_an_answer_is_posted_once_and_edited() -> None:
     """Readers see one message grow."""
     platform = Thread()
     async with draft(platform) as shown:
-        for snapshot in ("Robots", "Robots sense", "Robots sense and act."):
-            shown.show([snapshot])
+        for text in ("Robots", "Robots sense", "Robots sense and act."):
+            shown.show(snapshot(text))
             await settled()
         posted = await shown.finish(["Robots sense and act [1]."])
 
@@ -49,8 +57,8 @@ async def test_snapshots_come_no_faster_than_the_pace_and_the_newest_wins() -> N
     platform = Thread()
     async with draft(platform) as shown:
         for number in range(5):
-            shown.show([f"{number}"])
-            shown.show([f"{number}+"])
+            shown.show(snapshot(f"{number}"))
+            shown.show(snapshot(f"{number}+"))
             await settled()
         await shown.finish(["end"])
 
@@ -68,13 +76,31 @@ async def test_what_is_unchanged_is_not_sent() -> None:
     """A snapshot that looks the same costs no call, and of many messages only those that changed are edited."""
     platform = Thread()
     async with draft(platform) as shown:
-        shown.show(["one", "two"])
+        shown.show(snapshot("one", "two"))
         await settled()
-        shown.show(["one", "two"])
+        shown.show(snapshot("one", "two"))
         await settled()
         await shown.finish(["one", "two and three"])
 
     assert platform.calls == [(0.0, "post", "one"), (0.0, "post", "two"), (1.2, "edit", "two and three")]
+
+
+async def test_snapshots_that_are_not_sent_are_not_drawn() -> None:
+    """Drawing costs more than the text that a model adds in between."""
+    platform = Thread()
+    drawn: list[int] = []
+
+    def drawing(number: int) -> list[str]:
+        drawn.append(number)
+        return [str(number)]
+
+    async with draft(platform) as shown:
+        for number in range(100):
+            shown.show(partial(drawing, number))
+        await settled()
+        await shown.finish(["end"])
+
+    assert drawn == [99]
 
 
 @pytest.mark.promise("bounded-pace")
@@ -83,7 +109,7 @@ async def test_a_platform_that_lets_calls_wait_is_called_less_often() -> None:
     platform = Thread(delays=[0.0, 4.0])
     async with draft(platform) as shown:
         for number in range(5):
-            shown.show([f"{number}"])
+            shown.show(snapshot(f"{number}"))
             await settled()
         await shown.finish(["4"])
 
@@ -95,7 +121,7 @@ async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> No
     """Whoever asks again too early is made to wait longer, or shut out."""
     platform = Thread(failures=[None, TooFast(7.0), TooFast(3.0)])
     async with draft(platform) as shown:
-        shown.show(["a"])
+        shown.show(snapshot("a"))
         await settled()
         await shown.finish(["b"])
 
@@ -108,7 +134,7 @@ async def test_a_wait_while_writing_slows_the_snapshots() -> None:
     platform = Thread(failures=[None, TooFast(5.0)])
     async with draft(platform) as shown:
         for number in range(4):
-            shown.show([f"{number}"])
+            shown.show(snapshot(f"{number}"))
             await settled()
         await shown.finish(["3"])
 
@@ -120,7 +146,7 @@ async def test_a_post_whose_confirmation_was_lost_is_not_repeated() -> None:
     """The same nonce gives the message that is there, which then gets the newer text."""
     platform = Thread(failures=[Unreachable()], lost=True)
     async with draft(platform) as shown:
-        shown.show(["old"])
+        shown.show(snapshot("old"))
         await settled()
         await shown.finish(["new"])
 
@@ -132,7 +158,7 @@ async def test_another_process_edits_what_was_posted_before() -> None:
     """A second attempt at an answer uses the messages of the first."""
     platform = Thread(messages={"m1": "half an ans"})
     async with draft(platform, Posted("m1")) as shown:
-        shown.show(["an answer"])
+        shown.show(snapshot("an answer"))
         await settled()
         await shown.finish(["an answer", "and more"])
 
@@ -150,9 +176,9 @@ async def test_an_edit_whose_confirmation_was_lost_is_made_again() -> None:
     """Nobody knows what the message shows, even if it is what it showed before."""
     platform = Thread(failures=[None, Unreachable()], lost=True)
     async with draft(platform) as shown:
-        shown.show(["a"])
+        shown.show(snapshot("a"))
         await settled()
-        shown.show(["b"])
+        shown.show(snapshot("b"))
         await settled()
         await shown.finish(["a"])
 
@@ -165,7 +191,7 @@ async def test_failures_while_writing_cost_snapshots_and_not_the_answer() -> Non
     platform = Thread(failures=[None, *[Unreachable()] * 3])
     async with draft(platform) as shown:
         for number in range(9):
-            shown.show([f"{number}"])
+            shown.show(snapshot(f"{number}"))
             await settled()
         assert platform.did == ["post", *["edit"] * 3]
         await shown.finish(["end"])
@@ -179,7 +205,7 @@ async def test_a_message_that_cannot_be_edited_is_replaced(failures: list[Postin
     """One whole answer is posted, and the half one goes."""
     platform = Thread()
     async with draft(platform) as shown:
-        shown.show(["half"])
+        shown.show(snapshot("half"))
         await settled()
         platform.failures.extend(failures)
         posted = await shown.finish(["whole"])
@@ -193,7 +219,7 @@ async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> No
     platform = Thread(failures=[None, Refused()])
     async with draft(platform) as shown:
         for number in range(5):
-            shown.show([f"{number}"])
+            shown.show(snapshot(f"{number}"))
             await settled()
         assert platform.did == ["post", "edit"]
         await shown.finish(["end"])
@@ -227,10 +253,10 @@ async def test_who_deletes_a_message_of_the_answer_wants_none_of_it() -> None:
     """The other messages go too, and nothing is posted again."""
     platform = Thread()
     async with draft(platform) as shown:
-        shown.show(["one", "two"])
+        shown.show(snapshot("one", "two"))
         await settled()
         platform.messages["m1"] = DELETED
-        shown.show(["one more", "two"])
+        shown.show(snapshot("one more", "two"))
         await settled()
         posted = await shown.finish(["one and all", "two"])
 
@@ -242,9 +268,9 @@ async def test_text_that_is_taken_back_leaves_an_ellipsis() -> None:
     """A broken attempt disappears; what comes then goes into the same message."""
     platform = Thread()
     async with draft(platform) as shown:
-        shown.show(["wrong", "and long"])
+        shown.show(snapshot("wrong", "and long"))
         await settled()
-        shown.show([])
+        shown.show(snapshot())
         await settled()
         assert platform.shown == [BLANK]
         await shown.finish(["right", "and long"])
@@ -265,7 +291,7 @@ async def test_an_answer_without_snapshots_is_posted_at_once() -> None:
     """Nothing was written before the end."""
     platform = Thread()
     async with draft(platform) as shown:
-        shown.show([])
+        shown.show(snapshot())
         await settled()
         await shown.finish(["answer"])
 
@@ -277,9 +303,9 @@ async def test_leaving_without_an_end_stops_the_editor() -> None:
     platform = Thread()
     before = asyncio.all_tasks()
     async with draft(platform) as shown:
-        shown.show(["a"])
+        shown.show(snapshot("a"))
         await settled()
-        shown.show(["b"])
+        shown.show(snapshot("b"))
 
     assert asyncio.all_tasks() == before
     assert platform.shown == ["a"]
@@ -289,10 +315,27 @@ async def test_a_mistake_in_the_editor_is_not_hidden() -> None:
     """What is no answer of the platform is raised at the end."""
     platform = Thread(messages={})
     async with draft(platform, Posted("unknown")) as shown:
-        shown.show(["a"])
+        shown.show(snapshot("a"))
         await settled()
         with pytest.raises(KeyError):
             await shown.finish(["b"])
+
+
+async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> None:
+    """What a broken stream had shown is taken back, and the last word is the answer's."""
+    platform = Thread()
+    answer = Answer(id="a1", text="Robots act [1].", status=Status.ANSWERED)
+
+    async def progress() -> AsyncIterator[Progress]:
+        for item in (Searching("robots"), TextDelta("Ro"), TextDelta("bats"), Restarted(), TextDelta("Robots"), answer):
+            yield item
+            await settled()
+
+    async with draft(platform) as shown:
+        drawn = await draw(progress(), shown, sketch=lambda text: [text], whole=lambda whole: [f"{whole.text} End."])
+
+    assert drawn == answer
+    assert [text for _, _, text in platform.calls] == ["Ro", "Robats", BLANK, "Robots", "Robots act [1]. End."]
 
 
 FAILURES = st.sampled_from([None, None, Unreachable(), TooFast(2.0)])
@@ -315,8 +358,8 @@ def test_whatever_fails_on_the_way_the_end_is_shown_once(
     async def run() -> Thread:
         platform = Thread(failures=list(failures), lost=lost)
         async with draft(platform) as shown:
-            for snapshot in snapshots:
-                shown.show(snapshot)
+            for parts in snapshots:
+                shown.show(snapshot(*parts))
                 await settled()
             await shown.finish(end)
         return platform

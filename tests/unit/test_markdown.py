@@ -246,6 +246,18 @@ def test_a_link_is_not_cut_between_the_sentences_of_its_label() -> None:
     ]
 
 
+def test_a_heading_stays_with_what_follows() -> None:
+    """A message does not end with a heading; a comment in code is none."""
+    assert split("Some words before.\n\n## Heading\n\nOne two three four five.", 40) == [
+        "Some words before.",
+        "## Heading\n\nOne two three four five.",
+    ]
+    assert split("```py\nfirst_line()\n# comment\nsecond_line()\n```", 40) == [
+        "```py\nfirst_line()\n# comment\n```",
+        "```py\nsecond_line()\n```",
+    ]
+
+
 def test_a_footnote_that_is_a_link_stays_whole() -> None:
     """Its brackets in brackets belong together."""
     mark = "[[1]](<https://x.example/a>)"
