@@ -1,0 +1,149 @@
+"""Discord as a surface: answers appear in a thread on the question, or in place, message by message."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from adapters.discord.poster import ChannelPoster, translated
+from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
+from adapters.discord.thread_name import thread_name
+from adapters.drafts import Draft, Pace, Timer
+from adapters.posting import Posted, PostingFailed, nonce
+from core.model import (
+    Answer,
+    Claim,
+    Delivery,
+    Message,
+    MessageRef,
+    Progress,
+    Reaction,
+    Restarted,
+    TextDelta,
+    ThreadRef,
+)
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient
+
+    from adapters.discord.poster import Channel
+
+EMOJI = {Reaction.WARNING: "⚠️"}
+THREAD_EXISTS = 160004
+HIDDEN_AFTER = 1_440  # minutes without a message
+
+
+class DiscordSurface:
+    """Draws answers by REST; it needs a client that is logged in, and none that is connected to the gateway."""
+
+    def __init__(
+        self,
+        client: AutoShardedClient,
+        *,
+        reads_all: bool = False,
+        pace: Pace | None = None,
+        timer: Timer | None = None,
+    ) -> None:
+        """With *reads_all* off, the first answer in a thread says how to go on."""
+        self._client = client
+        self._reads_all = reads_all
+        self._pace = pace or Pace()
+        self._timer = timer or Timer()
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Open the thread if there is to be one, show the answer while it comes, and end with the whole of it."""
+        poster = await self._poster(claim)
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        posted = [Posted(message.id) for message in claim.delivery.messages]
+        text = ""
+        async with Draft(poster, nonces, posted=posted, pace=self._pace, timer=self._timer) as draft:
+            async for item in progress:
+                match item:
+                    case TextDelta(piece):
+                        text += piece
+                        draft.show(partial(render_draft, text))
+                    case Restarted():
+                        text = ""
+                        draft.show(tuple)
+                    case Answer():
+                        await draft.finish(render_answer(item, hint=self._hint(claim)))
+                    case _:
+                        pass
+            messages = tuple(MessageRef(thread=claim.thread, id=message.id) for message in draft.messages)
+        return Delivery(messages=messages)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; one that is gone, or may not be marked, is left as it is."""
+        channel = self._channel(_place_of(to))
+        message = channel.get_partial_message(int(to.id))
+        try:
+            await translated(message.add_reaction(EMOJI[reaction]))
+        except PostingFailed:
+            return
+
+    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
+        """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
+        found: list[Message] = []
+        try:
+            async for message in self._channel(thread.thread).history(limit=limit):
+                mine = self._client.user is not None and message.author.id == self._client.user.id
+                if message.content:
+                    found.append(
+                        Message(
+                            role="assistant" if mine else "user",
+                            text=message.clean_content,
+                            author=message.author.display_name,
+                            at=message.created_at,
+                        )
+                    )
+        except Exception as error:
+            from adapters.discord.poster import meaning
+
+            if meaning(error) is None:
+                raise
+            return ()
+        return tuple(reversed(found))
+
+    async def _poster(self, claim: Claim) -> ChannelPoster:
+        """Find where the answer goes; without the right to open a thread it goes below the question."""
+        opens = claim.address is not None and claim.address.message == claim.message and _opens_thread(claim.message)
+        if not opens or claim.delivery.messages or await self._open_thread(claim):
+            return ChannelPoster(self._channel(claim.thread.thread))
+        return ChannelPoster(self._channel(claim.thread.channel), reply_to=int(claim.message.id))
+
+    async def _open_thread(self, claim: Claim) -> bool:
+        """Open the thread on the question; one that is there already, by whomever, is the one."""
+        from discord import Forbidden, HTTPException
+
+        try:
+            # A message object would want the whole guild, which only a client that is connected to the gateway knows.
+            await self._client.http.start_thread_with_message(
+                int(claim.thread.channel),
+                int(claim.message.id),
+                name=thread_name(claim.question.text),
+                auto_archive_duration=HIDDEN_AFTER,
+                reason="A question to the bot",
+            )
+        except Forbidden:
+            return False
+        except HTTPException as error:
+            return error.code == THREAD_EXISTS
+        return True
+
+    def _channel(self, channel_id: str) -> Channel:
+        return self._client.get_partial_messageable(int(channel_id))
+
+    def _hint(self, claim: Claim) -> str:
+        is_first = _opens_thread(claim.message)
+        return MENTION_TO_CONTINUE if is_first and not self._reads_all else ""
+
+
+def _opens_thread(message: MessageRef) -> bool:
+    """Say whether a thread was to be opened on the message: it bears the message's id."""
+    return message.thread.thread == message.id
+
+
+def _place_of(message: MessageRef) -> str:
+    """Give the channel that a message stands in; the one that a thread was opened on stands outside of it."""
+    return message.thread.channel if _opens_thread(message) else message.thread.thread
