@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.discord.poster import ChannelPoster, translated
+from adapters.discord.recalling import recalled
 from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
 from adapters.discord.thread_name import thread_name
 from adapters.drafts import Draft, Pace, Timer
@@ -84,26 +85,8 @@ class DiscordSurface:
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
-        found: list[Message] = []
-        try:
-            async for message in self._channel(thread.thread).history(limit=limit):
-                mine = self._client.user is not None and message.author.id == self._client.user.id
-                if message.content:
-                    found.append(
-                        Message(
-                            role="assistant" if mine else "user",
-                            text=message.clean_content,
-                            author=message.author.display_name,
-                            at=message.created_at,
-                        )
-                    )
-        except Exception as error:
-            from adapters.discord.poster import meaning
-
-            if meaning(error) is None:
-                raise
-            return ()
-        return tuple(reversed(found))
+        me = self._client.user.id if self._client.user else 0
+        return await recalled(self._channel(thread.thread), me=me, limit=limit)
 
     async def _poster(self, claim: Claim) -> ChannelPoster:
         """Find where the answer goes; without the right to open a thread it goes below the question."""

@@ -1,0 +1,34 @@
+"""Reads what was said in a channel, as people see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from adapters.discord.poster import meaning
+from core.model import Message
+
+if TYPE_CHECKING:
+    import discord
+
+    from adapters.discord.poster import Channel
+
+
+async def recalled(channel: Channel, *, me: int, limit: int) -> Sequence[Message]:
+    """Give the newest messages with words in them, oldest first; nothing where the bot may not read."""
+    try:
+        found = [message async for message in channel.history(limit=limit) if message.content]
+    except Exception as error:
+        if meaning(error) is None:
+            raise
+        return ()
+    return [_line(message, me) for message in reversed(found)]
+
+
+def _line(message: discord.Message, me: int) -> Message:
+    return Message(
+        role="assistant" if message.author.id == me else "user",
+        text=message.clean_content,
+        author=message.author.display_name,
+        at=message.created_at,
+    )
