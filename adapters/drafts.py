@@ -62,6 +62,7 @@ class Draft:
         self._timer = timer
         self._shown = list(posted)
         self._old: list[Posted] = []
+        self._unsure: str | None = None  # what was posted without a confirmation
         self._posts = len(self._shown)
         self._newest: Snapshot = tuple
         self._changed = asyncio.Event()
@@ -176,6 +177,8 @@ class Draft:
                 self._shown[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
                 await self._call(self._poster.edit(shown.id, part))
                 self._shown[at] = Posted(shown.id, part)
+        if self._unsure is not None and self._ending.is_set():
+            self._shown.append(await self._post(self._unsure))  # it may be there, where nobody would remove it
         while len(self._shown) > len(parts):
             with suppress(Gone):
                 await self._call(self._poster.delete(self._shown[-1].id))
@@ -189,7 +192,11 @@ class Draft:
             except Gone:
                 self._posts += 1
                 continue
+            except Unreachable:
+                self._unsure = part
+                raise
             self._posts += 1
+            self._unsure = None
             return posted
 
     async def _remove(self, messages: Sequence[Posted]) -> None:

@@ -26,7 +26,7 @@ def _joined(text: str, at: int) -> bool:
         return _flag_halves(text, at) % 2 == 1
     if unicodedata.combining(before) == _VIRAMA and unicodedata.category(behind) == "Lo":
         return True
-    return _is_jamo(before) and _is_jamo(behind)
+    return 0 < _jamo(before) <= _jamo(behind)
 
 
 def _extends(char: str) -> bool:
@@ -43,8 +43,11 @@ def _is_flag_half(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
-def _is_jamo(char: str) -> bool:
-    return "\u1100" <= char <= "\u11ff"
+def _jamo(char: str) -> int:
+    """Give the part of a Korean syllable that a letter is: 1, 2 or 3, and 0 for any other."""
+    if not "\u1100" <= char <= "\u11ff":
+        return 0
+    return 1 + (char >= "\u1160") + (char >= "\u11a8")
 
 
 def _flag_halves(text: str, at: int) -> int:

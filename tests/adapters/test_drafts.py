@@ -154,6 +154,18 @@ async def test_a_post_whose_confirmation_was_lost_is_not_repeated() -> None:
 
 
 @pytest.mark.promise("posted-once")
+async def test_a_post_whose_confirmation_was_lost_is_found_and_removed() -> None:
+    """The answer got shorter meanwhile, and nobody knew of its second message."""
+    platform = Thread(failures=[None, *[Unreachable()] * 3], lost=True)
+    async with draft(platform) as shown:
+        shown.show(snapshot("one", "two"))
+        await settled()
+        await shown.finish(["one"])
+
+    assert platform.messages == {"m1": "one", "m2": DELETED}
+
+
+@pytest.mark.promise("posted-once")
 async def test_another_process_edits_what_was_posted_before() -> None:
     """A second attempt at an answer uses the messages of the first."""
     platform = Thread(messages={"m1": "half an ans"})

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from adapters.posting import Gone, Posted, PostingFailed
+from adapters.posting import Gone, Posted, PostingFailed, Unreachable
 
 DELETED = "deleted"
 
@@ -15,8 +15,8 @@ DELETED = "deleted"
 class Thread:
     """Implements `Poster` and is a `Timer`: each call takes as long as *delays* say, and time passes only here.
 
-    *failures* are raised by the next calls, one each; None lets a call pass. A call with `lost` set is carried out,
-    and only its confirmation gets lost.
+    *failures* are raised by the next calls, one each; None lets a call pass. With `lost` set, a call that fails as
+    unreachable is carried out, and only its confirmation gets lost.
     """
 
     failures: list[PostingFailed | None] = field(default_factory=list[PostingFailed | None])
@@ -76,7 +76,7 @@ class Thread:
         self.time += self.delays.pop(0) if self.delays else 0.0
         self.calls.append((round(self.time, 3), name, part))
         failure = self.failures.pop(0) if self.failures else None
-        if failure is None or self.lost:
+        if failure is None or (self.lost and isinstance(failure, Unreachable)):
             carry_out()
         if failure is not None:
             raise failure

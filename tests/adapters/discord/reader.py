@@ -55,7 +55,7 @@ def previews(message: str) -> list[str]:
 
 def words(message: str) -> list[str]:
     """Give the letters and digits that a reader sees, in runs."""
-    return re.findall(r"\w+", re.sub(r"\]\(<[^<>]*>\)", "]", message.replace("\u200b", "")))
+    return re.findall(r"[^\W_]+", re.sub(r"\]\(<[^<>]*>\)", "]", message.replace("\u200b", "")))
 
 
 def fences(message: str) -> int:

@@ -222,9 +222,10 @@ def test_the_deletion_of_many_is_many_deletions() -> None:
     assert list(unbundled(created())) == [created()]
 
 
-def test_a_message_without_a_time_has_the_time_of_its_id() -> None:
+@pytest.mark.parametrize("timestamp", [None, "yesterday"])
+def test_a_message_without_a_time_has_the_time_of_its_id(timestamp: str | None) -> None:
     """Every id holds the moment at which it was made."""
-    assert read(created(id="175928847299117063", timestamp=None)).at == datetime(
+    assert read(created(id="175928847299117063", timestamp=timestamp)).at == datetime(
         2016, 4, 30, 11, 18, 25, 796_000, tzinfo=UTC
     )
 

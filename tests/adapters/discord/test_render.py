@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from adapters.discord.markdown import PART_LIMIT, dialect, parts
 from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
 from core.markdown import units
 from core.model import Answer, Citation, Status
-from tests.adapters.discord.reader import fences, links, live, previews, words
+from tests.adapters.discord.reader import BLOCK, fences, links, live, previews, words
 
 GUIDE = "https://docs.example/robots#what"
 GAP = "\u200b"
@@ -135,6 +141,7 @@ def test_nothing_that_a_model_writes_is_live(text: str) -> None:
         ("[a]: https://docs.example/a\nb", "a: <https://docs.example/a>\nb"),
         ("discord://-/channels/1", f"discord:{GAP}//-/channels/1"),
         ("[x](mailto:a@b.example)", "x"),
+        ("[x](http://[bad)", "x"),
         ("[us](https://discord.gg/abc)", "us"),
         ("[a [b] bank.example](https://docs.example)", f"[a [b] bank.example]{GAP}(<https://docs.example>)"),
         ("htt<b></b>ps://docs.example", f"https:{GAP}//docs.example"),
@@ -184,6 +191,16 @@ def test_a_long_list_of_sources_is_shortened() -> None:
 
     assert message.count("\n-# [[") == 5
     assert message.endswith("\n-# and 3 more")
+
+
+def test_sources_with_long_addresses_leave_room_for_the_answer() -> None:
+    """The list has a share of the message; the footnotes in the text lead to all of them."""
+    citations = [source(number, f"{GUIDE}{'x' * 400}{number}") for number in range(1, 4)]
+
+    [message] = render_answer(answer("Robots act.", *citations))
+
+    assert message.count("\n-# [[") == 1
+    assert message.endswith("\n-# and 2 more")
 
 
 def test_a_source_without_an_address_has_a_name() -> None:
@@ -268,6 +285,34 @@ def test_code_that_a_cut_would_free_counts_as_text() -> None:
 def test_an_unfinished_end_is_held_back(begun: str, shown: str) -> None:
     """What the next word may turn into something else is not shown yet."""
     assert "".join(render_draft(begun)) == shown
+
+
+def test_real_pages_keep_their_code_and_their_words(shared_data: Path) -> None:
+    """Of pages that people wrote, every block of code is a block on Discord, and no word is missing."""
+    for path in sorted((shared_data / "docusaurus-textbook" / "docs").rglob("*.md"))[:15]:
+        page = path.read_text(encoding="utf-8").partition("\n---\n")[2]
+        tokens = MarkdownIt("commonmark").enable("table").parse(page)
+        shown = render_draft(page + "\n")
+
+        whole = dialect(page, {})
+        assert [flat(found[2]) for found in BLOCK.finditer(whole)] == [
+            flat(t.content) for t in tokens if t.type == "fence"
+        ]
+        assert Counter(words_of(tokens)) - Counter(words("\n".join(shown))) == Counter()
+        assert [found for message in shown for found in (*live(message), *previews(message))] == []
+
+
+def flat(text: str) -> str:
+    """Give a text without the white space and the gaps that nobody sees."""
+    return " ".join(text.replace(GAP, "").split())
+
+
+def words_of(tokens: Sequence[Token]) -> Iterator[str]:
+    """Give the words that a reader of a page sees."""
+    for token in tokens:
+        if token.type in ("text", "code_inline", "fence"):
+            yield from words(token.content)
+        yield from words_of(token.children or ())
 
 
 PIECES = [
