@@ -64,14 +64,14 @@ def client_of(server: DiscordServer, *, message_content: bool = True, **options:
 
 @contextlib.asynccontextmanager
 async def online(
-    server: DiscordServer, *, message_content: bool = True, shards: int = 1
+    server: DiscordServer, *, message_content: bool = True, shards: int = 1, patience: float = 5.0
 ) -> AsyncGenerator[EagerClient]:
     """Run a client that is logged in and knows its guilds."""
     server.recommended_shards = shards
     client = client_of(server, message_content=message_content)
     running = asyncio.create_task(client.start(server.token))
     try:
-        await server.connected(shards)
+        await server.connected(shards, seconds=patience)
         await client.wait_until_ready()
         yield client
     finally:

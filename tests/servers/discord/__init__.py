@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.servers.discord.channels import Channel, ChannelKind
-from tests.servers.discord.faults import Hold, Lost
+from tests.servers.discord.faults import Fault, Hold, Lost
 from tests.servers.discord.guilds import Guild, Member, Role, User
 from tests.servers.discord.interactions import Answered, Interaction
 from tests.servers.discord.messages import Edit, Message
@@ -18,6 +18,7 @@ __all__ = [
     "ChannelKind",
     "DiscordServer",
     "Edit",
+    "Fault",
     "Guild",
     "Handled",
     "Hang",

@@ -28,8 +28,9 @@ Fault: TypeAlias = Reply | Reset | Hang | Lost | Hold
 
 @dataclass
 class Faults:
-    """Waiting in a line for each route; `*` is every route."""
+    """Waiting in a line for each route; `*` is every route. `met` are those that requests ran into."""
 
+    met: list[Fault] = field(default_factory=list[Fault])
     _lines: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
     _broken: dict[str, Fault] = field(default_factory=dict[str, Fault])
 
@@ -47,8 +48,9 @@ class Faults:
         self._broken.clear()
 
     def take(self, route: str) -> Fault | None:
-        """Give what a request of this route meets."""
-        for name in (route, EVERY):
-            if self._lines.get(name):
-                return self._lines[name].pop(0)
-        return self._broken.get(route, self._broken.get(EVERY))
+        """Give what a request of this route meets, and keep it on record."""
+        lines = (self._lines.get(name) for name in (route, EVERY))
+        fault = next((line.pop(0) for line in lines if line), self._broken.get(route, self._broken.get(EVERY)))
+        if fault is not None:
+            self.met.append(fault)
+        return fault

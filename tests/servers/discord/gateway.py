@@ -61,6 +61,7 @@ class Gateway:
         self.heartbeats: list[int | None] = []
         self.arrivals: list[Arrival] = []
         self.sessions: dict[str, Session] = {}
+        self.refused = 0
         self.refusing = False  # connections are reset before they open
         self.silent = False  # heartbeats are not acknowledged
         self.repeats = 0  # how many of the events already received a resumed session is told again
@@ -104,6 +105,8 @@ class Gateway:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Serve one websocket until it ends."""
         if self.refusing:
+            self.refused += 1
+            self.platform.changes.tell()
             abort(request)
             raise web.HTTPServiceUnavailable
         socket = web.WebSocketResponse(autoping=True, max_msg_size=4096)

@@ -65,12 +65,9 @@ def _posted_before(platform: Platform, channel: Channel, body: Json) -> Message 
     """Find the message that the same nonce posted not long ago."""
     if body.get("nonce") is None or not body.get("enforce_nonce"):
         return None
-    nonce, since = str(body["nonce"]), platform.clock.time() - NONCES_LIVE
-    for message in reversed(platform.messages.values()):
-        same = message.nonce == nonce and message.author_id == platform.bot.id and message.channel_id == channel.id
-        if same and message.at.timestamp() >= since:
-            return message
-    return None
+    message = platform.nonces.get((channel.id, platform.bot.id, str(body["nonce"])))
+    since = platform.clock.time() - NONCES_LIVE
+    return message if message is not None and message.at.timestamp() >= since else None
 
 
 def _replied(platform: Platform, channel: Channel, reference: Json | None) -> Message | None:

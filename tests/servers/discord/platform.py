@@ -77,6 +77,7 @@ class Platform:
     guilds: dict[int, Guild] = field(default_factory=dict[int, Guild])
     channels: dict[int, Channel] = field(default_factory=dict[int, Channel])
     messages: dict[int, Message] = field(default_factory=dict[int, Message])
+    nonces: dict[tuple[int, int, str], Message] = field(default_factory=dict[tuple[int, int, str], Message])
     interactions: dict[int, Interaction] = field(default_factory=dict[int, Interaction])
     commands: dict[int | None, list[Json]] = field(default_factory=dict[int | None, list[Json]])
     typing: list[Typing] = field(default_factory=list[Typing])
@@ -84,6 +85,7 @@ class Platform:
 
     def __post_init__(self) -> None:
         self.new_id = Snowflakes(self.clock)
+        self._places: dict[int, list[Message]] = {}
         self.bot = self.new_user("Footnote", bot=True)
         self.owner = self.new_user("owner")
 
@@ -92,6 +94,13 @@ class Platform:
         user = User(self.new_id(), name, bot)
         self.users[user.id] = user
         return user
+
+    def add(self, message: Message) -> None:
+        """Keep a new message, and remember what its nonce posted."""
+        self.messages[message.id] = message
+        self._places.setdefault(message.channel_id, []).append(message)
+        if message.nonce is not None:
+            self.nonces[message.channel_id, message.author_id, message.nonce] = message
 
     # Who may do what
 
@@ -146,7 +155,7 @@ class Platform:
 
     def messages_in(self, channel: Channel, *, by: User | None = None) -> list[Message]:
         """Give what can be read in a channel, oldest first, what only one person sees included."""
-        found = (message for message in self.messages.values() if message.channel_id == channel.id)
+        found = self._places.get(channel.id, ())
         return [one for one in found if not one.deleted and (by is None or one.author_id == by.id)]
 
     def threads_in(self, channel: Channel) -> list[Channel]:

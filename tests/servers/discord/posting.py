@@ -58,7 +58,7 @@ def create(platform: Platform, channel: Channel, body: Json, marks: Marks) -> Me
         seen_by=marks.seen_by,
     )
     message.pings = message.mentioned = _pings(platform, message, body.get("allowed_mentions"), marks.default)
-    platform.messages[message.id] = message
+    platform.add(message)
     _unarchive(platform, channel)
     tell(platform, "MESSAGE_CREATE", message)
     return message

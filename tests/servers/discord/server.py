@@ -114,9 +114,9 @@ class DiscordServer(Acting):
         """Return as soon as *is_true* says so, which is asked whenever something happened here."""
         await self.platform.changes.until(is_true, seconds, what)
 
-    async def connected(self, shards: int = 1) -> None:
+    async def connected(self, shards: int = 1, *, seconds: float = PATIENCE) -> None:
         """Return when so many shards have a session and a connection."""
-        await self.until(lambda: len(self.gateway.connected) >= shards, what=f"{shards} connected shards")
+        await self.until(lambda: len(self.gateway.connected) >= shards, what="a connected shard", seconds=seconds)
 
     def requests_to(self, route: str) -> list[Handled]:
         """Give the requests of a route, such as `POST /channels/{channel}/messages`."""
@@ -150,7 +150,9 @@ class DiscordServer(Acting):
     async def _answered(
         self, request: web.Request, received: Received, route: str, answer: Callable[[], web.Response]
     ) -> web.Response:
-        match self.faults.take(route):
+        fault = self.faults.take(route)
+        self.platform.changes.tell()
+        match fault:
             case None:
                 return answer()
             case Hold(until):
