@@ -7,7 +7,6 @@ import re
 GAP = "\u200b"  # has no width: it keeps characters apart that would mean something together
 
 _PLACE = re.compile("\ue000(\\d{1,9})\ue001")
-_NEIGHBOURS = re.compile("\ue001(?=\ue000)")
 
 
 class Kept:
@@ -25,9 +24,17 @@ class Kept:
         return f"\ue000{len(self._pieces) - 1}\ue001"
 
     def restore(self, text: str) -> str:
-        """Put every piece in its place; two that touch are kept apart, since their marks would become one."""
-        text = _NEIGHBOURS.sub(f"\ue001{GAP}", text)
-        return _PLACE.sub(lambda found: self._pieces[int(found[1])], text)
+        """Put every piece in its place; code that touches code is kept apart, since their marks would become one."""
+        shown: list[str] = []
+        at = 0
+        for found in _PLACE.finditer(text):
+            piece = self._pieces[int(found[1])]
+            if found.start() > at or not (shown and shown[-1].endswith("`") and piece.startswith("`")):
+                shown += [text[at : found.start()], piece]
+            else:
+                shown += [GAP, piece]
+            at = found.end()
+        return "".join([*shown, text[at:]])
 
 
 def cleaned(text: str) -> str:

@@ -12,10 +12,10 @@ LONGEST_URL = 800  # characters: two of them leave room for words in a message
 _URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 _UNSAFE = re.compile(r"[()\[\]`\\|*]|~(?=~)|@(?=everyone|here)", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{1,30}:)?//|(?=www\.)", re.IGNORECASE)
-_PLACE = re.compile(r"(?<![\w.@-])((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})(?![\w.-]*\w)([/:?#]\S*)?", re.IGNORECASE)
-_FILES = re.compile(
-    r"\.(?:py|js|ts|jsx|tsx|md|mdx|rst|txt|json|ya?ml|toml|html?|css|sh|cpp|hpp|cfg|ini|csv|xml|pdf|png|ipynb|lock)\Z",
-    re.IGNORECASE,
+_PLACE = re.compile(r"(?<![\w.@-])((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})(?![\w.-]*\w)(/\S*|:\d\S*)?", re.IGNORECASE)
+_ENDINGS = re.compile(  # the ones that people know an address by; with all of them, `asyncio.run` would look like one
+    r"\.(?:com|org|net|edu|gov|mil|int|info|biz|example|io|dev|app|ai|co|gg|me|tv|xyz|site|online|shop"
+    r"|eu|us|uk|de|fr|ch|at|nl|it|es|pl|se|no|ru|ua|cn|jp|kr|in|pk|br|ca|au)\Z"
 )
 
 
@@ -43,14 +43,14 @@ def target(url: str) -> str:
 
 
 def names_another_place(label: str, url: str) -> bool:
-    """Say whether a label looks like an address with another host than *url*; the name of a file does not."""
+    """Say whether a label looks like an address with another host than *url*; a name in code does not."""
     home = host(url)
+    has_scheme = bool(_SCHEME.search(label))
     for found in _PLACE.finditer(label):
         place = found[1].lower().removeprefix("www.")
-        is_file = not found[2] and not _SCHEME.search(label[: found.start()]) and _FILES.search(place)
-        if place != home and not is_file:
+        if place != home and (has_scheme or found[2] or _ENDINGS.search(place)):
             return True
-    return bool(_SCHEME.search(label)) and home not in label.lower()
+    return has_scheme and home not in label.lower()
 
 
 def without_scheme(label: str) -> str:

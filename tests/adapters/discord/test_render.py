@@ -99,6 +99,7 @@ def test_what_discord_cannot_draw_is_drawn_with_what_it_can(markdown: str, shown
         ("``a`b``", "``a`b``"),
         ("a ` b", "a \\` b"),
         ("```a`b```", "``a`b``"),
+        ("`a`<b></b>``b``", f"`a`{GAP}`b`"),
     ],
 )
 def test_code_is_written_as_discord_reads_it(markdown: str, shown: str) -> None:
@@ -134,6 +135,8 @@ def test_nothing_that_a_model_writes_is_live(text: str) -> None:
         ("[docs.example/a](https://docs.example/a)", "[docs.example/a](<https://docs.example/a>)"),
         ("[https://docs.example](https://docs.example/a)", "[docs.example](<https://docs.example/a>)"),
         ("[setup.py](https://docs.example/a)", "[setup.py](<https://docs.example/a>)"),
+        ("[`asyncio.run()`](https://docs.example/a)", "[`asyncio.run()`](<https://docs.example/a>)"),
+        ("[bank.zip/login](https://docs.example/a)", "bank.zip/login (<https://docs.example/a>)"),
         ("[bank.example](https://docs.example/a)", "bank.example (<https://docs.example/a>)"),
         ("[bank.<b></b>example](https://docs.example/a)", "bank.example (<https://docs.example/a>)"),
         ("[https://bank.example/x](https://docs.example)", f"https:{GAP}//bank.example/x (<https://docs.example>)"),
