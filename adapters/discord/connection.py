@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -64,57 +65,75 @@ def delays() -> Iterator[float]:
     return chain((1.0, 2.0, 5.0, 10.0, 30.0), repeat(60.0))
 
 
-async def stay_connected(
-    make: Callable[[], AutoShardedClient],
-    token: str,
-    *,
-    waits: Callable[[], Iterator[float]] = delays,
-    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-) -> None:
+def unnoticed(attempt: int, reason: str) -> None:
+    """Take no note of a try that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How to go on after a try that failed: the waits in their order, how one waits, and who is told of it."""
+
+    waits: Callable[[], Iterator[float]] = delays
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    retrying: Callable[[int, str], None] = unnoticed
+
+
+PATIENCE = Patience()
+
+
+async def stay_connected(make: Callable[[], AutoShardedClient], token: str, patience: Patience = PATIENCE) -> None:
     """Run a client until somebody closes it.
 
     The library comes back by itself once it was connected, but gives up when it cannot log in or when the gateway
     closes the connection for good; then a new client is made and tried. Raises `Misconfigured` where only the operator
     can help: the token is refused, or the content of messages is.
     """
-    waiting = waits()
+    attempt, waits = 0, patience.waits()
     while True:
         client = make()
         try:
             await client.start(token)
-        except Exception as error:
-            cause = _told(error)
-            if isinstance(cause, Misconfigured):
-                raise cause from error
-            if not _may_pass(error):
-                raise
+        except Exception as error:  # noqa: BLE001 - the library leaks several families of exceptions
+            failure, reason = error, reason_of(error)
         else:
             return
         finally:
             if client.is_ready():
-                waiting = waits()  # it was connected, so the next wait is a short one again
+                attempt, waits = 0, patience.waits()  # it was connected, so the next wait is a short one again
             await client.close()
-        await sleep(next(waiting))
+        _raise_if_lasting(failure, reason)
+        attempt += 1
+        patience.retrying(attempt, reason or "")
+        await patience.sleep(next(waits))
 
 
-def _told(error: Exception) -> Misconfigured | None:
-    """Give what the operator is told, where trying again does not help."""
+def _raise_if_lasting(error: Exception, reason: str | None) -> None:
+    """Raise what trying again does not help: what the operator has to change, and mistakes of ours."""
     from discord import LoginFailure, PrivilegedIntentsRequired
 
-    match error:
-        case LoginFailure():
-            return Misconfigured(TOKEN_REFUSED)
-        case PrivilegedIntentsRequired():
-            return Misconfigured(MESSAGE_CONTENT_DENIED)
-        case _:
-            return None
+    if isinstance(error, LoginFailure):
+        raise Misconfigured(TOKEN_REFUSED) from error
+    if isinstance(error, PrivilegedIntentsRequired):
+        raise Misconfigured(MESSAGE_CONTENT_DENIED) from error
+    if reason is None:
+        raise error
 
 
-def _may_pass(error: Exception) -> bool:
-    """Whether this is the network or Discord itself, and not a mistake of ours."""
+def reason_of(error: Exception) -> str | None:
+    """Say in a word or two what went wrong with the network or with Discord; None if it was neither."""
     from aiohttp import ClientError
     from discord import ConnectionClosed, GatewayNotFound, HTTPException, RateLimited
 
-    return isinstance(
-        error, ClientError | OSError | TimeoutError | HTTPException | GatewayNotFound | ConnectionClosed | RateLimited
-    )
+    match error:
+        case HTTPException():
+            return f"HTTP {error.status}"
+        case ConnectionClosed():
+            return f"gateway closed with {error.code}"
+        case RateLimited():
+            return "rate limit"
+        case TimeoutError():
+            return "time-out"
+        case GatewayNotFound() | ClientError() | OSError():
+            return "no connection"
+        case _:
+            return None

@@ -9,11 +9,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from adapters.discord.connection import stay_connected
+from adapters.discord.connection import Patience, reason_of, stay_connected
 from core.errors import Misconfigured
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, Route, client_of, discord, handle_message_parameters, online
-from tests.servers.discord import DiscordServer, Lost, Permission
+from tests.servers.discord import DiscordServer, Lost, Permission, Reply
 from tests.servers.discord.session import IDENTIFY, RESUME
 
 CREATE = "POST /channels/{channel}/messages"
@@ -266,13 +266,16 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
         if waits.qsize() == 2:
             await server.up()
 
-    running = asyncio.create_task(stay_connected(make, server.token, sleep=up_after_two))
+    reasons: list[tuple[int, str]] = []
+    patience = Patience(sleep=up_after_two, retrying=lambda attempt, reason: reasons.append((attempt, reason)))
+    running = asyncio.create_task(stay_connected(make, server.token, patience))
     await server.connected()
     server.post_as(place.ada, place.channel, "Hello")
     assert await heard(clients[-1]) == "Hello"
     await clients[-1].close()
     await running
     assert [waits.get_nowait(), waits.get_nowait(), len(clients)] == [1.0, 2.0, 3]
+    assert reasons == [(1, "no connection"), (2, "no connection")]
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -288,6 +291,84 @@ async def test_only_the_operator_can_help_where_an_intent_is_off(server: Discord
     server.platform.message_content = False
     with pytest.raises(Misconfigured, match="Message Content Intent"):
         await stay_connected(lambda: client_of(server), server.token)
+
+
+async def test_a_gateway_that_closes_for_good_is_tried_with_a_new_client(server: DiscordServer, place: Place) -> None:
+    """After it was connected, the first wait is a short one again; cancelled, the client says goodbye."""
+    waits: list[float] = []
+    clients: list[EagerClient] = []
+
+    def make() -> EagerClient:
+        clients.append(client_of(server))
+        return clients[-1]
+
+    async def noted(seconds: float) -> None:
+        waits.append(seconds)
+
+    running = asyncio.create_task(stay_connected(make, server.token, Patience(sleep=noted)))
+    for number in range(1, 3):
+        await server.until(lambda number=number: len(server.gateway.arrivals) == number)
+        await clients[-1].wait_until_ready()
+        server.gateway.close(4011)
+    await server.until(lambda: len(server.gateway.arrivals) == 3)
+    await clients[-1].wait_until_ready()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await server.until(lambda: not server.gateway.sessions, what="the goodbye")
+    assert waits == [1.0, 1.0]
+
+
+async def test_a_mistake_of_ours_is_not_tried_again(server: DiscordServer) -> None:
+    """It is raised as it is, and names of failures hold nothing of theirs."""
+
+    class Broken(EagerClient):
+        async def setup_hook(self) -> None:
+            raise ZeroDivisionError
+
+    def make() -> Broken:
+        client_of(server)
+        return Broken(intents=discord.Intents.none())
+
+    with pytest.raises(ZeroDivisionError):
+        await stay_connected(make, server.token)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (discord.RateLimited(40), "rate limit"),
+        (TimeoutError("secret"), "time-out"),
+        (discord.GatewayNotFound(), "no connection"),
+        (aiohttp.ClientError("secret"), "no connection"),
+        (ConnectionResetError("secret"), "no connection"),
+        (ValueError("secret"), None),
+    ],
+)
+def test_failures_have_a_word_or_two(error: Exception, reason: str | None) -> None:
+    """None of them is quoted."""
+    assert reason_of(error) == reason
+
+
+async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: DiscordServer) -> None:
+    """The status says why."""
+    server.faults.add("GET /users/@me", Reply(503))
+    reasons: list[str] = []
+    client: list[EagerClient] = []
+
+    async def at_once(seconds: float) -> None:
+        """Wait for nothing."""
+
+    def make() -> EagerClient:
+        client.append(client_of(server))
+        return client[-1]
+
+    patience = Patience(sleep=at_once, retrying=lambda _, reason: reasons.append(reason))
+    running = asyncio.create_task(stay_connected(make, server.token, patience))
+    await server.connected()
+    await client[-1].close()
+    await running
+    assert reasons == ["HTTP 503"]
 
 
 async def test_permissions_are_enforced_with_the_true_codes(server: DiscordServer, place: Place) -> None:

@@ -80,6 +80,13 @@ class Gateway:
         for connection in list(self._connections):
             connection.abort()
 
+    def close(self, code: int) -> None:
+        """Close every connection with a code; the sessions are over."""
+        self.sessions.clear()
+        for connection in self._connections:
+            connection.session = None
+            connection.close(code)
+
     def ask_to_reconnect(self) -> None:
         """Tell every connection to come again, as the platform does every few hours."""
         for connection in self._connections:

@@ -39,6 +39,7 @@ class Connection:
         self.session: Session | None = None
         self._written = 0
         self._controls: deque[Json] = deque()
+        self._close_code: int | None = None
         self._wake = asyncio.Event()
 
     def control(self, op: int, data: object = None) -> None:
@@ -57,6 +58,11 @@ class Connection:
 
     def wake(self) -> None:
         """There is something to write."""
+        self._wake.set()
+
+    def close(self, code: int) -> None:
+        """Close the connection with a code, after what is still to be written."""
+        self._close_code = code
         self._wake.set()
 
     def abort(self) -> None:
@@ -85,6 +91,9 @@ class Connection:
                 frame = session.told[self._written]
                 self._written += 1
                 await self.socket.send_str(frame)
+            elif self._close_code is not None:
+                await self.socket.close(code=self._close_code)
+                return
             else:
                 self._wake.clear()
                 await self._wake.wait()
