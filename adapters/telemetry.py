@@ -16,6 +16,7 @@ from core.events import (
     Retried,
     ServiceFailed,
     StateChanged,
+    TaskFailed,
     TokensUsed,
     ToolCalled,
 )
@@ -47,7 +48,7 @@ def _is_trouble(event: Event) -> bool:
     match event:
         case StateChanged(error_type=error_type):
             return error_type in ("retrieval", "generation")
-        case MemoryFailed() | Retried() | ServiceFailed():
+        case MemoryFailed() | Retried() | ServiceFailed() | TaskFailed():
             return True
         case _:
             return False

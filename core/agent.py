@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from core.errors import ModelUnavailable
 from core.events import Observer, ServiceFailed, unobserved
 from core.history import TokenEstimate, history
-from core.model import Answer, Conversation, Prices, Progress, Question
+from core.interruption import until
+from core.model import Answer, Cancellation, Conversation, Interruption, Prices, Progress, Question
 from core.ports import ChatModel, Retriever
 from core.prompts import opening
 from core.run import Equipment, Run
 from core.search_tool import SearchTool
 from core.smalltalk import is_small_talk
 from core.toolbox import Toolbox
+
+STOP = frozenset({Interruption.STOPPED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +52,23 @@ class Agent:
         self._prices = prices
         self._estimate = TokenEstimate()
 
-    async def run(self, question: Question, conversation: Conversation | None = None) -> AsyncGenerator[Progress, None]:
+    async def run(
+        self,
+        question: Question,
+        conversation: Conversation | None = None,
+        *,
+        cancelled: Cancellation | None = None,
+    ) -> AsyncGenerator[Progress, None]:
         """Yield what happens while the question is answered; the last item is the `Answer`.
 
-        Closing the generator early ends the model's work at once.
+        Closing the generator early ends the model's work at once. So does a stop, after which the answer is what was
+        shown until then.
         """
         run = self._prepare(question, conversation)
+        cancelled = cancelled or Cancellation()
         failed = False
         try:
-            async with aclosing(run.attempts()) as attempts:
+            async with aclosing(until(run.attempts(), cancelled, STOP)) as attempts:
                 async for item in attempts:
                     yield item
         except ModelUnavailable as error:

@@ -40,6 +40,11 @@ class Draft:
         return not self.text.strip()
 
     @property
+    def shown(self) -> str:
+        """What a reader has before their eyes."""
+        return self.text if self._shown else ""
+
+    @property
     def citations(self) -> tuple[Citation, ...]:
         """The footnotes so far."""
         return self._stream.citations

@@ -12,7 +12,7 @@ from core.model import Answer, MessageRef, Status, Usage
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
 
-Service: TypeAlias = Literal["chat model", "embedder", "reranker", "index"]
+Service: TypeAlias = Literal["chat model", "embedder", "reranker", "index", "inbox"]
 """What a service does here, whoever provides it."""
 
 
@@ -110,8 +110,26 @@ class ServiceFailed:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class TaskFailed:
+    """A worker could not do what it had taken; it is tried again unless this was the last attempt."""
+
+    question: MessageRef
+    attempt: int
+    is_last: bool
+    reason: str
+
+
 Event: TypeAlias = (
-    StateChanged | ToolCalled | TokensUsed | Answered | UrlsRemoved | MemoryFailed | Retried | ServiceFailed
+    StateChanged
+    | ToolCalled
+    | TokensUsed
+    | Answered
+    | UrlsRemoved
+    | MemoryFailed
+    | Retried
+    | ServiceFailed
+    | TaskFailed
 )
 Observer: TypeAlias = Callable[[Event], None]
 

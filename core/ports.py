@@ -36,6 +36,7 @@ from core.model import (
     Turn,
     Unreadable,
     Vector,
+    Withdrawal,
     WorkspaceRef,
 )
 from core.relevance import Calibration
@@ -44,6 +45,7 @@ __all__ = [
     "AuditLog",
     "ChatMessage",
     "ChatModel",
+    "ChatSurface",
     "ConversationStore",
     "Deliveries",
     "DocumentSource",
@@ -70,6 +72,14 @@ class Surface(Protocol):
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read at most *limit* newest messages of a thread, oldest first."""
+        ...
+
+
+class ChatSurface(Surface, Protocol):
+    """A platform where questions can be deleted, by those who asked them or by others."""
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless others have replied to it; doing it twice is no error."""
         ...
 
 

@@ -31,6 +31,7 @@ REPAIR = (
 
 UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
 FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
+STOPPED = "Stopped."
 NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
 NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."

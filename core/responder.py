@@ -9,8 +9,10 @@ from datetime import datetime
 from core.agent import Agent
 from core.errors import StoreUnavailable
 from core.events import Answered, ErrorType, MemoryFailed, Observer, State, StateChanged, unobserved
-from core.model import Answer, Claim, Conversation, Progress, Question, Reaction, Status, Turn
-from core.ports import ConversationStore, Surface
+from core.model import Answer, Claim, Conversation, Delivery, Progress, Question, Reaction, Status, Turn
+from core.ports import ConversationStore, Deliveries, Surface
+from core.prompts import FAILED
+from core.run import answer_id
 
 _ERRORS: dict[Status, ErrorType] = {
     Status.UNAVAILABLE: "retrieval",
@@ -28,15 +30,20 @@ class Responder:
         conversations: ConversationStore | None,
         *,
         now: Callable[[], datetime],
+        deliveries: Deliveries | None = None,
         observer: Observer = unobserved,
     ) -> None:
         self._agent = agent
         self._conversations = conversations
+        self._deliveries = deliveries
         self._now = now
         self._observer = observer
 
     async def respond(self, claim: Claim, surface: Surface) -> Answer:
-        """Answer the claimed question on *surface*; an answer without memory is better than none."""
+        """Answer the claimed question on *surface*; an answer without memory is better than none.
+
+        A stop ends the answer where it is; any other reason to end early is for whoever called, to cancel this.
+        """
         question = claim.question
         self._state(question, State.RECEIVED)
         self._state(question, State.VALIDATING)
@@ -44,29 +51,39 @@ class Responder:
         answer = await self._draw(claim, conversation, surface)
         if answer.is_failure or answer.lexical_only:
             await surface.react(question.message, Reaction.WARNING)
-        if not answer.is_failure:
+        if _is_worth_remembering(answer):
             await self._append(question, answer)
         self._observer(Answered.of(question.message, answer))
         error = _ERRORS.get(answer.status)
         self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
         return answer
 
+    async def apologize(self, claim: Claim, surface: Surface) -> None:
+        """Tell that the question was given up, after it has failed too often."""
+        question = claim.question
+        answer = Answer(id=answer_id(question), text=FAILED, status=Status.FAILED)
+        await surface.reply(claim, _only(answer))
+        await surface.react(question.message, Reaction.WARNING)
+        self._observer(Answered.of(question.message, answer))
+
     async def _draw(self, claim: Claim, conversation: Conversation | None, surface: Surface) -> Answer:
         """Let the surface show the run, and give the answer at its end; what breaks it is an event too."""
         outcome: list[Answer] = []
         try:
-            async with aclosing(self._watched(claim.question, conversation, outcome)) as progress:
-                await surface.reply(claim, progress)
+            async with aclosing(self._watched(claim, conversation, outcome)) as progress:
+                delivery = await surface.reply(claim, progress)
         except Exception:
             self._observer(StateChanged(claim.question.message, State.ERROR, "generation"))
             raise
+        await self._record(claim, delivery)
         return outcome[0]
 
     async def _watched(
-        self, question: Question, conversation: Conversation | None, outcome: list[Answer]
+        self, claim: Claim, conversation: Conversation | None, outcome: list[Answer]
     ) -> AsyncGenerator[Progress, None]:
         """Pass the progress on, and keep the answer at its end."""
-        async with aclosing(self._agent.run(question, conversation)) as run:
+        run = self._agent.run(claim.question, conversation, cancelled=claim.cancelled)
+        async with aclosing(run):
             async for item in run:
                 if isinstance(item, Answer):
                     outcome.append(item)
@@ -80,6 +97,15 @@ class Responder:
         except StoreUnavailable:
             self._observer(MemoryFailed(question.message, "load"))
             return None
+
+    async def _record(self, claim: Claim, delivery: Delivery) -> None:
+        """Note what was posted, for edits and deletions to come; without the note they find nothing to change."""
+        if self._deliveries is None:
+            return
+        try:
+            await self._deliveries.record(claim, delivery)
+        except StoreUnavailable:
+            self._observer(MemoryFailed(claim.message, "append"))
 
     async def _append(self, question: Question, answer: Answer) -> None:
         if self._conversations is None or not _has_memory(question):
@@ -100,6 +126,15 @@ class Responder:
 
     def _state(self, question: Question, state: State) -> None:
         self._observer(StateChanged(question.message, state))
+
+
+def _is_worth_remembering(answer: Answer) -> bool:
+    """Say whether a follow-up could refer to it: not to a failure, nor to what was stopped before it said anything."""
+    return not answer.is_failure and (answer.status is not Status.STOPPED or bool(answer.citations))
+
+
+async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:
+    yield answer
 
 
 def _has_memory(question: Question) -> bool:

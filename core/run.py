@@ -31,7 +31,7 @@ from core.search_tool import SearchTool
 from core.smalltalk import is_small_talk
 from core.sources import selected_text
 from core.toolbox import Toolbox, as_message, asked_for
-from core.verdict import Verdict, judge
+from core.verdict import Verdict, judge, stopped
 
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 
@@ -71,6 +71,7 @@ class Run:
         self._generation_ms = 0.0
         self._draft = self._new_draft()
         self._turn = ModelTurn("")
+        self.is_finished = False
         self.asked: list[tuple[Prompt, Usage]] = []
 
     async def attempts(self) -> AsyncGenerator[Progress, None]:
@@ -81,7 +82,7 @@ class Run:
                     yield item
             calls = self._calls(self._turn)
             if not calls and not self._needs_repair():
-                return
+                break
             for item in self._draft.take_back():
                 yield item
             if not calls:
@@ -90,7 +91,8 @@ class Run:
             async for item in self._use_tools(calls):
                 yield item
             if self._search.failed and not self._search.sources:
-                return
+                break
+        self.is_finished = True
 
     async def _ask(self) -> AsyncGenerator[Progress, None]:
         """Let the model speak once, and show what may be shown."""
@@ -168,20 +170,23 @@ class Run:
         self._with.observer(StateChanged(self._question.message, state))
 
     def conclude(self, *, failed: bool) -> Iterator[Progress]:
-        """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`."""
-        verdict = Verdict(Status.FAILED, FAILED)
-        if not failed:
+        """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.
+
+        Attempts that did not fail and have not finished were stopped.
+        """
+        verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
+        if self.is_finished:
             verdict = judge(self._question, self._draft, self._search, small_talk=self._small_talk)
         if self._draft.removed_urls:
             self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
-        if verdict.status is not Status.ANSWERED:
+        if verdict.status not in (Status.ANSWERED, Status.STOPPED):
             yield from self._draft.take_back()
         yield self._answer(verdict)
 
     def _answer(self, verdict: Verdict) -> Answer:
         question = self._question
         return Answer(
-            id=sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16],
+            id=answer_id(question),
             text=verdict.text,
             citations=verdict.citations,
             status=verdict.status,
@@ -196,3 +201,8 @@ class Run:
             generation_time_ms=round(self._generation_ms, 1),
             total_time_ms=round((self._with.clock() - self._start) * 1000, 1),
         )
+
+
+def answer_id(question: Question) -> str:
+    """Name the answer to a revision of a question, so that every attempt gives it the same name."""
+    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]

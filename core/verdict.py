@@ -11,6 +11,7 @@ from core.prompts import (
     LEXICAL_ONLY,
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
+    STOPPED,
     UNAVAILABLE,
     not_in_selection,
 )
@@ -25,6 +26,15 @@ class Verdict:
     text: str
     citations: tuple[Citation, ...] = ()
     nearest: tuple[Citation, ...] = ()
+
+
+def stopped(draft: Draft) -> Verdict:
+    """Leave what was shown as it is, with a word that there would have been more."""
+    shown = draft.shown.rstrip()
+    if not shown:
+        return Verdict(Status.STOPPED, STOPPED)
+    closing = "\n```" if shown.count("```") % 2 else ""  # otherwise the word would become code
+    return Verdict(Status.STOPPED, f"{shown}{closing}\n\n_{STOPPED}_", draft.citations)
 
 
 def judge(question: Question, draft: Draft, search: SearchTool, *, small_talk: bool) -> Verdict:

@@ -3,7 +3,7 @@
 from core.model.address import Interaction, ReplyAddress
 from core.model.answer import Answer, Citation, Status, ToolRecord
 from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
-from core.model.claim import MOST_ATTEMPTS, Cancellation, Claim, Delivery, Interruption, Task, Withdrawal
+from core.model.claim import MOST_ATTEMPTS, REPLACED, Cancellation, Claim, Delivery, Interruption, Task, Withdrawal
 from core.model.conversation import Conversation, Turn
 from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
 from core.model.inbound import Inbound, InboundKind, Setting
@@ -29,6 +29,7 @@ __all__ = [
     "MOST_ATTEMPTS",
     "NO_QUESTION",
     "QUESTION_LIMIT",
+    "REPLACED",
     "SELECTION_LIMIT",
     "Actor",
     "Answer",

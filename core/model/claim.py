@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from core.model.address import ReplyAddress
 from core.model.places import MessageRef, ThreadRef
@@ -35,12 +37,17 @@ class Interruption(IntEnum):
     LOST = 4
 
 
+REPLACED: Final = frozenset({Interruption.EDITED, Interruption.DELETED, Interruption.LOST})
+"""The reasons after which nobody waits for the rest of this answer, and nothing of it may be shown any more."""
+
+
 class Cancellation:
     """Tells whoever answers a question that it has to end early, and why; it cannot be taken back."""
 
     def __init__(self) -> None:
         self._reason: Interruption | None = None
         self._changed = asyncio.Event()
+        self._listeners: list[Callable[[Interruption], object]] = []
 
     @property
     def reason(self) -> Interruption | None:
@@ -55,6 +62,19 @@ class Cancellation:
         """End the run; a weaker reason than the one before changes nothing."""
         self._reason = max(reason, self._reason or reason)
         self._changed.set()
+        for listener in tuple(self._listeners):
+            listener(self._reason)
+
+    @contextmanager
+    def telling(self, listener: Callable[[Interruption], object]) -> Generator[None, None, None]:
+        """Tell *listener* each reason while the block runs, beginning with the one that there is."""
+        self._listeners.append(listener)
+        try:
+            if self._reason is not None:
+                listener(self._reason)
+            yield
+        finally:
+            self._listeners.remove(listener)
 
     async def wait(self) -> Interruption:
         """Return as soon as there is a reason."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,15 @@ from typing import Any, Protocol, TypeAlias
 
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec, Usage
 
-Piece: TypeAlias = str | ToolCall | Restarted | Exception
+
+class Silence:
+    """A place in the script where the model says nothing any more; `begun` is set when it gets there."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+
+
+Piece: TypeAlias = str | ToolCall | Restarted | Exception | Silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +74,12 @@ class ScriptedChatModel:
         taken = self._turns.pop(0)
         try:
             for item in _played(taken):
-                yield item
-        except GeneratorExit:
+                if isinstance(item, Silence):
+                    item.begun.set()
+                    await asyncio.Event().wait()
+                else:
+                    yield item
+        except (GeneratorExit, asyncio.CancelledError):
             self.closed_early += 1
             raise
 
@@ -83,7 +96,7 @@ class Script(Protocol):
         ...
 
 
-def _played(taken: ScriptedTurn) -> Iterator[TextDelta | Restarted | ModelTurn]:
+def _played(taken: ScriptedTurn) -> Iterator[TextDelta | Restarted | ModelTurn | Silence]:
     text = ""
     calls: list[ToolCall] = []
     for piece in taken.pieces:
@@ -95,6 +108,8 @@ def _played(taken: ScriptedTurn) -> Iterator[TextDelta | Restarted | ModelTurn]:
                 calls.append(piece)
             case Restarted():
                 text = ""
+                yield piece
+            case Silence():
                 yield piece
             case Exception():
                 raise piece

@@ -72,17 +72,29 @@ class Record:
 class MemoryInbox:
     """Holds questions for the workers of this event loop; *delays* are seconds before further attempts.
 
-    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone. `dead` holds what was given up.
+    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone; they
+    are counted in `refusals`. `dead` holds what was given up.
     """
 
     def __init__(self, *, delays: Sequence[float] = (0.0, 0.0)) -> None:
         self.fails = False
+        self.refusals = 0
         self.dead: dict[MessageRef, Exception] = {}
         self._delays = delays
         self._records: dict[MessageRef, Record] = {}
         self._lines: dict[ThreadRef, deque[Record]] = {}
         self._ready: asyncio.Queue[ThreadRef] = asyncio.Queue()
         self._delayed: dict[ThreadRef, asyncio.TimerHandle] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many questions nobody works on yet."""
+        return sum(record.state == "waiting" for record in self._records.values())
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything waits or is worked on."""
+        return any(record.state in ("waiting", "running") for record in self._records.values())
 
     async def put(self, signal: Signal) -> bool:
         """Take a signal."""
@@ -132,6 +144,7 @@ class MemoryInbox:
 
     def _check(self) -> None:
         if self.fails:
+            self.refusals += 1
             raise StoreUnavailable("The inbox cannot be reached. Try again in a moment.")
 
     def _ask(self, record: Record, asked: Asked) -> bool:

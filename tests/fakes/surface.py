@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, Restarted, TextDelta, ThreadRef
+from core.model import (
+    Claim,
+    Delivery,
+    Message,
+    MessageRef,
+    Progress,
+    Reaction,
+    Restarted,
+    TextDelta,
+    ThreadRef,
+    Withdrawal,
+)
 
 
 class RecordingSurface:
@@ -17,6 +28,7 @@ class RecordingSurface:
     def __init__(self, *, breaks_after: int | None = None, messages: Sequence[Message] = ()) -> None:
         self.shown: list[Progress] = []
         self.reactions: list[tuple[MessageRef, Reaction]] = []
+        self.withdrawn: list[Withdrawal] = []
         self._breaks_after = breaks_after
         self._messages = tuple(messages)
 
@@ -32,6 +44,10 @@ class RecordingSurface:
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Keep the reaction."""
         self.reactions.append((to, reaction))
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Keep what was to be taken back."""
+        self.withdrawn.append(withdrawal)
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Give the newest messages, oldest first."""

@@ -1,0 +1,143 @@
+"""Takes questions out of the inbox and has them answered, a bounded number at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from core.errors import FootnoteError, Misconfigured
+from core.events import Observer, ServiceFailed, TaskFailed, unobserved
+from core.interruption import ended_by
+from core.model import REPLACED, Claim, Interruption, Task, Withdrawal
+from core.ports import ChatSurface, ConversationStore, Inbox
+from core.responder import Responder
+
+UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
+LOST = frozenset({Interruption.LOST})
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much a worker does at once, and for how many seconds it rests when the inbox cannot be reached."""
+
+    seats: int = 32
+    rest: float = 1.0
+
+
+class Worker:
+    """Answers on whichever of the *surfaces*, by platform, a question came from."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        responder: Responder,
+        surfaces: Mapping[str, ChatSurface],
+        conversations: ConversationStore,
+        *,
+        now: Callable[[], datetime],
+        observer: Observer = unobserved,
+    ) -> None:
+        self._inbox = inbox
+        self._responder = responder
+        self._surfaces = surfaces
+        self._conversations = conversations
+        self._now = now
+        self._observer = observer
+        self._stopping = asyncio.Event()
+
+    async def run(self, pace: Pace | None = None) -> None:
+        """Work until `stop`; cancelled, it hands everything back at once."""
+        pace = pace or Pace()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(pace.seats):
+                group.create_task(self._work(pace.rest))
+
+    def stop(self) -> None:
+        """Take nothing more; `run` returns once everything under way is done."""
+        self._stopping.set()
+
+    async def _work(self, rest: float) -> None:
+        """Do one task after the other; what goes wrong with one of them has been told and does not end the work."""
+        while not self._stopping.is_set():
+            with suppress(Exception):
+                async with AsyncExitStack() as held:
+                    task = await self._take(held, rest)
+                    if task is not None:
+                        await self._do(task)
+
+    async def _take(self, held: AsyncExitStack, rest: float) -> Task | None:
+        """Wait for a task; None if it is time to stop, or to try again."""
+        taking = asyncio.create_task(held.enter_async_context(self._inbox.claim()))
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({taking, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            taking.cancel()
+            stopping.cancel()
+            await asyncio.wait({taking, stopping})
+        if taking.cancelled():
+            return None
+        if error := taking.exception():
+            self._observer(ServiceFailed("inbox", _reason(error)))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(rest):
+                    await self._stopping.wait()
+            return None
+        return taking.result()
+
+    async def _do(self, task: Task) -> None:
+        try:
+            match task:
+                case Claim():
+                    await self._answer(task)
+                case Withdrawal():
+                    await self._withdraw(task)
+        except Exception as error:
+            self._observer(TaskFailed(task.message, task.attempt, task.is_last_attempt, _reason(error)))
+            await self._give_up(task)
+            raise
+
+    async def _answer(self, claim: Claim) -> None:
+        """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it."""
+        surface = self._surface(claim)
+        if await self._is_too_late(claim):
+            return
+        async with ended_by(claim.cancelled, REPLACED):
+            await self._responder.respond(claim, surface)
+
+    async def _withdraw(self, withdrawal: Withdrawal) -> None:
+        """Forget the turn, then take back what was posted."""
+        surface = self._surface(withdrawal)
+        async with ended_by(withdrawal.cancelled, LOST):
+            await self._conversations.remove(withdrawal.message)
+            await surface.withdraw(withdrawal)
+
+    async def _give_up(self, task: Task) -> None:
+        """Apologize for a question that nobody will try any more; where even this fails, the event has told it."""
+        if isinstance(task, Claim) and task.is_last_attempt and not task.cancelled.is_set():
+            with suppress(Exception):
+                await self._responder.apologize(task, self._surface(task))
+
+    async def _is_too_late(self, claim: Claim) -> bool:
+        """Say whether an answer stays as it is: it is old, or people have gone on from it."""
+        if not claim.is_update:
+            return False
+        if self._now() - claim.question.asked_at > UPDATE_WINDOW:
+            return True
+        conversation = await self._conversations.load(claim.thread)
+        turns = conversation.turns if conversation else ()
+        return bool(turns) and turns[-1].question_ref != claim.message
+
+    def _surface(self, task: Task) -> ChatSurface:
+        platform = task.thread.platform
+        if platform not in self._surfaces:
+            raise Misconfigured(f"This worker cannot answer on {platform}. Set what {platform} needs, and start again.")
+        return self._surfaces[platform]
+
+
+def _reason(error: BaseException) -> str:
+    """Say what went wrong; only our own errors are sentences that quote nobody."""
+    return str(error) if isinstance(error, FootnoteError) else type(error).__name__

@@ -1,0 +1,303 @@
+"""The worker: from the inbox to the surface, whatever happens on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+
+import pytest
+
+from core.agent import Agent
+from core.events import Event, ServiceFailed, TaskFailed
+from core.model import Answer, Claim, Delivery, MessageRef, Progress, Reaction, Status, Withdrawal
+from core.responder import Responder
+from core.worker import Pace, Worker
+from tests.builders import NOON, hit, thread, turn_of
+from tests.fakes.chat import Script, ScriptedChatModel, ScriptedTurn, Silence, search, turn
+from tests.fakes.clock import Clock
+from tests.fakes.conversations import MemoryConversations
+from tests.fakes.inbox import MemoryInbox
+from tests.fakes.shelf import Shelf
+from tests.fakes.surface import RecordingSurface
+from tests.inboxes import asked, deleted, edited, stopped
+from tests.waiting import wait_until
+
+WHOLE = (turn(search("robot")), turn("Robots act [1]."))
+
+
+def silent(silence: Silence) -> tuple[ScriptedTurn, ...]:
+    """An answer that goes no further than its first sentence."""
+    return turn(search("robot")), turn("Robots act [1]. They ", silence)
+
+
+class Office:
+    """A worker with everything around it, to look at afterwards."""
+
+    def __init__(
+        self, model: ScriptedChatModel, *, now: datetime = NOON, surface: RecordingSurface | None = None
+    ) -> None:
+        self.inbox = MemoryInbox()
+        self.surface = surface or RecordingSurface()
+        self.events: list[Event] = []
+        self.memory = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
+        agent = Agent(model, Shelf(hit()), clock=Clock())
+        responder = Responder(agent, self.memory, now=lambda: NOON, deliveries=self.inbox)
+        self.worker = Worker(
+            self.inbox, responder, {"test": self.surface}, self.memory, now=lambda: now, observer=self.events.append
+        )
+
+    @asynccontextmanager
+    async def open(self, *, seats: int = 2) -> AsyncGenerator[asyncio.Task[None]]:
+        """Let the worker work; at the end it stops in good order."""
+        running = asyncio.create_task(self.worker.run(Pace(seats=seats, rest=0.01)))
+        yield running
+        self.worker.stop()
+        with suppress(asyncio.CancelledError):
+            await running
+
+    @property
+    def answers(self) -> list[Answer]:
+        """What was drawn to its end."""
+        return [item for item in self.surface.shown if isinstance(item, Answer)]
+
+    async def answered(self, count: int) -> list[Answer]:
+        """Wait for so many answers."""
+        await wait_until(lambda: len(self.answers) >= count, what="the answers")
+        return self.answers
+
+    async def remembered(self) -> list[str]:
+        """Give the questions that the thread remembers."""
+        conversation = await self.memory.load(thread())
+        return [each.question for each in conversation.turns] if conversation else []
+
+
+def posted(id: str) -> Delivery:  # noqa: A002 - the field's name
+    """What the surface posts for a question."""
+    return Delivery(messages=(MessageRef(thread=thread(), id=f"{id}-reply"),))
+
+
+async def test_questions_are_answered_where_they_were_asked(script: Script) -> None:
+    """And remembered, in their order."""
+    office = Office(script(*WHOLE, *WHOLE))
+    await office.inbox.put(asked("1"))
+    await office.inbox.put(asked("2"))
+    async with office.open():
+        answers = await office.answered(2)
+
+    assert [answer.status for answer in answers] == [Status.ANSWERED] * 2
+    assert await office.remembered() == ["What is 1?", "What is 2?"]
+    assert office.events == []
+
+
+@pytest.mark.promise("stops-count")
+async def test_a_stop_ends_the_answer_where_it_is(script: Script) -> None:
+    """It is remembered as far as it came, and the thread goes on."""
+    silence = Silence()
+    office = Office(script(*silent(silence), *WHOLE))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await silence.begun.wait()
+        await office.inbox.put(asked("2"))
+        await office.inbox.put(stopped(asked("1")))
+        answers = await office.answered(2)
+
+    assert [answer.status for answer in answers] == [Status.STOPPED, Status.ANSWERED]
+    assert await office.remembered() == ["What is 1?", "What is 2?"]
+
+
+@pytest.mark.promise("stops-count")
+async def test_a_stop_before_the_first_word_costs_nothing(script: Script) -> None:
+    """The model is not asked, whoever waits is told, and nothing is remembered."""
+    office = Office(script())
+    await office.inbox.put(asked("1"))
+    await office.inbox.put(stopped(asked("1")))
+    async with office.open():
+        answers = await office.answered(1)
+
+    assert [answer.text for answer in answers] == ["Stopped."]
+    assert await office.remembered() == []
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_edit_starts_the_answer_again(script: Script) -> None:
+    """The first is broken off without an end, and only the second is remembered."""
+    silence = Silence()
+    model = script(*silent(silence), *WHOLE)
+    office = Office(model)
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await silence.begun.wait()
+        await office.inbox.put(edited("1"))
+        answers = await office.answered(1)
+
+    assert [answer.status for answer in answers] == [Status.ANSWERED]
+    assert await office.remembered() == ["What is 1 #1?"]
+    assert model.closed_early == 1
+
+
+@pytest.mark.promise("edits-count")
+@pytest.mark.parametrize(
+    ("later", "follow_up", "expected"),
+    [
+        (timedelta(minutes=10), False, ["What is 1 #1?"]),
+        (timedelta(minutes=11), False, ["What is 1?"]),
+        (timedelta(0), True, ["What is 1?", "Q?"]),
+    ],
+)
+async def test_an_answer_is_updated_for_a_while_and_before_any_follow_up(
+    script: Script, later: timedelta, follow_up: bool, expected: list[str]
+) -> None:
+    """Afterwards people have read it, and it stays."""
+    is_updated = expected == ["What is 1 #1?"]
+    office = Office(script(*WHOLE, *(WHOLE if is_updated else ())), now=NOON + later)
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await office.answered(1)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the first answer")
+        if follow_up:
+            await office.memory.append(thread(), turn_of("Q?", id="2"))
+        await office.inbox.put(edited("1"))
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the second answer")
+
+    assert len(office.answers) == 1 + is_updated
+    assert await office.remembered() == expected
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_deleted_question_leaves_nothing(script: Script) -> None:
+    """Neither the turn nor, if nobody has replied, what was posted."""
+    office = Office(script(*WHOLE))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await office.answered(1)
+        await office.inbox.put(deleted(asked("1")))
+        await wait_until(lambda: bool(office.surface.withdrawn), what="the withdrawal")
+
+    message = asked("1").message
+    assert office.surface.withdrawn == [Withdrawal(message, fence=2, delivery=posted("1"))]
+    assert await office.remembered() == []
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_question_deleted_while_it_is_answered_ends_without_an_answer(script: Script) -> None:
+    """The model is silenced, and what was begun is taken back."""
+    silence = Silence()
+    model = script(*silent(silence))
+    office = Office(model)
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await silence.begun.wait()
+        await office.inbox.put(deleted(asked("1")))
+        await wait_until(lambda: bool(office.surface.withdrawn), what="the withdrawal")
+
+    assert (office.answers, model.closed_early) == ([], 1)
+
+
+@pytest.mark.promise("tried-again")
+async def test_what_fails_is_tried_three_times_and_then_apologized_for(script: Script) -> None:
+    """Each failure is an event, and the warning comes once."""
+    office = Office(script(), surface=Broken())
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await office.answered(1)
+
+    message = asked("1").message
+    assert [answer.status for answer in office.answers] == [Status.FAILED]
+    assert office.surface.reactions == [(message, Reaction.WARNING)]
+    assert office.events == [TaskFailed(message, n, n == 3, "ConnectionError") for n in (1, 2, 3)]
+    assert list(office.inbox.dead) == [message]
+
+
+class Broken(RecordingSurface):
+    """Breaks three times before it draws anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = 3
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Break, or draw."""
+        if self._left:
+            self._left -= 1
+            raise ConnectionError("the surface was told to break")
+        return await super().reply(claim, progress)
+
+
+async def test_a_platform_that_the_worker_does_not_serve_is_told(script: Script) -> None:
+    """With what to do, in the event."""
+    office = Office(script())
+    office.worker = Worker(
+        office.inbox,
+        Responder(Agent(script(), Shelf(), clock=Clock()), None, now=lambda: NOON),
+        {},
+        office.memory,
+        now=lambda: NOON,
+        observer=office.events.append,
+    )
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await wait_until(lambda: bool(office.inbox.dead), what="the dead letter")
+
+    assert {event.reason for event in office.events if isinstance(event, TaskFailed)} == {
+        "This worker cannot answer on test. Set what test needs, and start again."
+    }
+
+
+async def test_so_many_are_answered_at_once_and_no_more(script: Script) -> None:
+    """The others wait in the inbox."""
+    first, second = Silence(), Silence()
+    model = script(*silent(first), *silent(second))
+    office = Office(model)
+    for name in ("1", "2", "3"):
+        await office.inbox.put(asked(name, in_thread=name))
+    async with office.open(seats=2) as running:
+        await wait_until(lambda: len(model.prompts) == 4 or second.begun.is_set(), what="two answers")
+        await asyncio.sleep(0)
+        assert office.inbox.waiting == 1
+        running.cancel()
+
+
+async def test_an_orderly_stop_finishes_what_is_under_way(script: Script) -> None:
+    """And takes nothing more."""
+    silence = Silence()
+    office = Office(script(*silent(silence)))
+    await office.inbox.put(asked("1"))
+    async with office.open(seats=1) as running:
+        await silence.begun.wait()
+        await office.inbox.put(asked("2", in_thread="2"))
+        office.worker.stop()
+        await asyncio.sleep(0)
+        assert not running.done()
+        await office.inbox.put(stopped(asked("1")))
+        await running
+
+    assert [answer.status for answer in office.answers] == [Status.STOPPED]
+    assert office.inbox.waiting == 1
+
+
+async def test_a_worker_that_is_cancelled_hands_its_work_back(script: Script) -> None:
+    """At once; somebody else does it."""
+    silence = Silence()
+    office = Office(script(*silent(silence)))
+    await office.inbox.put(asked("1"))
+    async with office.open() as running:
+        await silence.begun.wait()
+        running.cancel()
+
+    assert (office.answers, office.inbox.waiting) == ([], 1)
+
+
+async def test_an_inbox_that_is_away_is_waited_for(script: Script) -> None:
+    """The worker tells it, rests, and goes on once it is back."""
+    office = Office(script(*WHOLE))
+    await office.inbox.put(asked("1"))
+    office.inbox.fails = True
+    async with office.open():
+        await wait_until(lambda: office.inbox.refusals > 4, what="several attempts")
+        office.inbox.fails = False
+        answers = await office.answered(1)
+
+    assert [answer.status for answer in answers] == [Status.ANSWERED]
+    assert set(office.events) == {ServiceFailed("inbox", "The inbox cannot be reached. Try again in a moment.")}
