@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import warnings
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import discord
+
 from adapters.discord.connection import connect
 from tests.servers.discord import DiscordServer
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it imports a module for voice that Python is giving up
-    import discord
-    from discord.http import Route, handle_message_parameters
-
-__all__ = ["EagerClient", "Route", "client_of", "discord", "handle_message_parameters", "online"]
 
 
 class EagerClient(discord.AutoShardedClient):

@@ -7,10 +7,11 @@ import io
 from typing import Any
 
 import aiohttp
+import discord
 import pytest
 
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.eager import EagerClient, discord, online
+from tests.adapters.discord.eager import EagerClient, online
 from tests.servers.discord import ChannelKind, DiscordServer, Fault, Hold, Permission, Reply, Reset
 from tests.servers.discord.payloads import message_payload
 

@@ -7,12 +7,14 @@ import time
 from typing import Any
 
 import aiohttp
+import discord
 import pytest
+from discord.http import Route, handle_message_parameters
 
 from adapters.discord.connection import Patience, reason_of, stay_connected
 from core.errors import Misconfigured
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.eager import EagerClient, Route, client_of, discord, handle_message_parameters, online
+from tests.adapters.discord.eager import EagerClient, client_of, online
 from tests.servers.discord import DiscordServer, Lost, Permission, Reply
 from tests.servers.discord.session import IDENTIFY, RESUME
 
