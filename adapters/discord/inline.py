@@ -31,7 +31,7 @@ class Inline:
             case Code(text):
                 return self._kept.keep(code.span(text))
             case Text(text):
-                return "\\`" * len(text) if text.startswith("`") else text
+                return "".join(f"\\{mark}" for mark in text) if text[0] in "`[" else text
             case Mark(text):
                 return self._mark(text)
             case Link(text, label, url):

@@ -15,7 +15,7 @@ _QUOTES = re.compile(r"[ \t]{0,40}>(?:[ \t]{0,3}>)+")  # three would quote all t
 _SMALL = re.compile(r"((?:[ \t>]|[-*+][ \t]){0,40})(-#)")
 _BULLET = re.compile(r"\A([ \t>]{0,40})\+(?=[ \t])")
 _NUMBER = re.compile(r"\A([ \t>]{0,40}\d{1,9})\)(?=[ \t])")
-_TASK = re.compile(r"\A([ \t>]{0,40}[-*][ \t]{1,4})\[([ xX])\](?=[ \t])")
+_TASK = re.compile(r"\A([ \t>]{0,40}[-*][ \t]{1,4})\\?\[([ xX])\](?=[ \t])")
 _STARTS = re.compile(r"[ \t]*(?:[-*+>#]|\d{1,9}[.)])")
 _CELL = re.compile(r"(?<!\\)\|")
 _DASHES = re.compile(r":?-{1,99}:?")

@@ -168,7 +168,7 @@ async def test_a_post_whose_confirmation_was_lost_is_found_and_removed() -> None
 @pytest.mark.promise("posted-once")
 async def test_another_process_edits_what_was_posted_before() -> None:
     """A second attempt at an answer uses the messages of the first."""
-    platform = Thread(messages={"m1": "half an ans"})
+    platform = Thread(messages={"m1": "half of it"})
     async with draft(platform, Posted("m1")) as shown:
         shown.show(snapshot("an answer"))
         await settled()

@@ -14,7 +14,7 @@ LIVE = re.compile(
     r"@everyone|@here|<@[!&]?\d+>|<#\d+>|</[^:<>]+:\d+>|<id:\w+(?::\d+)?>|<t:-?\d+(?::\w)?>|<a?:\w+:\d+>"
     r"|discord(?:app)?\.(?:gg|com/invite)/\w|\|\|[\s\S]+?\|\|"
 )
-MASKED = re.compile(r"\[((?:\[[^\]]*\]|[^\[\]]|\](?=[^\[]*\]))*)\]\(\s*<?((?:\([^)]*\)|[^\s\\]|\\.)*?)>?\)")
+MASKED = re.compile(r"(?<!\\)\[((?:\[[^\]]*\]|[^\[\]]|\](?=[^\[]*\]))*)\]\(\s*<?((?:\([^)]*\)|[^\s\\]|\\.)*?)>?\)")
 QUIET = re.compile(r"<(https?://[^\s<>]+)>")
 LOUD = re.compile(r"(?:https?|steam|discord)://[^\s<]+[^<.,:;\"')\]\s]", re.IGNORECASE)
 
@@ -45,6 +45,11 @@ def links(message: str) -> set[str]:
     """Give the addresses that can be clicked and show no preview."""
     text = without_code(message)
     return {found[2] for found in MASKED.finditer(text)} | set(QUIET.findall(text))
+
+
+def labels(message: str) -> list[str]:
+    """Give the texts that stand for an address."""
+    return [found[1] for found in MASKED.finditer(without_code(message))]
 
 
 def previews(message: str) -> list[str]:

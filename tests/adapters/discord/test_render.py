@@ -16,7 +16,7 @@ from adapters.discord.markdown import PART_LIMIT, dialect, parts
 from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
 from core.markdown import units
 from core.model import Answer, Citation, Status
-from tests.adapters.discord.reader import BLOCK, fences, links, live, previews, words
+from tests.adapters.discord.reader import BLOCK, fences, labels, links, live, previews, words
 
 GUIDE = "https://docs.example/robots#what"
 GAP = "\u200b"
@@ -70,7 +70,7 @@ def test_a_number_without_a_source_stays_text() -> None:
         ("x &lt; y &amp;&amp; z", "x < y && z"),
         ("List<String> and <your-token>", f"List<{GAP}String> and <{GAP}your-token>"),
         ("+ a\n1) b\n- [ ] c\n- [x] d", "- a\n1. b\n- ☐ c\n- ☑ d"),
-        ("100+ m, a + b, (5) c, 6) d, see [ ] e", "100+ m, a + b, (5) c, 6) d, see [ ] e"),
+        ("100+ m, a + b, (5) c, 6) d, see [ ] e", "100+ m, a + b, (5) c, 6) d, see \\[ ] e"),
         ("-# not ours", "\\-# not ours"),
         (">>> all of it", "> all of it"),
         ("a || b || c", f"a |{GAP}| b |{GAP}| c"),
@@ -146,7 +146,7 @@ def test_nothing_that_a_model_writes_is_live(text: str) -> None:
         ("[x](mailto:a@b.example)", "x"),
         ("[x](http://[bad)", "x"),
         ("[us](https://discord.gg/abc)", "us"),
-        ("[a [b] bank.example](https://docs.example)", f"[a [b] bank.example]{GAP}(<https://docs.example>)"),
+        ("[a [b] bank.example](https://docs.example)", f"\\[a \\[b] bank.example]{GAP}(<https://docs.example>)"),
         ("htt<b></b>ps://docs.example", f"https:{GAP}//docs.example"),
         ("[`bank.example`](https://docs.example)", "`bank.example` (<https://docs.example>)"),
         ("[](https://docs.example)", "<https://docs.example>"),
@@ -157,6 +157,14 @@ def test_links_say_where_they_lead_and_show_no_preview(markdown: str, shown: str
     """A label that names another place stands beside the true address, and no address is bare."""
     assert dialect(markdown, {}) == shown
     assert previews(shown) == []
+
+
+@pytest.mark.promise("honest-links")
+def test_a_bracket_before_a_footnote_is_no_part_of_it() -> None:
+    """Discord takes the first bracket that fits for the beginning of a label."""
+    [message] = render_answer(answer("See [bank.example [1]", source()))
+
+    assert labels(message) == ["[1]", "[1]"]
 
 
 def test_a_failure_begins_with_a_warning() -> None:
@@ -355,7 +363,18 @@ PIECES = [
         "](",
         " ",
     ),
-    *("https://", "discord.gg/x", "<br>", ">>> ", "word " * 60, "longer_words_" * 30, "\ue0000\ue001", "\u200b"),
+    *(
+        "bank.example ",
+        "[bank.example ",
+        "https://",
+        "discord.gg/x",
+        "<br>",
+        ">>> ",
+        "word " * 60,
+        "longer_words_" * 30,
+        "\ue0000\ue001",
+        "\u200b",
+    ),
 ]
 TEXT = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 SOURCES = {"[1]": GUIDE, "[2]": "https://docs.example/other?a=(b)&c=*d*"}
@@ -370,6 +389,7 @@ def test_whatever_a_model_writes_every_message_is_harmless(text: str) -> None:
 
     assert [m for m in messages if units(m) > PART_LIMIT or not m.strip() or fences(m) % 2] == []
     assert [found for message in messages for found in (*live(message), *previews(message))] == []
+    assert [label for message in messages for label in labels(message) if "bank" in label] == []
 
 
 @given(words_=st.lists(st.text(alphabet="abcdefgh", min_size=1, max_size=12), min_size=1, max_size=800))
