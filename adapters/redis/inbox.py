@@ -39,7 +39,7 @@ class RedisInbox:
         self._lease = lease
         self._block = block
         self._delays = tuple(delays)
-        self._consumer = uuid4().hex
+        self.consumer = uuid4().hex
         self._turn = asyncio.Lock()
         self._next_look = 0.0
         self._is_in_doubt = False
@@ -101,14 +101,14 @@ class RedisInbox:
         """Look once; if this is broken off, the server may have given us something that we do not know of."""
         self._is_in_doubt = True
         try:
-            entry = await self._ledger.read(self._consumer, block=await self._patience())
-            taken = await self._ledger.take(self._consumer, *entry) if entry else None
+            entry = await self._ledger.read(self.consumer, block=await self._patience())
+            taken = await self._ledger.take(self.consumer, *entry) if entry else None
         except StoreUnavailable:
             self._next_look = 0.0  # it may have lost what it knew of us
             raise
         if taken:
             task, hold = taken.task, taken.hold
-            lease = Lease(self._ledger, hold, task.cancelled, consumer=self._consumer, seconds=self._lease)
+            lease = Lease(self._ledger, hold, task.cancelled, consumer=self.consumer, seconds=self._lease)
             self._leases[hold.entry] = lease
             self._is_busy.set()
         self._is_in_doubt = False
@@ -129,7 +129,7 @@ class RedisInbox:
             del self._owed[entry]
             self._forget(entry)
         if self._is_in_doubt:
-            await self._ledger.reap(self._consumer, self._leases)
+            await self._ledger.reap(self.consumer, self._leases)
             self._is_in_doubt = False
 
     async def _fail(self, taken: Taken, error: Exception) -> None:

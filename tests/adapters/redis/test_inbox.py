@@ -1,0 +1,277 @@
+"""What is peculiar to the inbox in Redis: what is stored and for how long, servers that are away, leases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.connection import connect
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.ledger import PREFIX, UNREADABLE, Ledger
+from adapters.redis.seal import Seal
+from core.errors import StoreUnavailable
+from core.model import Asked, Claim, Interaction, Interruption, ReplyAddress
+from tests.builders import question, thread
+from tests.fixtures.redis import Place, all_keys, clean, place, say
+from tests.inboxes import POSTED, SECRET, asked, asks, deleted, edited, fail, heard, is_empty, stopped, taken
+
+TOKEN = "a-token-with-which-one-speaks-for-us"
+WORDS = "What is the secret of robots?"
+
+
+@dataclass
+class Desk:
+    """A server, and ways to open its inbox."""
+
+    client: Redis
+    blocking: Redis
+
+    def ledger(self, *, secret: str = SECRET) -> Ledger:
+        """Reach what is written down."""
+        return Ledger(self.client, self.blocking, seal=Seal([secret]))
+
+    def inbox(self, *, lease: float = 20.0, secret: str = SECRET) -> RedisInbox:
+        """Open the inbox."""
+        return RedisInbox(self.ledger(secret=secret), lease=lease, block=0.05, delays=(0.0, 0.0))
+
+    async def question(self, name: str = "m1") -> dict[bytes, bytes]:
+        """Read what is known of a question."""
+        return cast("dict[bytes, bytes]", await say(self.client, "HGETALL", _key("question", name)))
+
+
+def _key(kind: str, name: str) -> str:
+    return f"{PREFIX}{kind}:{asked(name).message}"
+
+
+@pytest.fixture(name="desk")
+async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
+    blocking = connect(redis_url, blocking=True)
+    yield Desk(redis_client, blocking)
+    await blocking.aclose()
+
+
+def private(*, expires_at: datetime) -> Asked:
+    """A question that came by an interaction."""
+    interaction = Interaction(id="i", token=TOKEN, expires_at=expires_at)
+    return Asked(question=question(WORDS), address=ReplyAddress(thread=thread(), interaction=interaction))
+
+
+@pytest.mark.promise("encrypted")
+async def test_nothing_that_people_wrote_and_no_token_is_stored_in_the_clear(desk: Desk) -> None:
+    """Whatever a key holds while the question is worked on."""
+    async with desk.inbox() as inbox:
+        await inbox.put(private(expires_at=datetime(2100, 1, 1, tzinfo=UTC)))
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            stored = b"".join(
+                [cast("bytes", await say(desk.client, "DUMP", key)) for key in await all_keys(desk.client)]
+            )
+
+    assert [word for word in (WORDS, "secret", TOKEN, "reply", "Ada") if word.encode() in stored] == []
+
+
+async def test_of_an_answered_question_no_text_is_kept(desk: Desk) -> None:
+    """But what notices a repetition, and what an edit needs."""
+    async with desk.inbox() as inbox:
+        await inbox.put(private(expires_at=datetime(2100, 1, 1, tzinfo=UTC)))
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+        left = await desk.question()
+
+    assert left.keys() == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"delivery", b"address"}
+    assert await desk.client.exists(_key("interaction", "m1")) == 0
+
+
+async def test_a_token_goes_when_it_expires(desk: Desk) -> None:
+    """The question is answered all the same, in its thread."""
+    async with desk.inbox() as inbox:
+        await inbox.put(private(expires_at=datetime.now(UTC) - timedelta(seconds=1)))
+        task = await taken(inbox)
+
+    assert task == Claim(question(WORDS), fence=1, address=ReplyAddress(thread=thread()))
+
+
+async def test_what_is_heard_of_other_messages_is_forgotten_soon(desk: Desk) -> None:
+    """Every deletion of a message that was no question leaves a trace, for minutes and not for days."""
+    async with desk.inbox() as inbox:
+        await inbox.put(deleted(asked("m1")))
+        await inbox.put(edited("m2"))
+        await inbox.put(asked("m3"))
+        lives = [await desk.client.ttl(_key("question", name)) for name in ("m1", "m2", "m3")]
+
+    assert [life <= 600 for life in lives] == [True, True, False]
+
+
+async def test_a_question_that_cannot_be_read_is_laid_aside(desk: Desk) -> None:
+    """The thread goes on, and the reason says what has happened."""
+    async with desk.inbox() as inbox, desk.inbox(secret="another secret, just as long as the first") as other:
+        await inbox.put(asked("m1"))
+        await other.put(asked("m2"))
+
+        assert asks(await taken(other)).message.id == "m2"
+    assert (await desk.question())[b"reason"].decode() == UNREADABLE
+
+
+@pytest.mark.promise("tried-again")
+async def test_what_was_given_up_keeps_its_reason(desk: Desk) -> None:
+    """In words of ours: of a stranger's error only its kind; the question is kept to be tried again."""
+    async with desk.inbox() as inbox:
+        for name, error in (("m1", ConnectionError("http://vendor")), ("m2", StoreUnavailable("Try again later."))):
+            await inbox.put(asked(name))
+            for _ in range(3):
+                await fail(inbox, error)
+        reasons = [(await desk.question(name))[b"reason"] for name in ("m1", "m2")]
+        dead = cast("list[bytes]", await say(desk.client, "ZRANGE", f"{PREFIX}dead", "0", "-1"))
+
+    assert reasons == [b"ConnectionError", b"Try again later."]
+    assert dead == [str(asked(name).message).encode() for name in ("m1", "m2")]
+    assert b"text" in await desk.question()
+
+
+@pytest.mark.promise("stops-count")
+async def test_a_signal_that_was_missed_is_found_when_the_lease_is_renewed(desk: Desk) -> None:
+    """Nothing depends on the stream of signals alone."""
+    async with desk.inbox(lease=0.1) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await say(desk.client, "HSET", _key("question", "m1"), "stopped", "1")
+            assert await heard(task.cancelled) is Interruption.STOPPED
+
+
+async def test_a_task_that_another_has_taken_over_is_lost(desk: Desk) -> None:
+    """Whoever held it hears of it, and can neither record nor settle nor return anything."""
+    async with desk.inbox(lease=0.1) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await say(desk.client, "HINCRBY", _key("question", "m1"), "fence", "1")
+            assert await heard(task.cancelled) is Interruption.LOST
+            assert not await inbox.record(task, POSTED)
+        assert (await desk.question())[b"state"] == b"running"
+
+
+@pytest.fixture(name="where")
+def _where(request: pytest.FixtureRequest) -> Place:
+    return place("redis", request)
+
+
+@asynccontextmanager
+async def impatient(where: Place) -> AsyncGenerator[RedisInbox]:
+    """Open the inbox of a server that can be frozen."""
+    async with clean(where.url):
+        client, blocking = connect(where.url, patience=0.1), connect(where.url, blocking=True)
+        async with RedisInbox(Ledger(client, blocking, seal=Seal([SECRET])), lease=0.2, block=0.05) as inbox:
+            yield inbox
+        await client.aclose()
+        await blocking.aclose()
+
+
+async def test_whoever_cannot_renew_takes_the_task_for_lost(where: Place) -> None:
+    """After the time of the lease another may have it."""
+    async with impatient(where) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            where.servers[0].freeze()
+            try:
+                assert await heard(task.cancelled) is Interruption.LOST
+            finally:
+                where.servers[0].thaw()
+
+
+@pytest.mark.promise("asked-once")
+async def test_what_was_answered_while_the_server_was_away_is_settled_later(where: Place) -> None:
+    """It is not given out a second time, and the thread goes on."""
+    async with impatient(where) as inbox:
+        await inbox.put(asked("m1"))
+        await inbox.put(asked("m2"))
+        async with inbox.claim():
+            where.servers[0].freeze()
+        try:
+            with pytest.raises(StoreUnavailable):
+                await taken(inbox)
+        finally:
+            where.servers[0].thaw()
+
+        assert asks(await taken(inbox)).message.id == "m2"
+        assert await is_empty(inbox)
+
+
+async def test_a_server_that_has_lost_everything_is_used_again(desk: Desk) -> None:
+    """One failure tells of it; what was put since is given out."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked("m1"))
+        await taken(inbox)
+        await say(desk.client, "FLUSHALL")
+        await inbox.put(asked("m2"))
+        with pytest.raises(StoreUnavailable):
+            await taken(inbox)
+
+        assert asks(await taken(inbox)).message.id == "m2"
+
+
+async def test_what_came_back_to_nobody_is_given_out_again(desk: Desk) -> None:
+    """The server has handed it out, but the answer was lost on the way."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        assert await is_empty_handed(desk, inbox)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0):
+                await taken(inbox)
+
+        assert await taken(inbox) == Claim(asked().question, attempt=1, fence=2)
+        assert await is_empty(inbox)
+
+
+async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
+    """Take a question in the name of *inbox*, without its knowledge."""
+    ledger, name = desk.ledger(), inbox.consumer
+    await ledger.due()
+    entry = await ledger.read(name, block=1)
+    return entry is not None and await ledger.take(name, *entry) is not None
+
+
+async def test_a_worker_that_leaves_is_forgotten_by_the_server(desk: Desk) -> None:
+    """However many come and go."""
+    for number in range(3):
+        async with desk.inbox() as inbox:
+            await inbox.put(asked(str(number)))
+            await taken(inbox)
+
+    groups = await say(desk.client, "XINFO", "CONSUMERS", f"{PREFIX}ready", "workers")
+    assert groups == []
+
+
+async def test_a_question_costs_few_commands(desk: Desk) -> None:
+    """Put, read, taken and settled: four, and one look at what is due; scripts count as one."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked("warm"))
+        await taken(inbox)
+        before = await calls(desk.client)
+        for number in range(20):
+            await inbox.put(asked(str(number), in_thread=str(number)))
+            await taken(inbox)
+        spent = await calls(desk.client) - before
+
+    assert spent / 20 < 6
+
+
+async def calls(client: Redis) -> int:
+    """Count what clients have sent so far, but not what scripts do."""
+    found = cast("dict[str, dict[str, int]]", await say(client, "INFO", "commandstats"))
+    names = ("cmdstat_evalsha", "cmdstat_xreadgroup", "cmdstat_xread")
+    return sum(found[name]["calls"] for name in names if name in found)
+
+
+async def test_a_stop_before_its_turn_outlives_a_worker(desk: Desk) -> None:
+    """It is written down with the question."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        await inbox.put(stopped(asked()))
+    async with desk.inbox() as inbox:
+        assert (await taken(inbox)).cancelled.reason is Interruption.STOPPED
