@@ -20,6 +20,7 @@ VENDORS = [
     "aiohttp",
     "cohere",
     "cryptography",
+    "discord",
     "docutils",
     "httpx",
     "httpx2",

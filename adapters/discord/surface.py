@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.discord.poster import ChannelPoster, translated
+from adapters.discord.poster import ChannelPoster, meaning, translated
 from adapters.discord.recalling import recalled
 from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
 from adapters.discord.thread_name import thread_name
 from adapters.drafts import Draft, Pace, Timer
-from adapters.posting import Posted, PostingFailed, nonce
+from adapters.drawing import draw
+from adapters.posting import Gone, Posted, PostingFailed, Refused, nonce
 from core.model import (
-    Answer,
     Claim,
     Delivery,
     Message,
     MessageRef,
     Progress,
     Reaction,
-    Restarted,
-    TextDelta,
     ThreadRef,
+    Withdrawal,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 EMOJI = {Reaction.WARNING: "⚠️"}
 THREAD_EXISTS = 160004
+LOOKED_AT = 20  # messages below an answer
 HIDDEN_AFTER = 1_440  # minutes without a message
 
 
@@ -57,22 +58,19 @@ class DiscordSurface:
         poster = await self._poster(claim)
         nonces = partial(nonce, claim.message, claim.question.revision)
         posted = [Posted(message.id) for message in claim.delivery.messages]
-        text = ""
         async with Draft(poster, nonces, posted=posted, pace=self._pace, timer=self._timer) as draft:
-            async for item in progress:
-                match item:
-                    case TextDelta(piece):
-                        text += piece
-                        draft.show(partial(render_draft, text))
-                    case Restarted():
-                        text = ""
-                        draft.show(tuple)
-                    case Answer():
-                        await draft.finish(render_answer(item, hint=self._hint(claim)))
-                    case _:
-                        pass
+            await draw(progress, draft, sketch=render_draft, whole=partial(render_answer, hint=self._hint(claim)))
             messages = tuple(MessageRef(thread=claim.thread, id=message.id) for message in draft.messages)
         return Delivery(messages=messages)
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless somebody has said something below it."""
+        poster = ChannelPoster(self._channel(withdrawal.thread.thread))
+        if await self._has_replies(withdrawal):
+            return
+        for message in withdrawal.delivery.messages:
+            with suppress(Gone, Refused):
+                await poster.delete(message.id)
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, or may not be marked, is left as it is."""
@@ -87,6 +85,21 @@ class DiscordSurface:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
         me = self._client.user.id if self._client.user else 0
         return await recalled(self._channel(thread.thread), me=me, limit=limit)
+
+    async def _has_replies(self, withdrawal: Withdrawal) -> bool:
+        """Say whether other people have written in the thread since the answer."""
+        if not withdrawal.delivery.messages:
+            return False
+        from discord import Object
+
+        first = int(withdrawal.delivery.messages[0].id)
+        said = self._channel(withdrawal.thread.thread).history(limit=LOOKED_AT, after=Object(first))
+        try:
+            return bool([message async for message in said if not message.author.bot])
+        except Exception as error:
+            if meaning(error) is None:
+                raise
+            return False
 
     async def _poster(self, claim: Claim) -> ChannelPoster:
         """Find where the answer goes; without the right to open a thread it goes below the question."""
