@@ -66,7 +66,7 @@ PROMISES = {
     "posted-once": "A message whose confirmation was lost is posted once.",
     "final-state": "The last state of an answer reaches the reader, however badly the platform behaves.",
     "bounded-pace": "Messages change at the pace that the platform allows.",
-    "stays-connected": "A platform that cannot be reached is tried again, and a dropped connection goes on where it was.",
+    "stays-connected": "A platform that is out of reach is tried again, and a dropped connection goes on where it was.",
     "pings-nobody": "No message notifies anybody unless the code says whom.",
     # Running
     "summary": "A reading ends with counts of what was added, changed, unchanged, removed and failed.",
