@@ -125,9 +125,10 @@ class MemoryInbox:
                 self._fail(record, error)
             raise
         except BaseException:
-            record.state = "waiting"
-            record.attempts -= 1
-            self._ready.put_nowait(record.message.thread)
+            if not self._again(record, task):
+                record.state = "waiting"
+                record.attempts -= 1
+                self._ready.put_nowait(record.message.thread)
             raise
         if not self._again(record, task):
             record.state, record.concluded = "done", True
