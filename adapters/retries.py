@@ -6,7 +6,7 @@ import asyncio
 import math
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -31,6 +31,10 @@ class Retries:
     times: int
     first_wait: float = 0.5
     longest_wait: float = 8.0
+
+    def after(self, first_wait: float) -> Retries:
+        """Give the same with another first wait."""
+        return replace(self, first_wait=first_wait)
 
     def pause(self, attempt: int, failure: Passing | None) -> float | None:
         """Give the seconds to wait after the failed *attempt*, counted from 1; None if it was the last.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from adapters.retries import Retries
 from bot.settings import OFF, Settings
 from core.agent import Agent, Limits
 from core.errors import Misconfigured, StoreUnavailable
@@ -108,12 +107,13 @@ class _Parts:
             self.checks.insert(0, Check("chat model", _says("none is configured; answers quote the documents")))
             return ExtractiveModel(embedder)
         from adapters.openai import OpenAIChat
+        from adapters.openai.chat import RETRIES
 
         model = OpenAIChat(
             settings.openai_model,
             api_key=_secret(settings.openai_key) or "",
             base_url=settings.openai_url,
-            retries=Retries(times=2, first_wait=self._retry_wait),
+            retries=RETRIES.after(self._retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)
@@ -130,13 +130,14 @@ class _Parts:
             self.checks.append(Check("embedder", lambda: _tried(built_in)))
             return built_in
         from adapters.cohere import CohereEmbedder
+        from adapters.cohere.connection import RETRIES
 
         embedder = CohereEmbedder(
             settings.cohere_embed_model,
             dimension=settings.cohere_dimension,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=Retries(times=2, first_wait=self._retry_wait),
+            retries=RETRIES.after(self._retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(embedder.aclose)
@@ -149,12 +150,13 @@ class _Parts:
         if key is None or settings.cohere_rerank_model == OFF:
             return None
         from adapters.cohere import CohereReranker
+        from adapters.cohere.connection import RETRIES
 
         reranker = CohereReranker(
             settings.cohere_rerank_model,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=Retries(times=2, first_wait=self._retry_wait),
+            retries=RETRIES.after(self._retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(reranker.aclose)
@@ -170,6 +172,7 @@ class _Parts:
             self._stack.push_async_callback(built_in.aclose)
             return built_in
         from adapters.qdrant import ServerIndex
+        from adapters.qdrant.server import RETRIES
 
         index = ServerIndex(
             settings.qdrant_url,
@@ -177,7 +180,7 @@ class _Parts:
             dimension=embedder.dimension,
             collection=settings.qdrant_collection,
             api_key=_secret(settings.qdrant_key),
-            retries=Retries(times=3, first_wait=self._retry_wait),
+            retries=RETRIES.after(self._retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(index.aclose)
