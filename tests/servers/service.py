@@ -15,7 +15,7 @@ from typing import Any, Self, TypeAlias
 
 from aiohttp import web
 
-LARGEST_BODY = 64 * 1024 * 1024
+from tests.servers.listener import Listener
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,12 @@ class Service(ABC):
         self.faults: deque[Fault] = deque()
         self.broken: Fault | None = None
         self.hung_up = asyncio.Event()
-        self._port = 0
-        self._runner: web.AppRunner | None = None
+        self._listener = Listener(self._handle)
 
     @property
     def url(self) -> str:
         """Where the service is."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self._listener.port}"
 
     async def __aenter__(self) -> Self:
         """Begin to serve."""
@@ -102,22 +101,11 @@ class Service(ABC):
 
     async def up(self) -> None:
         """Listen, on the same port as before; twice is once."""
-        if self._runner is not None:
-            return
-        app = web.Application(client_max_size=LARGEST_BODY)
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", self._port, reuse_address=True)
-        await site.start()
-        self._port = int(runner.addresses[0][1])
-        self._runner = runner
+        await self._listener.up()
 
     async def down(self) -> None:
         """Close every connection and stop listening; whoever comes now is refused by the system."""
-        runner, self._runner = self._runner, None
-        if runner is not None:
-            await runner.cleanup()
+        await self._listener.down()
 
     @abstractmethod
     async def answer(self, request: web.Request, received: Received) -> web.StreamResponse:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from adapters.discord.connection import connect
 from adapters.discord.listener import BUSY, RECALLED, Listener
 from core.errors import StoreUnavailable
-from core.model import NO_QUESTION, Asked, Deleted, Edited, Signal, Stopped
+from core.model import NO_QUESTION, Asked, Deleted, Edited, Signal, Stopped, Task
+from core.ports import Inbox
 from tests.adapters.discord.conftest import Place
 from tests.servers.discord import DiscordServer, Message
 
@@ -31,7 +32,7 @@ class Box:
         self.came.set()
         return True
 
-    def claim(self) -> contextlib.AbstractAsyncContextManager[object]:
+    def claim(self) -> contextlib.AbstractAsyncContextManager[Task]:
         """Nobody works here."""
         raise NotImplementedError
 
@@ -52,12 +53,11 @@ class EagerListener(Listener):
 
 
 @contextlib.asynccontextmanager
-async def listening(server: DiscordServer, *, message_content: bool = True) -> AsyncGenerator[Box]:
+async def listening(server: DiscordServer, box: Inbox) -> AsyncGenerator[None]:
     """Run a listener that is connected."""
-    box = Box()
     client = connect(
         EagerListener,
-        message_content=message_content,
+        message_content=True,
         api_url=server.api_url,
         gateway_url=server.gateway_url,
         inbox=box,
@@ -67,7 +67,7 @@ async def listening(server: DiscordServer, *, message_content: bool = True) -> A
     try:
         await server.connected()
         await client.wait_until_ready()
-        yield box
+        yield
     finally:
         await client.close()
         await running
@@ -80,7 +80,8 @@ def answers(server: DiscordServer) -> Sequence[Message]:
 
 async def test_a_mention_in_a_channel_is_a_question_that_opens_a_thread(server: DiscordServer, place: Place) -> None:
     """The mention is taken out of the text, and the thread will bear the message's id."""
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         message = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 
         asked = await box.next()
@@ -95,7 +96,8 @@ async def test_a_mention_in_a_channel_is_a_question_that_opens_a_thread(server: 
 async def test_what_is_not_for_the_bot_stays_out(server: DiscordServer, place: Place) -> None:
     """Talk among people, other bots, and the bot's own words; the mention after them is the first to come."""
     other = server.add_member(place.guild, "Bob", bot=True)
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         server.post_as(place.ada, place.channel, "Who has eaten my lunch?")
         server.post_as(other, place.channel, "What is a robot?", mentions=[server.bot])
         server.post_as(place.ada, place.channel, "And now?", mentions=[server.bot])
@@ -108,7 +110,8 @@ async def test_what_is_not_for_the_bot_stays_out(server: DiscordServer, place: P
 
 async def test_an_edit_and_a_deletion_follow_the_question(server: DiscordServer, place: Place) -> None:
     """In their order, about the same message, and the edit's revision is higher."""
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         message = server.post_as(place.ada, place.channel, "What is a robt?", mentions=[server.bot])
         asked = await box.next()
         server.edit_as(place.ada, message, f"{server.bot.mention} What is a robot?")
@@ -127,7 +130,8 @@ async def test_an_edit_and_a_deletion_follow_the_question(server: DiscordServer,
 async def test_a_direct_message_needs_no_mention(server: DiscordServer) -> None:
     """It is answered in place."""
     ada = server.add_user()
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         server.post_as(ada, server.dm(ada), "What is a robot?")
 
         asked = await box.next()
@@ -143,7 +147,8 @@ async def test_in_a_thread_of_people_what_was_said_before_is_context(server: Dis
     thread = server.thread_as(place.ada, starter, "Arms")
     for number in range(RECALLED + 3):
         server.post_as(place.ada, thread, f"line {number}", mentions=[server.bot])
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         server.post_as(place.ada, thread, "What do they mean?", mentions=[server.bot])
 
         asked = await box.next()
@@ -155,7 +160,8 @@ async def test_in_a_thread_of_people_what_was_said_before_is_context(server: Dis
 
 async def test_a_mention_without_a_question_is_told_what_to_do(server: DiscordServer, place: Place) -> None:
     """Once, as a reply, and nothing is put."""
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         server.post_as(place.ada, place.channel, "", mentions=[server.bot])
 
         await server.until(lambda: answers(server), what="a reply")
@@ -167,7 +173,8 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
     server: DiscordServer, place: Place
 ) -> None:
     """Nobody waits for an answer that will not come; an edit is not told."""
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         box.fails = True
         message = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 
@@ -179,7 +186,8 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
 
 async def test_what_was_missed_while_the_connection_was_gone_comes_once(server: DiscordServer, place: Place) -> None:
     """The gateway sends it again when the session is resumed."""
-    async with listening(server) as box:
+    box = Box()
+    async with listening(server, box):
         server.gateway.drop()
         server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 

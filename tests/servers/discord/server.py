@@ -26,9 +26,9 @@ from tests.servers.discord.faults import Faults, Hold, Lost
 from tests.servers.discord.gateway import Gateway
 from tests.servers.discord.guilds import User
 from tests.servers.discord.limits import Limited, RateLimits
-from tests.servers.discord.listener import Listener
 from tests.servers.discord.platform import Platform
 from tests.servers.discord.routes import Call, Route, find, place_of
+from tests.servers.listener import Listener
 from tests.servers.service import Hang, Received, Reply, Reset, abort
 
 TOKEN = "MTA0OTYyMTEwMTM2NzU3NDUyOA.GtestE.not-a-real-token-of-the-tests"

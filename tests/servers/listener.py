@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
+LARGEST_BODY = 64 * 1024 * 1024
+
 
 class Listener:
     """Listens with one function for every request."""
@@ -19,7 +21,7 @@ class Listener:
         """Listen, on the same port as before; twice is once."""
         if self._runner is not None:
             return
-        app = web.Application(client_max_size=32 * 1024 * 1024)
+        app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0, access_log=None)
         await runner.setup()
