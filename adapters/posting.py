@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from core.model import MessageRef
@@ -33,6 +34,15 @@ class Refused(PostingFailed):
 
 class Unreachable(PostingFailed):
     """Nobody knows whether the call arrived; it may be made again."""
+
+
+class Controls(StrEnum):
+    """What a reader can do with a message of an answer."""
+
+    NONE = ""
+    STOP = "stop"
+    VOTE = "vote"
+    RETRY = "retry"
 
 
 @dataclass(frozen=True, slots=True)

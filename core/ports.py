@@ -24,11 +24,13 @@ from core.model import (
     Policy,
     Progress,
     Prompt,
+    Question,
     Reaction,
     Restarted,
     Scope,
     SearchResult,
     Signal,
+    Tally,
     Task,
     TextDelta,
     ThreadRef,
@@ -36,6 +38,7 @@ from core.model import (
     Turn,
     Unreadable,
     Vector,
+    Vote,
     Withdrawal,
     WorkspaceRef,
 )
@@ -51,11 +54,14 @@ __all__ = [
     "DocumentSource",
     "Embedder",
     "Inbox",
+    "Memo",
     "PassageIndex",
     "PolicyStore",
+    "Quota",
     "Reranker",
     "Retriever",
     "Surface",
+    "VoteStore",
 ]
 
 
@@ -131,6 +137,17 @@ class Inbox(Protocol):
         """
         ...
 
+    async def keep(self, task: Task) -> bool:
+        """Keep the words of a task that is held for a while longer than usual, so that `Retried` can find them.
+
+        False if the task is no longer ours.
+        """
+        ...
+
+    async def waiting(self) -> int:
+        """Count the questions that wait for their turn, those that wait for another attempt among them."""
+        ...
+
 
 class Deliveries(Protocol):
     """Remembers which of the platform's messages belong to a question. Raises `StoreUnavailable`."""
@@ -161,6 +178,42 @@ class AuditLog(Protocol):
 
     async def recent(self, home: WorkspaceRef, *, limit: int) -> Sequence[Deed]:
         """Give at most *limit* deeds, newest first."""
+        ...
+
+
+class VoteStore(Protocol):
+    """Counts what readers think of answers, for a time. Raises `StoreUnavailable`."""
+
+    async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
+        """Put somebody's vote on an answer in the place of the one before."""
+        ...
+
+    async def count(self, home: WorkspaceRef) -> Tally:
+        """Count the votes of a workspace."""
+        ...
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove every vote of a person in a workspace; give their number."""
+        ...
+
+
+class Quota(Protocol):
+    """Bounds how much one person, or one thread, may ask in a time. Raises `StoreUnavailable`."""
+
+    async def spend(self, question: Question) -> float:
+        """Count a question, the same one once; give the seconds until it may be asked, 0 if it may be now."""
+        ...
+
+
+class Memo(Protocol):
+    """Remembers for a time what was said or done last, so that it is not repeated. Raises `StoreUnavailable`."""
+
+    async def changed(self, key: str, value: str) -> bool:
+        """Note *value* under *key*; say whether there was none or another. Of several at once, one hears yes."""
+        ...
+
+    async def forget(self, key: str) -> None:
+        """Take a note back, as what it speaks of could not be done after all."""
         ...
 
 

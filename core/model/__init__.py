@@ -18,11 +18,13 @@ from core.model.question import (
     Question,
     Reaction,
     Scope,
+    Terms,
     without_controls,
 )
 from core.model.search import Candidate, Hit, IndexQuery, SearchResult
-from core.model.signals import Asked, Deleted, Edited, Signal, Stopped
+from core.model.signals import Asked, Deleted, Edited, Retried, Signal, Stopped
 from core.model.value import Value
+from core.model.vote import Complaint, Tally, Vote
 
 __all__ = [
     "CONTEXT_LIMIT",
@@ -39,6 +41,7 @@ __all__ = [
     "ChatMessage",
     "Citation",
     "Claim",
+    "Complaint",
     "Conversation",
     "Deed",
     "Deleted",
@@ -66,6 +69,7 @@ __all__ = [
     "Reaction",
     "ReplyAddress",
     "Restarted",
+    "Retried",
     "Scope",
     "SearchFailed",
     "SearchResult",
@@ -74,7 +78,9 @@ __all__ = [
     "Signal",
     "Status",
     "Stopped",
+    "Tally",
     "Task",
+    "Terms",
     "TextDelta",
     "ThreadRef",
     "ToolCall",
@@ -85,6 +91,7 @@ __all__ = [
     "Usage",
     "Value",
     "Vector",
+    "Vote",
     "Withdrawal",
     "WorkspaceRef",
     "heading",

@@ -124,6 +124,13 @@ class Question(Value):
         return self.message.thread
 
 
+class Terms(Value):
+    """How questions are asked where nobody says otherwise."""
+
+    top_k: int = 5
+    relevance_threshold: float = 0.5
+
+
 class Reaction(StrEnum):
     """A mark on somebody's message."""
 

@@ -52,4 +52,12 @@ class Stopped(Value):
     by: Person
 
 
-Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped, Field(discriminator="kind")]
+class Retried(Value):
+    """Somebody wants a question that could not be answered to be tried again, as it was."""
+
+    kind: Literal["retried"] = "retried"
+    message: MessageRef
+    by: Person
+
+
+Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | Retried, Field(discriminator="kind")]
