@@ -1,0 +1,55 @@
+"""The buttons below an answer. All that a press needs to know is in the button's id, so that none is remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.posting import Controls
+from core.model import MessageRef, Question
+from core.run import answer_id
+
+if TYPE_CHECKING:
+    from discord.ui import Button, View
+
+MARK = "footnote"
+PATTERN = rf"{MARK}:(?P<what>stop|retry|up|down):(?P<about>[0-9a-f:]{{1,90}})"
+
+
+def controls_view(controls: Controls, question: Question) -> View | None:
+    """Give the buttons for a message of the answer to *question*; None if it has none. Needs a running loop."""
+    from discord.ui import View
+
+    buttons = _buttons(controls, question)
+    if not buttons:
+        return None
+    view = View(timeout=None)
+    for button in buttons:
+        view.add_item(button)
+    view.stop()  # otherwise the client that posts it remembers it as long as it lives
+    return view
+
+
+def _buttons(controls: Controls, question: Question) -> list[Button[View]]:
+    from discord import ButtonStyle
+    from discord.ui import Button
+
+    grey = ButtonStyle.secondary
+    match controls:
+        case Controls.NONE:
+            return []
+        case Controls.STOP:
+            about = f"{_place(question.message)}:{question.author.id}"
+            return [Button(style=grey, label="Stop", custom_id=f"{MARK}:stop:{about}")]
+        case Controls.RETRY:
+            return [Button(style=grey, label="Retry", custom_id=f"{MARK}:retry:{_place(question.message)}")]
+        case Controls.VOTE:
+            name = answer_id(question)
+            return [
+                Button(style=grey, emoji="👍", label="Helpful", custom_id=f"{MARK}:up:{name}"),
+                Button(style=grey, emoji="👎", label="Not helpful", custom_id=f"{MARK}:down:{name}"),
+            ]
+
+
+def _place(message: MessageRef) -> str:
+    """Name a message within its server, which a press names by itself; an id of Discord's has 20 digits at most."""
+    return f"{message.thread.channel}:{message.thread.thread}:{message.id}"
