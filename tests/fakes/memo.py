@@ -1,0 +1,31 @@
+"""Notes in memory."""
+
+from __future__ import annotations
+
+from core.errors import StoreUnavailable
+
+
+class MemoryMemo:
+    """Keeps the last value of each key, and for ever.
+
+    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone.
+    """
+
+    def __init__(self) -> None:
+        self.fails = False
+        self.notes: dict[str, str] = {}
+
+    async def changed(self, key: str, value: str) -> bool:
+        """Note the value."""
+        self._check()
+        before, self.notes[key] = self.notes.get(key), value
+        return before != value
+
+    async def forget(self, key: str) -> None:
+        """Take the note back."""
+        self._check()
+        self.notes.pop(key, None)
+
+    def _check(self) -> None:
+        if self.fails:
+            raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
