@@ -1,0 +1,88 @@
+"""Votes in Redis: each one expires by itself, and whoever counts sees those that have not."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
+
+from adapters.redis.connection import translated
+from core.model import Tally, Vote, WorkspaceRef
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+KEPT = timedelta(days=90)
+
+# The keys of a workspace share a hash tag, so they are on one node of a cluster:
+#
+#     vote:<answer> <person>   one vote, whole
+#     helpful, unhelpful       the names of votes by the time of each, to be counted
+#     person:<person>          the names of a person's votes by the time of each, to be forgotten
+#
+# A name is the percent-encoded id of the answer, a blank, and that of the person.
+PRELUDE = """
+local PREFIX, LIFE = KEYS[1], tonumber(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local helpful, unhelpful = PREFIX .. 'helpful', PREFIX .. 'unhelpful'
+"""
+
+CAST = f"""{PRELUDE}
+local name, vote, is_helpful, person = ARGV[2], ARGV[3], ARGV[4] == '1', PREFIX .. 'person:' .. ARGV[5]
+redis.call('SET', PREFIX .. 'vote:' .. name, vote, 'PX', LIFE)
+redis.call('ZREM', is_helpful and unhelpful or helpful, name)
+for _, key in ipairs({{is_helpful and helpful or unhelpful, person}}) do
+  redis.call('ZADD', key, now, name)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - LIFE)
+  redis.call('PEXPIRE', key, LIFE)
+end
+"""
+
+COUNT = f"""{PRELUDE}
+local after = '(' .. now - LIFE
+return {{redis.call('ZCOUNT', helpful, after, '+inf'), redis.call('ZCOUNT', unhelpful, after, '+inf')}}
+"""
+
+FORGET = f"""{PRELUDE}
+local person, gone = PREFIX .. 'person:' .. ARGV[2], 0
+for _, name in ipairs(redis.call('ZRANGE', person, 0, -1)) do
+  gone = gone + redis.call('DEL', PREFIX .. 'vote:' .. name)
+  redis.call('ZREM', helpful, name)
+  redis.call('ZREM', unhelpful, name)
+end
+redis.call('DEL', person)
+return gone
+"""
+
+
+class RedisVotes:
+    """Keeps votes, each change as one script. They hold no text that anybody wrote, so they are not encrypted."""
+
+    def __init__(self, client: Redis, *, kept: timedelta = KEPT) -> None:
+        self._kept = kept // timedelta(milliseconds=1)
+        self._cast = client.register_script(CAST)
+        self._count = client.register_script(COUNT)
+        self._forget = client.register_script(FORGET)
+
+    async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
+        """Keep the vote, or replace it."""
+        person = quote(vote.person_id, safe="")
+        name = f"{quote(vote.answer_id, safe='')} {person}"
+        with translated():
+            await self._cast([_prefix(home)], [self._kept, name, vote.model_dump_json(), int(vote.is_helpful), person])
+
+    async def count(self, home: WorkspaceRef) -> Tally:
+        """Count both kinds."""
+        with translated():
+            helpful, unhelpful = cast("list[int]", await self._count([_prefix(home)], [self._kept]))
+        return Tally(helpful=helpful, unhelpful=unhelpful)
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove what a person has thought."""
+        with translated():
+            return cast("int", await self._forget([_prefix(home)], [self._kept, quote(person_id, safe="")]))
+
+
+def _prefix(home: WorkspaceRef) -> str:
+    return f"footnote:votes:{{{home}}}:"

@@ -1,0 +1,87 @@
+"""How long votes, quotas and notes are kept in Redis."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis import memo, votes
+from adapters.redis.memo import RedisMemo
+from adapters.redis.quota import RedisQuota
+from adapters.redis.votes import RedisVotes
+from core.errors import Misconfigured
+from core.model import Tally, Vote
+from tests.builders import NOON, question, thread
+from tests.fixtures.redis import all_keys
+from tests.past import let_pass
+
+HOME = thread().home
+DAY = timedelta(days=1).total_seconds()
+
+
+def vote(on: str = "a1", *, by: str = "p1") -> Vote:
+    """Somebody is content."""
+    return Vote(answer_id=on, person_id=by, is_helpful=True, at=NOON)
+
+
+async def test_each_vote_ends_with_its_own_time(redis_client: Redis) -> None:
+    """Newer ones on the same answer, or by the same person, do not keep it."""
+    store = RedisVotes(redis_client)
+    await store.cast(HOME, vote())
+    await let_pass(redis_client, 50 * DAY)
+    await store.cast(HOME, vote(by="p2"))
+    await store.cast(HOME, vote("a2"))
+    assert await store.count(HOME) == Tally(helpful=3)
+    await let_pass(redis_client, 50 * DAY)
+
+    assert await store.count(HOME) == Tally(helpful=2)
+    assert await store.forget_person(HOME, "p1") == 1
+
+
+async def test_of_old_votes_nothing_is_left(redis_client: Redis) -> None:
+    """Not even what they were counted by."""
+    await RedisVotes(redis_client).cast(HOME, vote())
+    await let_pass(redis_client, votes.KEPT.total_seconds())
+
+    assert await all_keys(redis_client) == []
+
+
+async def test_of_a_forgotten_voter_nothing_is_left(redis_client: Redis) -> None:
+    """Neither an id nor an opinion."""
+    store = RedisVotes(redis_client)
+    await store.cast(HOME, vote())
+    await store.forget_person(HOME, "p1")
+
+    assert await all_keys(redis_client) == []
+
+
+async def test_a_quota_is_gone_when_its_time_is_over(redis_client: Redis) -> None:
+    """Nobody's asking is noted for longer than needed."""
+    quota = RedisQuota(redis_client, per_person=(1, 60), per_thread=(1, 0.5))
+    await quota.spend(question())
+    await let_pass(redis_client, 0.5)
+    assert len(await all_keys(redis_client)) == 1
+    await let_pass(redis_client, 59.5)
+
+    assert await all_keys(redis_client) == []
+
+
+@pytest.mark.parametrize("limit", [(0, 60.0), (1, 0.0), (-1, -1.0)])
+def test_a_quota_that_allows_nothing_is_refused(redis_client: Redis, limit: tuple[int, float]) -> None:
+    """It would silence the bot."""
+    with pytest.raises(Misconfigured, match="at least one question"):
+        RedisQuota(redis_client, per_person=limit, per_thread=(1, 1))
+
+
+async def test_a_note_that_is_repeated_is_kept(redis_client: Redis) -> None:
+    """It goes when its time has passed since the last repetition."""
+    store = RedisMemo(redis_client)
+    assert await store.changed("commands", "a")
+    for _ in range(2):
+        await let_pass(redis_client, 20 * DAY)
+        assert not await store.changed("commands", "a")
+    await let_pass(redis_client, memo.KEPT.total_seconds())
+
+    assert await all_keys(redis_client) == []
