@@ -10,6 +10,8 @@ from typing import Any, Protocol, cast
 
 from core.events import (
     Answered,
+    Connected,
+    ConnectionLost,
     Event,
     MemoryFailed,
     Observer,
@@ -48,7 +50,7 @@ def _is_trouble(event: Event) -> bool:
     match event:
         case StateChanged(error_type=error_type):
             return error_type in ("retrieval", "generation")
-        case MemoryFailed() | Retried() | ServiceFailed() | TaskFailed():
+        case MemoryFailed() | Retried() | ServiceFailed() | TaskFailed() | ConnectionLost():
             return True
         case _:
             return False
@@ -64,7 +66,7 @@ def _fields(event: Event) -> dict[str, Any]:
     fields = asdict(event)
     if isinstance(event, ToolCalled):
         fields["arguments"] = _masked(event.arguments)
-    if not isinstance(event, Retried | ServiceFailed):
+    if not isinstance(event, Retried | ServiceFailed | Connected | ConnectionLost):
         fields["question"] = str(event.question)
     if isinstance(event, TokensUsed | Answered):
         del fields["usage"]

@@ -120,6 +120,23 @@ class TaskFailed:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A platform hears us, and we hear it."""
+
+    platform: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLost:
+    """A platform cannot be reached; it is tried again."""
+
+    platform: str
+    attempt: int
+    reason: str
+
+
 Event: TypeAlias = (
     StateChanged
     | ToolCalled
@@ -130,6 +147,8 @@ Event: TypeAlias = (
     | Retried
     | ServiceFailed
     | TaskFailed
+    | Connected
+    | ConnectionLost
 )
 Observer: TypeAlias = Callable[[Event], None]
 

@@ -32,10 +32,17 @@ REPAIR = (
 UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
 FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
 STOPPED = "Stopped."
+PAUSED = "The moderators have paused me here, so I can't answer for now."
 NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
 NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
 LEXICAL_ONLY = "I could only search by words just now, so this may miss something."
+
+
+def too_many(seconds: int) -> str:
+    """Say when somebody may ask again."""
+    wait = f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"  # noqa: PLR2004 - as people say it
+    return f"That's a lot of questions in a short time. You can ask again in about {wait}."
 
 
 def not_in_selection(question: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import datetime
 
+from core.admission import Admission
 from core.agent import Agent
 from core.errors import StoreUnavailable
 from core.events import Answered, ErrorType, MemoryFailed, Observer, State, StateChanged, unobserved
@@ -18,6 +19,7 @@ _ERRORS: dict[Status, ErrorType] = {
     Status.UNAVAILABLE: "retrieval",
     Status.FAILED: "generation",
     Status.NO_CONTEXT: "no_context",
+    Status.REFUSED: "validation",
 }
 
 
@@ -31,11 +33,13 @@ class Responder:
         *,
         now: Callable[[], datetime],
         deliveries: Deliveries | None = None,
+        admission: Admission | None = None,
         observer: Observer = unobserved,
     ) -> None:
         self._agent = agent
         self._conversations = conversations
         self._deliveries = deliveries
+        self._admission = admission
         self._now = now
         self._observer = observer
 
@@ -47,8 +51,7 @@ class Responder:
         question = claim.question
         self._state(question, State.RECEIVED)
         self._state(question, State.VALIDATING)
-        conversation = await self._load(question)
-        answer = await self._draw(claim, conversation, surface)
+        answer = await self._refuse(claim, surface) or await self._answer(claim, surface)
         if answer.is_failure or answer.lexical_only:
             await surface.react(question.message, Reaction.WARNING)
         if _is_worth_remembering(answer):
@@ -65,6 +68,20 @@ class Responder:
         await surface.reply(claim, _only(answer))
         await surface.react(question.message, Reaction.WARNING)
         self._observer(Answered.of(question.message, answer))
+
+    async def _refuse(self, claim: Claim, surface: Surface) -> Answer | None:
+        """Say why the question is not answered, unless this was said just now; None if it is to be answered."""
+        refusal = await self._admission.refusal(claim) if self._admission else None
+        if refusal is None:
+            return None
+        answer = Answer(id=answer_id(claim.question), text=refusal.sentence, status=Status.REFUSED)
+        if refusal.is_told:
+            await self._record(claim, await surface.reply(claim, _only(answer)))
+        return answer
+
+    async def _answer(self, claim: Claim, surface: Surface) -> Answer:
+        conversation = await self._load(claim.question)
+        return await self._draw(claim, conversation, surface)
 
     async def _draw(self, claim: Claim, conversation: Conversation | None, surface: Surface) -> Answer:
         """Let the surface show the run, and give the answer at its end; what breaks it is an event too."""
@@ -130,7 +147,9 @@ class Responder:
 
 def _is_worth_remembering(answer: Answer) -> bool:
     """Say whether a follow-up could refer to it: not to a failure, nor to what was stopped before it said anything."""
-    return not answer.is_failure and (answer.status is not Status.STOPPED or bool(answer.citations))
+    if answer.is_failure or answer.status is Status.REFUSED:
+        return False
+    return answer.status is not Status.STOPPED or bool(answer.citations)
 
 
 async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:

@@ -43,7 +43,7 @@ class SearchTool:
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
         limit = max(1, min(top_k or self._question.top_k, self._question.top_k))
-        scope = self._question.scope
+        scope = self._question.searchable
         if chapter:
             scope = scope.model_copy(update={"chapters": (chapter,)}) if self._may_search(chapter) else scope
         result = await self._search(query, limit, scope)

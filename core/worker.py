@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from core.errors import FootnoteError, Misconfigured
+from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.interruption import ended_by
 from core.model import REPLACED, Claim, Interruption, Task, Withdrawal
@@ -106,7 +106,14 @@ class Worker:
         if await self._is_too_late(claim):
             return
         async with ended_by(claim.cancelled, REPLACED):
-            await self._responder.respond(claim, surface)
+            answer = await self._responder.respond(claim, surface)
+            if answer.is_failure:
+                await self._keep(claim)
+
+    async def _keep(self, claim: Claim) -> None:
+        """Keep the words of a question that failed, so that somebody can have it tried again."""
+        with suppress(StoreUnavailable):
+            await self._inbox.keep(claim)
 
     async def _withdraw(self, withdrawal: Withdrawal) -> None:
         """Forget the turn, then take back what was posted."""

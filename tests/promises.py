@@ -54,10 +54,11 @@ PROMISES = {
     "tried-again": "What fails is tried three times, and is then laid aside with the reason.",
     "edits-count": "The newest words of a question are the ones that are answered, also while it is being answered.",
     "deletions-count": "A question that was deleted is not answered, and what was answered is taken back.",
+    "retry": "A question that could not be answered can be tried again, as it was asked.",
+    "paused": "Where moderators have paused the bot, it answers nothing, and says so.",
+    "bounded-asking": "Nobody can ask so much that others wait, and whoever tries is told when to go on.",
     "stops-count": "A stop reaches the answer, wherever it is written.",
-    "retries-count": "A question whose answer failed can be tried again, as it was, while its words are kept.",
     "queue-is-known": "How many questions wait is known at every moment.",
-    "bounded-asking": "One person, or one thread, may ask so much in a time and no more; others go on.",
     "one-vote-each": "A reader has one vote on an answer, the last one.",
     "forget-person": "What is kept of a person can be forgotten, and nothing of others goes with it.",
     # On chat platforms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.model import Deed, Policy, WorkspaceRef
 
@@ -10,8 +10,8 @@ from core.model import Deed, Policy, WorkspaceRef
 class MemoryPolicies:
     """Keeps policies by workspace."""
 
-    def __init__(self) -> None:
-        self._policies: dict[str, Policy] = {}
+    def __init__(self, policies: Mapping[str, Policy] | None = None) -> None:
+        self._policies = dict(policies or {})
 
     async def load(self, home: WorkspaceRef) -> Policy:
         """Give the policy, or the usual one."""

@@ -6,15 +6,20 @@ from datetime import timedelta
 
 import pytest
 
+from core.admission import Admission
 from core.agent import Agent
 from core.errors import ModelUnavailable
 from core.events import Answered, Event, MemoryFailed, State, StateChanged
-from core.model import Answer, Claim, Conversation, Question, Reaction, Status, Turn
+from core.model import Answer, Claim, Conversation, Person, Policy, Question, Reaction, Status, Turn
+from core.prompts import PAUSED
 from core.responder import Responder
 from tests.builders import NOON, hit, question, thread, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
+from tests.fakes.memo import MemoryMemo
+from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.quota import MemoryQuota
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
 
@@ -24,13 +29,23 @@ ANSWERED = (turn(search("robot")), turn("Robots act [1]."))
 class Desk:
     """A responder with everything around it, to look at afterwards."""
 
-    def __init__(self, model: ScriptedChatModel, *, shelf: Shelf | None = None, remembers: bool = True) -> None:
+    def __init__(
+        self, model: ScriptedChatModel, *, shelf: Shelf | None = None, remembers: bool = True, paused: bool = False
+    ) -> None:
         self.store = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
         self.surface = RecordingSurface()
         self.events: list[Event] = []
         agent = Agent(model, shelf or Shelf(hit()), clock=Clock())
         conversations = self.store if remembers else None
-        self._responder = Responder(agent, conversations, now=lambda: NOON, observer=self.events.append)
+        policies = MemoryPolicies({"test:w": Policy(paused_by=Person(id="mod"))} if paused else {})
+        quota = MemoryQuota(per_person=(9, 60.0), per_thread=(9, 60.0), now=lambda: NOON)
+        self._responder = Responder(
+            agent,
+            conversations,
+            now=lambda: NOON,
+            admission=Admission(policies, quota, MemoryMemo(), now=lambda: NOON),
+            observer=self.events.append,
+        )
 
     async def ask(self, asked: Question | None = None) -> Answer:
         """Put a question."""
@@ -106,6 +121,22 @@ async def test_private_questions_and_selections_neither_read_nor_write_memory(
     assert answer.status is Status.ANSWERED
     assert len(model.prompts[0].messages) == 2
     assert conversation == Conversation(thread=thread(), turns=(turn_of("What came before?"),))
+
+
+@pytest.mark.promise("paused")
+async def test_a_refusal_is_said_once_and_neither_searched_nor_remembered(script: Script) -> None:
+    """The model is not asked; somebody who has just been told hears nothing more."""
+    model = script()
+    desk = Desk(model, paused=True)
+
+    answers = [await desk.ask(), await desk.ask(question(id="m2"))]
+
+    assert [answer.status for answer in answers] == [Status.REFUSED, Status.REFUSED]
+    assert desk.surface.shown == [answers[0]]
+    assert answers[0].text == PAUSED
+    assert desk.surface.reactions == []
+    assert await desk.store.load(thread()) is None
+    assert StateChanged(question().message, State.ERROR, "validation") in desk.events
 
 
 async def test_without_a_store_there_is_an_answer_without_memory(script: Script) -> None:

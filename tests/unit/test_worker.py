@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from core.agent import Agent
+from core.errors import ModelUnavailable
 from core.events import Event, ServiceFailed, TaskFailed
-from core.model import Answer, Claim, Delivery, MessageRef, Progress, Reaction, Status, Withdrawal
+from core.model import Answer, Claim, Delivery, MessageRef, Person, Progress, Reaction, Retried, Status, Withdrawal
 from core.responder import Responder
 from core.worker import Pace, Worker
 from tests.builders import NOON, hit, thread, turn_of
@@ -195,6 +196,22 @@ async def test_a_question_deleted_while_it_is_answered_ends_without_an_answer(sc
     assert (office.answers, model.closed_early) == ([], 1)
 
 
+@pytest.mark.promise("retry")
+async def test_a_question_that_failed_can_be_tried_again(script: Script) -> None:
+    """Somebody presses a button, and the same words are answered anew in the place of the failure."""
+    office = Office(script(turn(ModelUnavailable("down")), *WHOLE))
+    async with office.open():
+        await office.inbox.put(asked("m1"))
+        [failed] = await office.answered(1)
+        async with asyncio.timeout(2):
+            while not await office.inbox.put(Retried(message=asked("m1").message, by=Person(id="p2"))):  # noqa: ASYNC110 - no event tells that it was settled
+                await asyncio.sleep(0)
+        _, answer = await office.answered(2)
+
+    assert failed.status is Status.FAILED
+    assert answer.status is Status.ANSWERED
+
+
 @pytest.mark.promise("tried-again")
 async def test_what_fails_is_tried_three_times_and_then_apologized_for(script: Script) -> None:
     """Each failure is an event, and the warning comes once."""
@@ -255,7 +272,7 @@ async def test_so_many_are_answered_at_once_and_no_more(script: Script) -> None:
     async with office.open(seats=2) as running:
         await wait_until(lambda: len(model.prompts) == 4 or second.begun.is_set(), what="two answers")
         await asyncio.sleep(0)
-        assert office.inbox.waiting == 1
+        assert await office.inbox.waiting() == 1
         running.cancel()
 
 
@@ -274,7 +291,7 @@ async def test_an_orderly_stop_finishes_what_is_under_way(script: Script) -> Non
         await running
 
     assert [answer.status for answer in office.answers] == [Status.STOPPED]
-    assert office.inbox.waiting == 1
+    assert await office.inbox.waiting() == 1
 
 
 async def test_a_worker_that_is_cancelled_hands_its_work_back(script: Script) -> None:
@@ -286,7 +303,7 @@ async def test_a_worker_that_is_cancelled_hands_its_work_back(script: Script) ->
         await silence.begun.wait()
         running.cancel()
 
-    assert (office.answers, office.inbox.waiting) == ([], 1)
+    assert (office.answers, await office.inbox.waiting()) == ([], 1)
 
 
 async def test_an_inbox_that_is_away_is_waited_for(script: Script) -> None:

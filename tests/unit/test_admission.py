@@ -1,0 +1,108 @@
+"""Who may ask now."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from core.admission import REMINDER, Admission, Refusal
+from core.errors import StoreUnavailable
+from core.model import Claim, Interaction, Person, Policy, ReplyAddress, WorkspaceRef
+from core.prompts import PAUSED, too_many
+from tests.builders import NOON, question, thread
+from tests.fakes.clock import Clock
+from tests.fakes.memo import MemoryMemo
+from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.quota import MemoryQuota
+
+PAUSE = Policy(paused_by=Person(id="mod"), paused_at=NOON)
+
+
+class Door:
+    """An admission with everything around it, where one person may ask once a minute."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.policies = MemoryPolicies()
+        self.memo = MemoryMemo()
+        quota = MemoryQuota(per_person=(1, 60.0), per_thread=(10, 60.0), now=self.clock.now)
+        self._admission = Admission(self.policies, quota, self.memo, now=self.clock.now)
+
+    async def knock(self, claim: Claim) -> Refusal | None:
+        """Ask to be answered."""
+        return await self._admission.refusal(claim)
+
+
+class AwayPolicies(MemoryPolicies):
+    """Nobody can read these."""
+
+    async def load(self, home: WorkspaceRef) -> Policy:
+        """Fail."""
+        raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
+
+
+def claim(id: str = "m1", *, address: ReplyAddress | None = None) -> Claim:  # noqa: A002 - the field's name
+    """A question that is to be answered."""
+    return Claim(question(id=id), address=address)
+
+
+async def test_whoever_asks_is_let_in_and_every_attempt_at_the_same_question_with_it() -> None:
+    """An attempt that failed has been counted already."""
+    door = Door()
+
+    assert [await door.knock(claim()) for _ in range(3)] == [None, None, None]
+
+
+@pytest.mark.promise("paused")
+async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
+    """The same person hears the same once, and again when it may be forgotten."""
+    door = Door()
+    await door.policies.save(thread().home, PAUSE)
+
+    told = [await door.knock(claim(f"m{number}")) for number in range(2)]
+    door.clock.advance(REMINDER.total_seconds())
+    later = await door.knock(claim("m3"))
+
+    assert told == [Refusal(PAUSED), Refusal(PAUSED, is_told=False)]
+    assert later == Refusal(PAUSED)
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_whoever_asks_too_much_is_told_how_long_to_wait() -> None:
+    """And asks again then."""
+    door = Door()
+    await door.knock(claim("m1"))
+
+    refused = await door.knock(claim("m2"))
+    door.clock.advance(60)
+
+    assert refused == Refusal(too_many(60))
+    assert await door.knock(claim("m2")) is None
+
+
+async def test_a_command_is_always_told() -> None:
+    """Otherwise it would seem to think for ever."""
+    door = Door()
+    await door.policies.save(thread().home, PAUSE)
+    interaction = Interaction(id="1", token="t", expires_at=NOON + timedelta(minutes=15))
+    address = ReplyAddress(thread=thread(), interaction=interaction)
+
+    told = [await door.knock(claim(f"m{number}", address=address)) for number in range(2)]
+
+    assert told == [Refusal(PAUSED), Refusal(PAUSED)]
+
+
+async def test_a_store_that_is_away_refuses_nobody() -> None:
+    """Neither the policies nor the notes are worth an answer that is not given."""
+    clock = Clock()
+    quota = MemoryQuota(per_person=(1, 60.0), per_thread=(1, 60.0), now=clock.now)
+    admission = Admission(AwayPolicies(), quota, MemoryMemo(), now=clock.now)
+
+    assert await admission.refusal(claim()) is None
+
+
+def test_a_wait_is_said_as_people_say_it() -> None:
+    """In seconds, or in minutes where it is long."""
+    assert too_many(40).endswith("in about 40 seconds.")
+    assert too_many(150).endswith("in about 2 minutes.")
