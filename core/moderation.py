@@ -46,10 +46,12 @@ class Moderation:
     async def pause(self, actor: Actor) -> bool:
         """Answer nothing in the workspace from now on; say whether that is new."""
         _check(actor)
-        if (await self._policies.load(actor.home)).is_paused:
+        policy = await self._policies.load(actor.home)
+        if policy.is_paused:
             return False
         await self._note(actor, "pause")
-        await self._policies.save(actor.home, Policy(paused_by=actor.person, paused_at=self._now()))
+        paused = {"paused_by": actor.person, "paused_at": self._now()}
+        await self._policies.save(actor.home, policy.model_copy(update=paused))
         return True
 
     async def resume(self, actor: Actor) -> bool:
@@ -60,6 +62,18 @@ class Moderation:
             return False
         await self._note(actor, "resume")
         await self._policies.save(actor.home, policy.model_copy(update={"paused_by": None, "paused_at": None}))
+        return True
+
+    async def auto_answer(self, actor: Actor, channel: str, *, on: bool) -> bool:
+        """Answer new posts of a channel without a mention from now on, or no longer; say whether that is new."""
+        _check(actor)
+        policy = await self._policies.load(actor.home)
+        if (channel in policy.auto_answer) is on:
+            return False
+        await self._note(actor, f"auto-answer {'on' if on else 'off'}", about=channel)
+        others = tuple(other for other in policy.auto_answer if other != channel)
+        kept = (*others, channel) if on else others
+        await self._policies.save(actor.home, policy.model_copy(update={"auto_answer": kept}))
         return True
 
     async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:

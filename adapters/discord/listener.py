@@ -13,11 +13,11 @@ from discord.abc import GuildChannel
 from adapters.discord.inbound import Json, Place, Self, parse, unbundled
 from adapters.discord.poster import ChannelPoster, translated
 from adapters.discord.recalling import recalled
-from adapters.discord.routing import Action, Decision, Standing, route, signal
 from adapters.posting import PostingFailed, nonce
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Inbound, InboundKind, Message, Signal
 from core.ports import Inbox
+from core.routing import Action, Decision, Standing, route, signal
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 DIRECT = 1  # the type of a channel between the bot and one person

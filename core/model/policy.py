@@ -9,10 +9,14 @@ from core.model.value import Value
 
 
 class Policy(Value):
-    """How a workspace wants the bot to behave; without one, it answers."""
+    """How a workspace wants the bot to behave; without one, it answers those who speak to it.
+
+    `auto_answer` are the channels whose new posts are answered although they mention nobody.
+    """
 
     paused_by: Person | None = None
     paused_at: datetime | None = None
+    auto_answer: tuple[str, ...] = ()
 
     @property
     def is_paused(self) -> bool:

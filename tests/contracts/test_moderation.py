@@ -63,6 +63,15 @@ async def test_a_policy_stays_until_it_is_changed(policies: PolicyStore) -> None
     assert PAUSED.is_paused
 
 
+async def test_channels_with_answers_for_all_are_part_of_the_policy(policies: PolicyStore) -> None:
+    """They stay when other things change, and go when they are taken out."""
+    await policies.save(HOME, PAUSED.model_copy(update={"auto_answer": ("7", "8")}))
+    kept = await policies.load(HOME)
+    await policies.save(HOME, kept.model_copy(update={"auto_answer": ()}))
+
+    assert (kept.auto_answer, await policies.load(HOME)) == (("7", "8"), PAUSED)
+
+
 async def test_deeds_come_back_newest_first(audit: AuditLog) -> None:
     """As many as were asked for, and only those of the workspace."""
     for number in range(4):

@@ -21,6 +21,7 @@ ORDERS: dict[str, Callable[[Moderation, Actor], Awaitable[object]]] = {
     "status": lambda moderation, actor: moderation.status(actor),
     "pause": lambda moderation, actor: moderation.pause(actor),
     "resume": lambda moderation, actor: moderation.resume(actor),
+    "auto-answer": lambda moderation, actor: moderation.auto_answer(actor, "7", on=True),
     "forget thread": lambda moderation, actor: moderation.forget_thread(actor, thread()),
     "forget person": lambda moderation, actor: moderation.forget_person(actor, "p2"),
     "forget everything": lambda moderation, actor: moderation.forget_everything(actor),
@@ -57,6 +58,24 @@ async def test_a_pause_lasts_until_it_is_ended(moderation: Moderation) -> None:
     assert paused == Standing(Policy(paused_by=ADA, paused_at=NOON), (Deed(by=ADA, did="pause", at=NOON),))
     assert resumed.policy == Policy()
     assert [deed.did for deed in resumed.deeds] == ["resume", "pause"]
+
+
+async def test_new_posts_of_a_channel_are_answered_until_moderators_end_it(moderation: Moderation) -> None:
+    """Other channels are not concerned, a pause changes nothing about it, and each change is noted once."""
+    changed = [await moderation.auto_answer(MODERATOR, channel, on=True) for channel in ("7", "8", "7")]
+    await moderation.pause(MODERATOR)
+    both = (await moderation.status(MODERATOR)).policy.auto_answer
+    changed += [await moderation.auto_answer(MODERATOR, "7", on=False) for _ in range(2)]
+    standing = await moderation.status(MODERATOR)
+
+    assert (changed, both) == ([True, True, False, True, False], ("7", "8"))
+    assert standing.policy == Policy(paused_by=ADA, paused_at=NOON, auto_answer=("8",))
+    assert [(deed.did, deed.about) for deed in standing.deeds] == [
+        ("auto-answer off", "7"),
+        ("pause", ""),
+        ("auto-answer on", "8"),
+        ("auto-answer on", "7"),
+    ]
 
 
 @pytest.mark.promise("forget")

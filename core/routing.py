@@ -17,7 +17,10 @@ from core.model import (
     ReplyAddress,
     Setting,
     Signal,
+    Terms,
 )
+
+USUAL = Terms()
 
 
 class Action(StrEnum):
@@ -36,6 +39,7 @@ class Reason(StrEnum):
     DIRECT = "a direct message"
     MENTIONED = "the bot is mentioned"
     FOLLOW_UP = "a follow-up in a thread of the bot"
+    UNASKED = "moderators want it answered without a mention"
     GONE = "the message was deleted"
     NOT_ADDRESSED = "nobody spoke to the bot"
     SOMEBODY_ELSE = "somebody else is addressed"
@@ -49,7 +53,8 @@ class Standing:
     """What the bot knows and may do where the message stands.
 
     `threads_we_own` are the ids of threads that it has opened or answered in at somebody's wish. `askers` are the
-    people who have asked in this thread, None where that is not known.
+    people who have asked in this thread, None where that is not known. `answers_unasked` says that moderators want the
+    message answered although nobody speaks to the bot, as with new posts of a forum.
     """
 
     me: str
@@ -57,6 +62,7 @@ class Standing:
     reads_all: bool = False
     opens_threads: bool = True
     askers: Collection[str] | None = None
+    answers_unasked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +99,15 @@ def _addressed(inbound: Inbound, standing: Standing) -> Decision:
         return Decision(
             Action.ANSWER_HERE, Reason.MENTIONED, reads_thread=inbound.setting is Setting.THREAD and not is_ours
         )
-    silence = _reason_for_silence(inbound, standing) if is_ours else Reason.NOT_ADDRESSED
-    return Decision(Action.LEAVE, silence) if silence else Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP)
+    is_open = is_ours or standing.answers_unasked
+    silence = _reason_for_silence(inbound, standing) if is_open else Reason.NOT_ADDRESSED
+    if silence:
+        return Decision(Action.LEAVE, silence)
+    return Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP if is_ours else Reason.UNASKED)
 
 
 def _reason_for_silence(inbound: Inbound, standing: Standing) -> Reason | None:
-    """Say why a message in a thread of the bot is none for the bot; None if it is."""
+    """Say why a message without a mention is none for the bot; None if it is."""
     if inbound.mentions or inbound.is_reply_to not in ("", standing.me, inbound.author_id):
         return Reason.SOMEBODY_ELSE
     if not standing.reads_all:
@@ -110,11 +119,13 @@ def _reason_for_silence(inbound: Inbound, standing: Standing) -> Reason | None:
     return Reason.BYSTANDER if is_bystander and not replies_to_us and "?" not in inbound.text else None
 
 
-def signal(inbound: Inbound, decision: Decision, *, before: tuple[Message, ...] = ()) -> Signal | None:
+def signal(
+    inbound: Inbound, decision: Decision, *, before: tuple[Message, ...] = (), terms: Terms = USUAL
+) -> Signal | None:
     """Give what goes into the inbox, or None; `InvalidInput` with a sentence for the reader if nothing is asked.
 
-    *before* is what others said in the thread. Whoever replies to a message with nothing but a mention asks what that
-    message asks.
+    *before* is what others said in the thread, and *terms* are how questions are asked here. Whoever replies to a
+    message with nothing but a mention asks what that message asks.
     """
     if not decision.is_for_us:
         return None
@@ -132,6 +143,8 @@ def signal(inbound: Inbound, decision: Decision, *, before: tuple[Message, ...] 
         context=(*before, *quoted),
         reply_to=inbound.reply_to,
         asked_at=inbound.at,
+        top_k=terms.top_k,
+        relevance_threshold=terms.relevance_threshold,
     )
     if decision.action is Action.REVISE:
         return Edited(question=question)

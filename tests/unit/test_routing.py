@@ -1,0 +1,180 @@
+"""Whether a message is for the bot, where the answer goes, and what goes into the inbox."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.errors import InvalidInput
+from core.model import (
+    Asked,
+    Deleted,
+    Edited,
+    Inbound,
+    InboundKind,
+    Message,
+    MessageRef,
+    Person,
+    Question,
+    ReplyAddress,
+    Setting,
+    Terms,
+)
+from core.routing import Action, Decision, Reason, Standing, route, signal
+from tests.builders import NOON, thread
+
+BOT, ADA, BOB, OURS_ID = "bot", "ada", "bob", "ours"
+ELSEWHERE = Standing(me=BOT, reads_all=True)
+OURS = Standing(me=BOT, threads_we_own={OURS_ID}, reads_all=True)
+NO_TEXTS = replace(OURS, reads_all=False)
+BOBS = Message(role="user", text="Look at this.", author="Bob")
+
+
+def said(text: str = "What is a robot?", setting: Setting = Setting.THREAD, **fields: Any) -> Inbound:
+    """Something that Ada wrote at noon."""
+    message = MessageRef(thread=thread(OURS_ID if setting is Setting.THREAD else "1"), id="1")
+    standard: dict[str, Any] = {"kind": InboundKind.WRITTEN, "author": Person(id=ADA, name="Ada"), "at": NOON}
+    whole: dict[str, Any] = {**standard, **fields}
+    return Inbound(message=message, setting=setting, text=text, **whole)
+
+
+def mentioning(setting: Setting = Setting.CHANNEL, **fields: Any) -> Inbound:
+    """Something that she wrote to the bot."""
+    mentioned: dict[str, Any] = {"mentions": (BOT,), **fields}
+    return said(setting=setting, **mentioned)
+
+
+def deleted() -> Inbound:
+    """A message that is gone."""
+    return Inbound(kind=InboundKind.DELETED, message=said().message, setting=Setting.CHANNEL)
+
+
+@pytest.mark.promise("only-when-asked")
+@pytest.mark.parametrize(
+    ("inbound", "standing", "decision"),
+    [
+        (mentioning(), ELSEWHERE, Decision(Action.OPEN_THREAD, Reason.MENTIONED)),
+        (mentioning(), replace(ELSEWHERE, opens_threads=False), Decision(Action.ANSWER_HERE, Reason.MENTIONED)),
+        (mentioning(Setting.THREAD), ELSEWHERE, Decision(Action.ANSWER_HERE, Reason.MENTIONED, reads_thread=True)),
+        (mentioning(Setting.THREAD), OURS, Decision(Action.ANSWER_HERE, Reason.MENTIONED)),
+        (said(setting=Setting.DIRECT), ELSEWHERE, Decision(Action.ANSWER_HERE, Reason.DIRECT)),
+        (said(), OURS, Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP)),
+        (mentioning(Setting.THREAD, is_reply_to=BOT), NO_TEXTS, Decision(Action.ANSWER_HERE, Reason.MENTIONED)),
+        (said(is_reply_to=BOT), OURS, Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP)),
+        (said(is_reply_to=ADA), OURS, Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP)),
+        (said(mentions=(BOT, BOB), is_reply_to=BOB), OURS, Decision(Action.ANSWER_HERE, Reason.MENTIONED)),
+        (deleted(), ELSEWHERE, Decision(Action.WITHDRAW, Reason.GONE)),
+        (mentioning(kind=InboundKind.EDITED), ELSEWHERE, Decision(Action.REVISE, Reason.MENTIONED)),
+    ],
+)
+def test_who_speaks_to_the_bot_is_answered(inbound: Inbound, standing: Standing, decision: Decision) -> None:
+    """By a mention anywhere, by a reply with a ping, in a direct message, and in the bot's own threads."""
+    assert route(inbound, standing) == decision
+
+
+@pytest.mark.promise("only-when-asked")
+@pytest.mark.parametrize(
+    ("inbound", "standing", "reason"),
+    [
+        (said(setting=Setting.CHANNEL), ELSEWHERE, Reason.NOT_ADDRESSED),
+        (said(), ELSEWHERE, Reason.NOT_ADDRESSED),
+        (said(kind=InboundKind.EDITED), ELSEWHERE, Reason.NOT_ADDRESSED),
+        (said(setting=Setting.CHANNEL, is_reply_to=BOT), ELSEWHERE, Reason.NOT_ADDRESSED),
+        (said(mentions=(BOB,)), OURS, Reason.SOMEBODY_ELSE),
+        (said(mentions=("everyone",)), OURS, Reason.SOMEBODY_ELSE),
+        (said("Thanks?", is_reply_to=BOB), OURS, Reason.SOMEBODY_ELSE),
+        (said("Thanks?", is_reply_to=BOB, mentions=(BOB,)), OURS, Reason.SOMEBODY_ELSE),
+        (said(""), NO_TEXTS, Reason.UNREADABLE),
+        (said(""), OURS, Reason.WORDLESS),
+        (said("Nice, Bob."), replace(OURS, askers={BOB}), Reason.BYSTANDER),
+        (said(mentions=(BOB,)), replace(ELSEWHERE, answers_unasked=True), Reason.SOMEBODY_ELSE),
+        (said(""), replace(ELSEWHERE, answers_unasked=True), Reason.WORDLESS),
+    ],
+)
+def test_who_speaks_to_others_is_left_alone(inbound: Inbound, standing: Standing, reason: Reason) -> None:
+    """People talk to each other, also in the bot's threads."""
+    assert route(inbound, standing) == Decision(Action.LEAVE, reason)
+
+
+@pytest.mark.parametrize(
+    ("inbound", "askers"),
+    [(said("And on Windows?"), {BOB}), (said("Go on."), {ADA}), (said("Go on.", is_reply_to=BOT), {BOB})],
+)
+def test_a_thread_is_open_to_those_who_ask(inbound: Inbound, askers: set[str]) -> None:
+    """Somebody new joins with a question, or with a reply to the bot; who has asked before needs neither."""
+    assert route(inbound, replace(OURS, askers=askers)).reason is Reason.FOLLOW_UP
+
+
+def test_what_moderators_want_answered_needs_no_mention() -> None:
+    """Nor a question mark: somebody opened a post to ask."""
+    decision = route(said("My robot is stuck."), replace(ELSEWHERE, answers_unasked=True))
+
+    assert decision == Decision(Action.ANSWER_HERE, Reason.UNASKED)
+
+
+def test_a_mention_becomes_a_question() -> None:
+    """It has all that the answer depends on, and the address that the answer goes to."""
+    inbound = mentioning()
+    asked = signal(inbound, route(inbound, ELSEWHERE), terms=Terms(top_k=3, relevance_threshold=0.4))
+
+    assert asked == Asked(
+        question=Question(
+            message=inbound.message,
+            text="What is a robot?",
+            author=Person(id=ADA, name="Ada"),
+            asked_at=NOON,
+            top_k=3,
+            relevance_threshold=0.4,
+        ),
+        address=ReplyAddress(thread=inbound.thread, message=inbound.message),
+    )
+
+
+def test_the_message_replied_to_is_context() -> None:
+    """What was said in the thread before comes first."""
+    inbound = mentioning(is_reply_to=BOB, reply_to=MessageRef(thread=thread(), id="0"), quoted=(BOBS,))
+    before = (Message(role="user", text="Hello.", author="Eve"),)
+
+    asked = signal(inbound, route(inbound, ELSEWHERE), before=before)
+
+    assert isinstance(asked, Asked)
+    assert asked.question.context == (*before, BOBS)
+    assert asked.question.reply_to == inbound.reply_to
+
+
+def test_a_reply_with_nothing_but_a_mention_asks_what_the_message_asks() -> None:
+    """So people hand a question on to the bot; what that message replied to stays context."""
+    inbound = mentioning(text="", quoted=(BOBS, BOBS.model_copy(update={"text": "How do I start?"})))
+
+    asked = signal(inbound, route(inbound, ELSEWHERE))
+
+    assert isinstance(asked, Asked)
+    assert (asked.question.text, asked.question.context) == ("How do I start?", (BOBS,))
+
+
+def test_a_mention_without_a_question_gets_a_sentence() -> None:
+    """The reader is told what to do."""
+    inbound = mentioning(text="")
+
+    with pytest.raises(InvalidInput, match="Please provide a question"):
+        signal(inbound, route(inbound, ELSEWHERE))
+
+
+def test_edits_and_deletions_go_into_the_inbox_too() -> None:
+    """They name the question by its message."""
+    edited, gone = mentioning(kind=InboundKind.EDITED, revision=7), deleted()
+
+    revised = signal(edited, route(edited, ELSEWHERE))
+
+    assert isinstance(revised, Edited)
+    assert (revised.question.text, revised.question.revision) == ("What is a robot?", 7)
+    assert signal(gone, route(gone, ELSEWHERE)) == Deleted(message=gone.message)
+
+
+def test_what_is_left_alone_goes_nowhere() -> None:
+    """Nothing that was not said to the bot is stored."""
+    inbound = said(setting=Setting.CHANNEL)
+
+    assert signal(inbound, route(inbound, ELSEWHERE)) is None
