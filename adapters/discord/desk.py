@@ -1,0 +1,32 @@
+"""What commands, buttons and forms work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.model import Terms
+from core.moderation import Moderation
+from core.ports import Inbox, Memo, VoteStore
+from core.self_service import SelfService
+from core.sentences import Practices
+
+
+def unnoticed(reason: str) -> None:
+    """Take no note of commands that could not be registered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Everything behind what people can do besides writing; `unregistered` hears why Discord took no new commands."""
+
+    inbox: Inbox
+    self_service: SelfService
+    moderation: Moderation
+    votes: VoteStore
+    memo: Memo
+    now: Callable[[], datetime]
+    terms: Terms = Terms()
+    practices: Practices = Practices()
+    unregistered: Callable[[str], None] = unnoticed

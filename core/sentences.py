@@ -1,0 +1,137 @@
+"""What the bot says beside its answers, in the same words on every platform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.model import Complaint, Deed, Policy, Tally
+
+BUSY = "I can't take questions right now. Please try again in a moment."
+AWAY = "I can't reach what I keep right now. Please try again in a moment."
+BROKEN = "Sorry, that didn't work. Please try again in a moment."
+OUTDATED = "This command has changed. Please try it again in a minute."
+NO_TEXT = "That message has no text that I could answer from."
+NO_SOURCES = "There is no answer with sources here, or I don't remember it any more."
+NOT_IN_THREAD = "Please use this in the thread with the answer."
+THANKS = "Thank you, that's noted."
+TELL_MORE = "What is wrong with this answer?"
+NOT_YOURS = "Only whoever asked, or somebody who may manage messages, can stop an answer."
+OVER = "There is nothing to stop any more."
+NOT_RETRIED = "I can't try this one again. Please ask the question anew."
+UNCONFIRMED = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
+NOBODY_NAMED = "Please name the person."
+
+COMPLAINTS = {
+    Complaint.WRONG: "It is wrong",
+    Complaint.INCOMPLETE: "Something is missing",
+    Complaint.BAD_SOURCES: "The sources do not say this",
+    Complaint.UNCLEAR: "It is hard to understand",
+    Complaint.OFF_TOPIC: "It answers another question",
+}
+
+HELP = """\
+I answer questions from this community's documents, with a numbered footnote behind every statement.
+
+**Mention me** with your question, or use **/ask**; with `private`, only you see the answer.
+**Go on** in the thread of the answer: I remember what was said there.
+**Answer from this message**, in a message's menu under Apps, answers from that message alone.
+**/sources** lists where the last answer came from. **Stop**, **Retry** and the votes are below an answer.
+**/forget** removes this thread, or everything about you. **/privacy** says what I keep.
+
+Edit your question, and I answer the new words. Delete it, and the answer goes too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Practices:
+    """What an operator has chosen: how long things are kept, and which services read the questions."""
+
+    conversation_hours: float = 24
+    vote_days: int = 90
+    services: Sequence[str] = ()
+
+
+def privacy(practices: Practices) -> str:
+    """Say what is kept, how long, who gets it, and how to be forgotten."""
+    hours = _hours(practices.conversation_hours)
+    return f"""\
+**What I read:** messages that are addressed to me, and what they reply to.
+**What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
+answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
+moderators order is noted.
+**Who gets it:** {_readers(practices.services)}
+**How to be forgotten:** **/forget** removes a thread, or everything about you, at once. Deleting a question removes \
+it too."""
+
+
+def _readers(services: Sequence[str]) -> str:
+    if not services:
+        return "nobody else. Questions are answered on the bot's own machine."
+    return f"{_joined(services)}, to answer: your question, what was said before it, and fitting passages."
+
+
+def thread_forgotten(*, was_there: bool) -> str:
+    """Say what became of a conversation."""
+    return "I have forgotten this conversation." if was_there else "I remember nothing of this conversation."
+
+
+def person_forgotten(questions: int, votes: int) -> str:
+    """Say what was removed of somebody."""
+    return f"Removed: {_counted(questions, 'question')} with the answers, and {_counted(votes, 'vote')}."
+
+
+def everything_forgotten(conversations: int) -> str:
+    """Say what was removed of everybody."""
+    return f"Removed: {_counted(conversations, 'conversation')}."
+
+
+def paused(*, is_new: bool) -> str:
+    """Confirm a pause."""
+    return "I answer nothing here until you resume." if is_new else "I was paused already."
+
+
+def resumed(*, is_new: bool) -> str:
+    """Confirm the end of a pause."""
+    return "I answer again." if is_new else "I was not paused."
+
+
+def standing_line(policy: Policy, written: Callable[[datetime], str]) -> str:
+    """Say whether questions are answered; *written* gives a moment as the platform shows it."""
+    if policy.paused_by is None:
+        return "Questions are answered."
+    since = f" {written(policy.paused_at)}" if policy.paused_at else ""
+    return f"Paused by {policy.paused_by.name or 'a moderator'}{since}."
+
+
+def tally_line(tally: Tally) -> str:
+    """Say what readers think."""
+    return f"Votes: {tally.helpful} helpful, {tally.unhelpful} not helpful."
+
+
+def waiting_line(count: int) -> str:
+    """Say how many wait."""
+    return f"Waiting: {_counted(count, 'question')}."
+
+
+def deed_line(deed: Deed, written: Callable[[datetime], str]) -> str:
+    """Say what a moderator did."""
+    about = f" ({deed.about})" if deed.about else ""
+    return f"{written(deed.at)}: {deed.by.name or deed.by.id}, {deed.did}{about}"
+
+
+def lacking_line(permissions: Sequence[str]) -> str:
+    """Say which permissions the bot lacks, in the platform's words."""
+    return f"I lack these permissions here: {', '.join(permissions)}." if permissions else "I lack no permission here."
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _hours(hours: float) -> str:
+    return "1 hour" if hours == 1 else f"{hours:g} hours"
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
