@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeAlias, TypeVar
 
-from adapters.posting import Gone, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
+from adapters.posting import Controls, Gone, Part, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
 
 Result = TypeVar("Result")
-Snapshot: TypeAlias = Callable[[], Sequence[str]]
+Snapshot: TypeAlias = Callable[[], Sequence[Part]]
 
-BLANK = "…"  # what a message shows whose text was taken back; no platform has empty ones
+BLANK = Part("…", Controls.STOP)  # what a message shows whose text was taken back; no platform has empty ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Pace:
     patience: int = 3  # failures in a row after which nothing more is shown before the end
     tries: int = 6  # failures at the end after which the messages are given up
     endurance: float = 300.0  # of waits that the platform asks for, in all
+    farewell: float = 5.0  # for a post that is under way when nobody wants the answer any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Draft:
         self._timer = timer
         self._shown = list(posted)
         self._old: list[Posted] = []
-        self._unsure: str | None = None  # what was posted without a confirmation
+        self._unsure: Part | None = None  # what was posted without a confirmation
+        self._posting: asyncio.Future[Posted] | None = None
         self._posts = len(self._shown)
         self._newest: Snapshot = tuple
         self._changed = asyncio.Event()
@@ -73,6 +75,11 @@ class Draft:
         self._editor: asyncio.Task[None] | None = None
         self.is_deleted = False
         self.waited = 0.0  # seconds that the platform asked for
+
+    @property
+    def standing(self) -> tuple[Posted, ...]:
+        """All messages of ours that may be there, those that are to be replaced among them."""
+        return (*self._old, *self._shown)
 
     @property
     def messages(self) -> tuple[Posted, ...]:
@@ -92,6 +99,10 @@ class Draft:
         await asyncio.wait([self._editor])
         if not self._editor.cancelled():
             self._editor.exception()  # `finish` has raised it, or something else was raised before
+        if self._posting is not None and not self._posting.done():
+            # It cannot be called back any more, and who knows its message can remove it later.
+            await asyncio.wait([self._posting], timeout=self._pace.farewell)
+            self._posting.cancel()
 
     def show(self, snapshot: Snapshot) -> None:
         """Say how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
@@ -101,7 +112,7 @@ class Draft:
         self._newest = snapshot
         self._changed.set()
 
-    async def finish(self, parts: Sequence[str]) -> tuple[Posted, ...]:
+    async def finish(self, parts: Sequence[Part]) -> tuple[Posted, ...]:
         """Bring the messages to their final state, which the platform has confirmed when this returns.
 
         Where they cannot be edited any more, the answer is posted anew and the old messages go. Raises
@@ -129,7 +140,7 @@ class Draft:
             if failure:
                 self._changed.set()
 
-    async def _settle(self, parts: Sequence[str]) -> None:
+    async def _settle(self, parts: Sequence[Part]) -> None:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
         failures = 0
         while not self.is_deleted:
@@ -153,7 +164,7 @@ class Draft:
             raise failure
         self._old, self._shown = self._shown, []
 
-    async def _attempt(self, parts: Sequence[str]) -> PostingFailed | None:
+    async def _attempt(self, parts: Sequence[Part]) -> PostingFailed | None:
         """Bring the messages to *parts*; give the failure if that did not work."""
         try:
             await self._bring(parts)
@@ -168,12 +179,12 @@ class Draft:
             return failure
         return None
 
-    async def _bring(self, parts: Sequence[str]) -> None:
+    async def _bring(self, parts: Sequence[Part]) -> None:
         for at, part in enumerate(parts):
             if at == len(self._shown):
                 self._shown.append(await self._post(part))
             shown = self._shown[at]
-            if shown.text != part:
+            if shown.part != part:
                 self._shown[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
                 await self._call(self._poster.edit(shown.id, part))
                 self._shown[at] = Posted(shown.id, part)
@@ -184,11 +195,12 @@ class Draft:
                 await self._call(self._poster.delete(self._shown[-1].id))
             self._shown.pop()
 
-    async def _post(self, part: str) -> Posted:
+    async def _post(self, part: Part) -> Posted:
         """Post the next message; a nonce whose message was deleted cannot be used again."""
-        while True:
+        for _ in range(self._pace.tries):
+            self._posting = asyncio.ensure_future(self._poster.post(part, self._nonces(self._posts)))
             try:
-                posted = await self._call(self._poster.post(part, self._nonces(self._posts)))
+                posted = await self._call(asyncio.shield(self._posting))
             except Gone:
                 self._posts += 1
                 continue
@@ -198,6 +210,7 @@ class Draft:
             self._posts += 1
             self._unsure = None
             return posted
+        raise Refused("whatever is posted is gone at once")
 
     async def _remove(self, messages: Sequence[Posted]) -> None:
         for message in messages:

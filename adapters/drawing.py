@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from adapters.drafts import Draft
-from core.model import Answer, Progress, Restarted, TextDelta
+from adapters.posting import Controls, Part
+from core.model import Answer, Claim, Progress, Question, Restarted, Status, TextDelta
+
+UPDATED = "Updated after the question was edited."
+LATE = "Sorry for the wait, I was away."
+LONG_WAIT = timedelta(minutes=5)
+
+_JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 
 
-async def draw(
-    progress: AsyncIterator[Progress],
-    draft: Draft,
-    *,
-    sketch: Callable[[str], Sequence[str]],
-    whole: Callable[[Answer], Sequence[str]],
-) -> Answer:
-    """Show the text as it comes and the answer at the end, each as the platform draws it; give the answer.
+@dataclass(frozen=True, slots=True)
+class Pencil:
+    """How a platform draws: *sketch* turns text that is being written into messages, *whole* an answer."""
 
-    *sketch* turns text that is being written into messages and *whole* an answer. Raises `PostingFailed`.
-    """
+    sketch: Callable[[str], Sequence[str]]
+    whole: Callable[[Answer], Sequence[str]]
+
+
+async def draw(progress: AsyncIterator[Progress], draft: Draft, pencil: Pencil, question: Question) -> Answer:
+    """Show the text as it comes and the answer at the end; give the answer. Raises `PostingFailed`."""
     text = ""
     answer: Answer | None = None
     async for item in progress:
         match item:
             case TextDelta(more):
                 text += more
-                draft.show(partial(sketch, text))
+                draft.show(_sketched(pencil, text))
             case Restarted():
                 text = ""
                 draft.show(tuple)
@@ -35,5 +42,30 @@ async def draw(
             case _:
                 pass
     assert answer is not None  # noqa: S101 - the port promises it
-    await draft.finish(whole(answer))
+    await draft.finish(_controlled(pencil.whole(answer), controls(answer, question)))
     return answer
+
+
+def controls(answer: Answer, question: Question) -> Controls:
+    """Say what a reader can do with an answer; one in private is kept by nobody, so it cannot be tried again."""
+    if answer.is_failure:
+        return Controls.RETRY if question.visibility == "thread" else Controls.NONE
+    return Controls.VOTE if answer.status in _JUDGED else Controls.NONE
+
+
+def remark(claim: Claim, now: datetime) -> str:
+    """Give what has to be said of the way that an answer came about; empty if there is nothing."""
+    if claim.is_update:
+        return UPDATED
+    waited = now - claim.question.asked_at
+    return LATE if waited > LONG_WAIT and not claim.delivery.messages else ""
+
+
+def _sketched(pencil: Pencil, text: str) -> Callable[[], Sequence[Part]]:
+    return lambda: _controlled(pencil.sketch(text), Controls.STOP)
+
+
+def _controlled(texts: Sequence[str], last: Controls) -> Sequence[Part]:
+    """Let the last message bear the controls, and no other one."""
+    parts = [Part(text) for text in texts]
+    return [*parts[:-1], *(Part(part.text, last) for part in parts[-1:])]

@@ -46,22 +46,30 @@ class Controls(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A message of an answer as it should be."""
+
+    text: str
+    controls: Controls = Controls.NONE
+
+
+@dataclass(frozen=True, slots=True)
 class Posted:
-    """A message of ours, and what it shows as far as we know."""
+    """A message of ours, and what it shows; None where nobody knows."""
 
     id: str
-    text: str = ""
+    part: Part | None = None
 
 
 class Poster(Protocol):
     """What a platform does with the messages of one answer. Raises `PostingFailed` of some kind."""
 
-    async def post(self, part: str, nonce: str) -> Posted:
-        """Post a message; for a nonce that was used before, give that message with the text that it has."""
+    async def post(self, part: Part, nonce: str) -> Posted:
+        """Post a message; for a nonce that was used before, give that message."""
         ...
 
-    async def edit(self, message_id: str, part: str) -> None:
-        """Replace the text of a message; doing it twice is no error."""
+    async def edit(self, message_id: str, part: Part) -> None:
+        """Replace what a message shows; doing it twice is no error."""
         ...
 
     async def delete(self, message_id: str) -> None:

@@ -1,72 +1,109 @@
-"""Posts, edits and deletes the messages of one answer in one channel; the one place where Discord is written to.
+"""Posts, edits and deletes the messages of one answer in one channel, and says what failures mean.
 
 Nothing that is sent pings or shows a preview: every call says so, since an edit that does not say so may ping.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from adapters.posting import Gone, Posted, PostingFailed, Refused, TooFast, Unreachable
+from adapters.posting import Controls, Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable
 
 if TYPE_CHECKING:
-    from discord import DMChannel, PartialMessageable, TextChannel, Thread, VoiceChannel
+    from discord import DMChannel, Message, PartialMessageable, TextChannel, Thread, VoiceChannel
+    from discord.ui import View
 
     Channel: TypeAlias = TextChannel | Thread | DMChannel | VoiceChannel | PartialMessageable
+    Buttons: TypeAlias = Callable[[Controls], View | None]
 
 Result = TypeVar("Result")
 
+MAY_NOT_REPLY = 160002
+UNKNOWN_CHANNEL = 10003
 UNKNOWN_MESSAGE = 10008
 FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
+NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
+NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channel is gone with it
+
+
+class MayNotReply(Refused):
+    """The bot may write here, but not below another message, as it may not read what was said."""
+
+
+def without_buttons(controls: Controls) -> None:
+    """Give no buttons, whatever the message is for."""
 
 
 class ChannelPoster:
-    """A `Poster` for a channel, a thread or a direct conversation; the first message may reply to the question."""
+    """A `Poster` for a channel, a thread or a direct conversation; the first message may reply to another one."""
 
-    def __init__(self, channel: Channel, *, reply_to: int | None = None) -> None:
+    def __init__(self, channel: Channel, *, reply_to: int | None = None, buttons: Buttons = without_buttons) -> None:
         self._channel = channel
         self._reply_to = reply_to
+        self._buttons = buttons
 
-    async def post(self, part: str, nonce: str) -> Posted:
+    async def post(self, part: Part, nonce: str) -> Posted:
         """Post a message; Discord gives the one that it has if the nonce was used in the last minutes."""
         from discord import AllowedMentions
 
         reference = self._channel.get_partial_message(self._reply_to) if self._reply_to else None
-        sending: dict[str, Any] = {"reference": reference.to_reference(fail_if_not_exists=False)} if reference else {}
-        sent = await translated(
-            self._channel.send(
-                part, nonce=nonce, allowed_mentions=AllowedMentions.none(), suppress_embeds=True, **sending
-            )
+        more: dict[str, Any] = {"reference": reference.to_reference(fail_if_not_exists=False)} if reference else {}
+        view = self._buttons(part.controls)
+        if view is not None:
+            more["view"] = view
+        sending = self._channel.send(
+            part.text, nonce=nonce, allowed_mentions=AllowedMentions.none(), suppress_embeds=True, **more
         )
+        try:
+            sent = await translated(sending)
+        except MayNotReply:
+            self._reply_to = None
+            return await self.post(part, nonce)
         self._reply_to = None
-        return Posted(str(sent.id), sent.content)
+        is_new = (sent.content, buttons_of(sent)) == (part.text, buttons_of(view))
+        return Posted(str(sent.id), part if is_new else None)
 
-    async def edit(self, message_id: str, part: str) -> None:
-        """Replace the text; the flag against previews stays as it was set when the message was posted."""
+    async def edit(self, message_id: str, part: Part) -> None:
+        """Replace text and buttons; the flag against previews stays as it was set when the message was posted."""
         from discord import AllowedMentions
 
         message = self._channel.get_partial_message(int(message_id))
-        await translated(message.edit(content=part, allowed_mentions=AllowedMentions.none()))
+        view = self._buttons(part.controls)
+        editing = message.edit(content=part.text, view=view, allowed_mentions=AllowedMentions.none())
+        await translated(editing, gone=NO_PLACE)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
-        await translated(self._channel.get_partial_message(int(message_id)).delete())
+        await translated(self._channel.get_partial_message(int(message_id)).delete(), gone=NO_PLACE)
 
 
-async def translated(call: Awaitable[Result]) -> Result:
-    """Make a call, and say what its failure means for whoever wants it done."""
+def buttons_of(shown: Message | View | None) -> list[str]:
+    """Give the ids of the buttons below a message, in order."""
+    from discord import ActionRow, Button
+    from discord.ui import View
+
+    if shown is None:
+        return []
+    if isinstance(shown, View):
+        return [str(getattr(item, "custom_id", "")) for item in shown.children]
+    rows = [row for row in shown.components if isinstance(row, ActionRow)]
+    return [str(item.custom_id) for row in rows for item in row.children if isinstance(item, Button)]
+
+
+async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESSAGE) -> Result:
+    """Make a call, and say what its failure means for whoever wants it done; *gone* are the codes of what is gone."""
     try:
         return await call
     except Exception as error:
-        failure = meaning(error)
+        failure = meaning(error, gone=gone)
         if failure is None:
             raise
         raise failure from error
 
 
-def meaning(error: Exception) -> PostingFailed | None:
+def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingFailed | None:
     """Say what a failure of the client means; None for a mistake of ours."""
     from aiohttp import ClientError
     from discord import HTTPException, RateLimited
@@ -75,7 +112,7 @@ def meaning(error: Exception) -> PostingFailed | None:
         case RateLimited(retry_after=wait):
             return TooFast(wait)
         case HTTPException():
-            return _refusal(error.status, error.code)
+            return Gone("it is not there any more") if error.code in gone else _refusal(error.status, error.code)
         case ClientError() | OSError() | TimeoutError():
             return Unreachable(type(error).__name__)
         case _:
@@ -83,8 +120,8 @@ def meaning(error: Exception) -> PostingFailed | None:
 
 
 def _refusal(status: int, code: int) -> PostingFailed:
-    if code == UNKNOWN_MESSAGE:
-        return Gone("the message is not there any more")
     if status == TOO_MANY_REQUESTS:
         return TooFast(1.0)
+    if code == MAY_NOT_REPLY:
+        return MayNotReply(f"code {code}")
     return Unreachable(f"status {status}") if status >= FIRST_SERVER_ERROR else Refused(f"code {code}")

@@ -1,39 +1,43 @@
-"""Discord as a surface: answers appear in a thread on the question, or in place, message by message."""
+"""Discord as a surface: answers appear in a thread on the question, in place, or as the response to a command."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from adapters.discord.poster import ChannelPoster, meaning, translated
+from adapters.discord.indicator import Indicator
+from adapters.discord.poster import NO_PLACE, ChannelPoster, translated
 from adapters.discord.recalling import recalled
-from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
-from adapters.discord.thread_name import thread_name
-from adapters.drafts import Draft, Pace, Timer
-from adapters.drawing import draw
+from adapters.discord.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
+from adapters.discord.spots import Spot, Spots, is_first
+from adapters.discord.withdrawing import has_replies
+from adapters.drafts import Draft, Pace
+from adapters.drawing import Pencil, draw, remark
+from adapters.noted import Noted
 from adapters.posting import Gone, Posted, PostingFailed, Refused, nonce
-from core.model import (
-    Claim,
-    Delivery,
-    Message,
-    MessageRef,
-    Progress,
-    Reaction,
-    ThreadRef,
-    Withdrawal,
-)
+from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
+from core.ports import Deliveries
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
 
-    from adapters.discord.poster import Channel
+RefusalListener: TypeAlias = Callable[[Claim], object]
 
 EMOJI = {Reaction.WARNING: "⚠️"}
-THREAD_EXISTS = 160004
-LOOKED_AT = 20  # messages below an answer
-HIDDEN_AFTER = 1_440  # minutes without a message
+NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
+WORTH_A_THREAD = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
+
+
+def utc_now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+def unheard(claim: Claim) -> None:
+    """Take no note of a refusal."""
 
 
 class DiscordSurface:
@@ -45,101 +49,107 @@ class DiscordSurface:
         *,
         reads_all: bool = False,
         pace: Pace | None = None,
-        timer: Timer | None = None,
+        now: Callable[[], datetime] = utc_now,
+        deliveries: Deliveries | None = None,
+        refused: RefusalListener = unheard,
     ) -> None:
-        """With *reads_all* off, the first answer in a thread says how to go on."""
+        """With *reads_all* off, the first answer in a thread says how to go on.
+
+        What is posted is noted in *deliveries* at once; *refused* hears of claims whose answer may not be posted.
+        """
         self._client = client
         self._reads_all = reads_all
         self._pace = pace or Pace()
-        self._timer = timer or Timer()
+        self._now = now
+        self._deliveries = deliveries
+        self._refused = refused
+        self._spots = Spots(client, now=now)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
-        """Open the thread if there is to be one, show the answer while it comes, and end with the whole of it."""
-        poster = await self._poster(claim)
-        nonces = partial(nonce, claim.message, claim.question.revision)
-        posted = [Posted(message.id) for message in claim.delivery.messages]
-        async with Draft(poster, nonces, posted=posted, pace=self._pace, timer=self._timer) as draft:
-            await draw(progress, draft, sketch=render_draft, whole=partial(render_answer, hint=self._hint(claim)))
-            messages = tuple(MessageRef(thread=claim.thread, id=message.id) for message in draft.messages)
-        return Delivery(messages=messages)
+        """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
+
+        An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if Discord
+        does not do its work.
+        """
+        spot = await self._spots.find(claim)
+        if spot is None:
+            async for _ in progress:
+                pass
+            return Delivery()
+        waiting = None if spot.shows_waiting else spot.channel
+        async with Indicator(self._client, waiting) as indicator:
+            note = partial(self._note, claim, spot)
+            async with Noted(spot.poster, note, indicator.stop, posted=spot.posted) as noted:
+                return spot.delivery(claim, await self._drawn(claim, progress, spot, noted))
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless somebody has said something below it."""
-        poster = ChannelPoster(self._channel(withdrawal.thread.thread))
-        if await self._has_replies(withdrawal):
+        if await has_replies(withdrawal, self._spots):
             return
         for message in withdrawal.delivery.messages:
             with suppress(Gone, Refused):
-                await poster.delete(message.id)
+                await ChannelPoster(self._spots.channel(message.thread.thread)).delete(message.id)
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, or may not be marked, is left as it is."""
-        channel = self._channel(_place_of(to))
-        message = channel.get_partial_message(int(to.id))
-        try:
-            await translated(message.add_reaction(EMOJI[reaction]))
-        except PostingFailed:
+        for place in _places_of(to):
+            message = self._spots.channel(place).get_partial_message(int(to.id))
+            try:
+                await translated(message.add_reaction(EMOJI[reaction]), gone=NO_PLACE | NO_MESSAGES_THERE)
+            except Gone:
+                continue
+            except PostingFailed:
+                return
             return
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
         me = self._client.user.id if self._client.user else 0
-        return await recalled(self._channel(thread.thread), me=me, limit=limit)
+        return await recalled(self._spots.channel(thread.thread), me=me, limit=limit)
 
-    async def _has_replies(self, withdrawal: Withdrawal) -> bool:
-        """Say whether other people have written in the thread since the answer."""
-        if not withdrawal.delivery.messages:
-            return False
-        from discord import Object
+    async def _drawn(
+        self, claim: Claim, progress: AsyncIterator[Progress], spot: Spot, noted: Noted
+    ) -> tuple[Posted, ...]:
+        """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        async with Draft(noted, nonces, posted=spot.posted, pace=self._pace) as draft:
+            try:
+                answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
+            except Refused:
+                self._refused(claim)
+                await self.react(claim.message, Reaction.WARNING)
+                return draft.standing
+        if draft.messages and spot.is_response:
+            await self._invite(claim, answer)
+        return draft.messages
 
-        first = int(withdrawal.delivery.messages[0].id)
-        said = self._channel(withdrawal.thread.thread).history(limit=LOOKED_AT, after=Object(first))
-        try:
-            return bool([message async for message in said if not message.author.bot])
-        except Exception as error:
-            if meaning(error) is None:
-                raise
-            return False
+    def _pencil(self, claim: Claim, spot: Spot) -> Pencil:
+        """Say how messages look: those who did not see the question asked are shown it above the answer."""
+        is_public = claim.question.visibility == "thread"
+        head = quoted(claim.question.text) if spot.is_response and is_public else ""
+        hint = ""
+        if not self._reads_all and is_public and is_first(claim.message):
+            hint = MENTION_AGAIN if spot.is_response else MENTION_TO_CONTINUE
+        whole = partial(render_answer, head=head, hint=hint, remark=remark(claim, self._now()))
+        return Pencil(sketch=partial(render_draft, head=head), whole=whole)
 
-    async def _poster(self, claim: Claim) -> ChannelPoster:
-        """Find where the answer goes; without the right to open a thread it goes below the question."""
-        opens = claim.address is not None and claim.address.message == claim.message and _opens_thread(claim.message)
-        if not opens or claim.delivery.messages or await self._open_thread(claim):
-            return ChannelPoster(self._channel(claim.thread.thread))
-        return ChannelPoster(self._channel(claim.thread.channel), reply_to=int(claim.message.id))
+    async def _invite(self, claim: Claim, answer: Answer) -> None:
+        """Open a thread on the response, if there is to be one, for whoever wants to go on; it need not be allowed."""
+        message = claim.address.message if claim.address else None
+        if message is not None and answer.status in WORTH_A_THREAD:
+            with suppress(PostingFailed):
+                await self._spots.open_thread(message, claim.question.text)
 
-    async def _open_thread(self, claim: Claim) -> bool:
-        """Open the thread on the question; one that is there already, by whomever, is the one."""
-        from discord import Forbidden, HTTPException
-
-        try:
-            # A message object would want the whole guild, which only a client that is connected to the gateway knows.
-            await self._client.http.start_thread_with_message(
-                int(claim.thread.channel),
-                int(claim.message.id),
-                name=thread_name(claim.question.text),
-                auto_archive_duration=HIDDEN_AFTER,
-                reason="A question to the bot",
-            )
-        except Forbidden:
-            return False
-        except HTTPException as error:
-            return error.code == THREAD_EXISTS
-        return True
-
-    def _channel(self, channel_id: str) -> Channel:
-        return self._client.get_partial_messageable(int(channel_id))
-
-    def _hint(self, claim: Claim) -> str:
-        is_first = _opens_thread(claim.message)
-        return MENTION_TO_CONTINUE if is_first and not self._reads_all else ""
+    async def _note(self, claim: Claim, spot: Spot, ids: Sequence[str]) -> None:
+        """Remember what was posted, for whoever has to go on after a crash."""
+        if self._deliveries is not None:
+            await self._deliveries.record(claim, spot.delivery(claim, tuple(Posted(name) for name in ids)))
 
 
-def _opens_thread(message: MessageRef) -> bool:
-    """Say whether a thread was to be opened on the message: it bears the message's id."""
-    return message.thread.thread == message.id
+def _places_of(message: MessageRef) -> Sequence[str]:
+    """Give the channels that a message may stand in.
 
-
-def _place_of(message: MessageRef) -> str:
-    """Give the channel that a message stands in; the one that a thread was opened on stands outside of it."""
-    return message.thread.channel if _opens_thread(message) else message.thread.thread
+    The one that a thread bears the id of stands above it, except in a forum, where it is the first inside.
+    """
+    thread = message.thread
+    return tuple(dict.fromkeys([thread.channel, thread.thread] if is_first(message) else [thread.thread]))

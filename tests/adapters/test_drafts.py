@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.drafts import BLANK, Draft, Snapshot, Timer
-from adapters.drawing import draw
-from adapters.posting import Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
+from adapters.drawing import Pencil, draw
+from adapters.posting import Part, Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
 from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
-from tests.builders import thread
+from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
 
 QUESTION = MessageRef(thread=thread(), id="m1")
+PENCIL = Pencil(sketch=lambda text: [text], whole=lambda whole: [f"{whole.text} End."])
 
 
 def draft(platform: Thread, *posted: Posted) -> Draft:
@@ -26,9 +27,14 @@ def draft(platform: Thread, *posted: Posted) -> Draft:
     return Draft(platform, lambda number: nonce(QUESTION, 0, number), posted=posted, timer=timer)
 
 
-def snapshot(*parts: str) -> Snapshot:
+def parts(*texts: str) -> list[Part]:
+    """Messages without controls."""
+    return [Part(text) for text in texts]
+
+
+def snapshot(*texts: str) -> Snapshot:
     """What the messages should be at some moment."""
-    return lambda: parts
+    return lambda: parts(*texts)
 
 
 async def settled() -> None:
@@ -44,10 +50,10 @@ async def test_an_answer_is_posted_once_and_edited() -> None:
         for text in ("Robots", "Robots sense", "Robots sense and act."):
             shown.show(snapshot(text))
             await settled()
-        posted = await shown.finish(["Robots sense and act [1]."])
+        posted = await shown.finish(parts("Robots sense and act [1]."))
 
     assert platform.did == ["post", "edit", "edit", "edit"]
-    assert posted == (Posted("m1", "Robots sense and act [1]."),)
+    assert posted == (Posted("m1", Part("Robots sense and act [1].")),)
     assert platform.shown == ["Robots sense and act [1]."]
 
 
@@ -60,7 +66,7 @@ async def test_snapshots_come_no_faster_than_the_pace_and_the_newest_wins() -> N
             shown.show(snapshot(f"{number}"))
             shown.show(snapshot(f"{number}+"))
             await settled()
-        await shown.finish(["end"])
+        await shown.finish(parts("end"))
 
     assert platform.calls == [
         (0.0, "post", "0+"),
@@ -80,7 +86,7 @@ async def test_what_is_unchanged_is_not_sent() -> None:
         await settled()
         shown.show(snapshot("one", "two"))
         await settled()
-        await shown.finish(["one", "two and three"])
+        await shown.finish(parts("one", "two and three"))
 
     assert platform.calls == [(0.0, "post", "one"), (0.0, "post", "two"), (1.2, "edit", "two and three")]
 
@@ -90,15 +96,15 @@ async def test_snapshots_that_are_not_sent_are_not_drawn() -> None:
     platform = Thread()
     drawn: list[int] = []
 
-    def drawing(number: int) -> list[str]:
+    def drawing(number: int) -> list[Part]:
         drawn.append(number)
-        return [str(number)]
+        return parts(str(number))
 
     async with draft(platform) as shown:
         for number in range(100):
             shown.show(partial(drawing, number))
         await settled()
-        await shown.finish(["end"])
+        await shown.finish(parts("end"))
 
     assert drawn == [99]
 
@@ -111,7 +117,7 @@ async def test_a_platform_that_lets_calls_wait_is_called_less_often() -> None:
         for number in range(5):
             shown.show(snapshot(f"{number}"))
             await settled()
-        await shown.finish(["4"])
+        await shown.finish(parts("4"))
 
     assert [at for at, _, _ in platform.calls] == [0.0, 5.2, 9.2, 12.4, 14.96]
 
@@ -123,7 +129,7 @@ async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> No
     async with draft(platform) as shown:
         shown.show(snapshot("a"))
         await settled()
-        await shown.finish(["b"])
+        await shown.finish(parts("b"))
 
     assert platform.calls == [(0.0, "post", "a"), (0.0, "edit", "b"), (7.0, "edit", "b"), (10.0, "edit", "b")]
     assert (platform.shown, shown.waited) == (["b"], 10.0)
@@ -136,7 +142,7 @@ async def test_a_wait_while_writing_slows_the_snapshots() -> None:
         for number in range(4):
             shown.show(snapshot(f"{number}"))
             await settled()
-        await shown.finish(["3"])
+        await shown.finish(parts("3"))
 
     assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 6.2, 10.2, 13.4]
 
@@ -148,7 +154,7 @@ async def test_a_post_whose_confirmation_was_lost_is_not_repeated() -> None:
     async with draft(platform) as shown:
         shown.show(snapshot("old"))
         await settled()
-        await shown.finish(["new"])
+        await shown.finish(parts("new"))
 
     assert platform.messages == {"m1": "new"}
 
@@ -160,7 +166,7 @@ async def test_a_post_whose_confirmation_was_lost_is_found_and_removed() -> None
     async with draft(platform) as shown:
         shown.show(snapshot("one", "two"))
         await settled()
-        await shown.finish(["one"])
+        await shown.finish(parts("one"))
 
     assert platform.messages == {"m1": "one", "m2": DELETED}
 
@@ -172,7 +178,7 @@ async def test_another_process_edits_what_was_posted_before() -> None:
     async with draft(platform, Posted("m1")) as shown:
         shown.show(snapshot("an answer"))
         await settled()
-        await shown.finish(["an answer", "and more"])
+        await shown.finish(parts("an answer", "and more"))
 
     assert platform.messages == {"m1": "an answer", "m2": "and more"}
 
@@ -192,7 +198,7 @@ async def test_an_edit_whose_confirmation_was_lost_is_made_again() -> None:
         await settled()
         shown.show(snapshot("b"))
         await settled()
-        await shown.finish(["a"])
+        await shown.finish(parts("a"))
 
     assert platform.shown == ["a"]
 
@@ -206,7 +212,7 @@ async def test_failures_while_writing_cost_snapshots_and_not_the_answer() -> Non
             shown.show(snapshot(f"{number}"))
             await settled()
         assert platform.did == ["post", *["edit"] * 3]
-        await shown.finish(["end"])
+        await shown.finish(parts("end"))
 
     assert platform.shown == ["end"]
 
@@ -220,10 +226,10 @@ async def test_a_message_that_cannot_be_edited_is_replaced(failures: list[Postin
         shown.show(snapshot("half"))
         await settled()
         platform.failures.extend(failures)
-        posted = await shown.finish(["whole"])
+        posted = await shown.finish(parts("whole"))
 
     assert platform.messages == {"m1": DELETED, "m2": "whole"}
-    assert posted == (Posted("m2", "whole"),)
+    assert posted == (Posted("m2", Part("whole")),)
 
 
 async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> None:
@@ -234,7 +240,7 @@ async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> No
             shown.show(snapshot(f"{number}"))
             await settled()
         assert platform.did == ["post", "edit"]
-        await shown.finish(["end"])
+        await shown.finish(parts("end"))
 
     assert platform.shown == ["end"]
 
@@ -245,7 +251,7 @@ async def test_a_platform_that_takes_nothing_is_told_to_the_caller(failures: lis
     platform = Thread(failures=[*failures])
     async with draft(platform) as shown:
         with pytest.raises(PostingFailed) as raised:
-            await shown.finish(["end"])
+            await shown.finish(parts("end"))
 
     assert raised.value is failures[-1]
     assert platform.shown == []
@@ -256,7 +262,7 @@ async def test_an_answer_that_was_replaced_in_vain_is_told_too() -> None:
     platform = Thread(messages={"m1": "half"}, failures=[Refused(), Refused()])
     async with draft(platform, Posted("m1")) as shown:
         with pytest.raises(Refused):
-            await shown.finish(["whole"])
+            await shown.finish(parts("whole"))
 
     assert platform.did == ["edit", "post"]
 
@@ -270,7 +276,7 @@ async def test_who_deletes_a_message_of_the_answer_wants_none_of_it() -> None:
         platform.messages["m1"] = DELETED
         shown.show(snapshot("one more", "two"))
         await settled()
-        posted = await shown.finish(["one and all", "two"])
+        posted = await shown.finish(parts("one and all", "two"))
 
     assert (posted, shown.is_deleted) == ((), True)
     assert platform.messages == {"m1": DELETED, "m2": DELETED}
@@ -284,8 +290,8 @@ async def test_text_that_is_taken_back_leaves_an_ellipsis() -> None:
         await settled()
         shown.show(snapshot())
         await settled()
-        assert platform.shown == [BLANK]
-        await shown.finish(["right", "and long"])
+        assert platform.shown == [BLANK.text]
+        await shown.finish(parts("right", "and long"))
 
     assert platform.messages == {"m1": "right", "m2": DELETED, "m3": "and long"}
 
@@ -294,7 +300,7 @@ async def test_a_nonce_whose_message_was_deleted_is_left_out() -> None:
     """The platform would give the deleted message for it."""
     platform = Thread(messages={"m1": DELETED}, nonces={nonce(QUESTION, 0, 0): "m1"})
     async with draft(platform) as shown:
-        await shown.finish(["answer"])
+        await shown.finish(parts("answer"))
 
     assert platform.messages == {"m1": DELETED, "m2": "answer"}
 
@@ -305,7 +311,7 @@ async def test_an_answer_without_snapshots_is_posted_at_once() -> None:
     async with draft(platform) as shown:
         shown.show(snapshot())
         await settled()
-        await shown.finish(["answer"])
+        await shown.finish(parts("answer"))
 
     assert platform.calls == [(0.0, "post", "answer")]
 
@@ -330,7 +336,7 @@ async def test_a_mistake_in_the_editor_is_not_hidden() -> None:
         shown.show(snapshot("a"))
         await settled()
         with pytest.raises(KeyError):
-            await shown.finish(["b"])
+            await shown.finish(parts("b"))
 
 
 async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> None:
@@ -344,10 +350,10 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
             await settled()
 
     async with draft(platform) as shown:
-        drawn = await draw(progress(), shown, sketch=lambda text: [text], whole=lambda whole: [f"{whole.text} End."])
+        drawn = await draw(progress(), shown, PENCIL, question())
 
     assert drawn == answer
-    assert [text for _, _, text in platform.calls] == ["Ro", "Robats", BLANK, "Robots", "Robots act [1]. End."]
+    assert [text for _, _, text in platform.calls] == ["Ro", "Robats", BLANK.text, "Robots", "Robots act [1]. End."]
 
 
 FAILURES = st.sampled_from([None, None, Unreachable(), TooFast(2.0)])
@@ -370,10 +376,10 @@ def test_whatever_fails_on_the_way_the_end_is_shown_once(
     async def run() -> Thread:
         platform = Thread(failures=list(failures), lost=lost)
         async with draft(platform) as shown:
-            for parts in snapshots:
-                shown.show(snapshot(*parts))
+            for texts in snapshots:
+                shown.show(snapshot(*texts))
                 await settled()
-            await shown.finish(end)
+            await shown.finish(parts(*end))
         return platform
 
     assert asyncio.run(run()).shown == end

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from adapters.posting import Gone, Posted, PostingFailed, Unreachable
+from adapters.posting import Controls, Gone, Part, Posted, PostingFailed, Unreachable
 
 DELETED = "deleted"
 
@@ -23,6 +23,7 @@ class Thread:
     delays: list[float] = field(default_factory=list[float])
     lost: bool = False
     messages: dict[str, str] = field(default_factory=dict[str, str])
+    controls: dict[str, Controls] = field(default_factory=dict[str, Controls])
     nonces: dict[str, str] = field(default_factory=dict[str, str])
     calls: list[tuple[float, str, str]] = field(default_factory=list[tuple[float, str, str]])
     time: float = 0.0
@@ -46,20 +47,20 @@ class Thread:
         await asyncio.sleep(0)
         self.time += seconds
 
-    async def post(self, part: str, nonce: str) -> Posted:
+    async def post(self, part: Part, nonce: str) -> Posted:
         """Post, once for each nonce."""
         known = self.nonces.get(nonce)
         if known is not None and self.messages[known] == DELETED:
             raise Gone
         message_id = known or f"m{len(self.messages) + 1}"
-        await self._call("post", part, lambda: self._write(message_id, part, nonce))
-        return Posted(message_id, self.messages[message_id])
+        await self._call("post", part.text, lambda: self._write(message_id, part, nonce))
+        return Posted(message_id, Part(self.messages[message_id], self.controls[message_id]))
 
-    async def edit(self, message_id: str, part: str) -> None:
+    async def edit(self, message_id: str, part: Part) -> None:
         """Replace the text."""
         if self.messages[message_id] == DELETED:
             raise Gone
-        await self._call("edit", part, lambda: self.messages.update({message_id: part}))
+        await self._call("edit", part.text, lambda: self._replace(message_id, part))
 
     async def delete(self, message_id: str) -> None:
         """Remove the message; its id stays known."""
@@ -67,9 +68,14 @@ class Thread:
             raise Gone
         await self._call("delete", "", lambda: self.messages.update({message_id: DELETED}))
 
-    def _write(self, message_id: str, part: str, nonce: str) -> None:
+    def _write(self, message_id: str, part: Part, nonce: str) -> None:
         self.nonces[nonce] = message_id
-        self.messages.setdefault(message_id, part)
+        if message_id not in self.messages:
+            self._replace(message_id, part)
+
+    def _replace(self, message_id: str, part: Part) -> None:
+        self.messages[message_id] = part.text
+        self.controls[message_id] = part.controls
 
     async def _call(self, name: str, part: str, carry_out: Callable[[], None]) -> None:
         await asyncio.sleep(0)
