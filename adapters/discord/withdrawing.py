@@ -1,0 +1,43 @@
+"""Looks whether other people have gone on from an answer, before it is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from adapters.discord.poster import meaning
+from core.model import MessageRef, Withdrawal
+
+if TYPE_CHECKING:
+    from discord import Message
+
+    from adapters.discord.spots import Spots
+
+LOOKED_AT = 20  # messages below an answer
+
+
+async def has_replies(withdrawal: Withdrawal, spots: Spots) -> bool:
+    """Say whether people have written below the answer: in its thread, or in a channel as replies to it."""
+    messages = withdrawal.delivery.messages
+    if not messages:
+        return False
+    first = messages[0]
+    if await _said_after(first, withdrawal.thread.thread, spots):
+        return True
+    place = first.thread.thread
+    said = await _said_after(first, place, spots) if place != withdrawal.thread.thread else ()
+    ids = {message.id for message in messages}
+    return any(one.reference is not None and str(one.reference.message_id) in ids for one in said)
+
+
+async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence[Message]:
+    """Give what people wrote after a message; nothing where the bot may not read, or where nothing is."""
+    from discord import Object
+
+    try:
+        found = spots.channel(channel).history(limit=LOOKED_AT, after=Object(int(first.id)))
+        return [message async for message in found if not message.author.bot]
+    except Exception as error:
+        if meaning(error) is None:
+            raise
+        return ()
