@@ -23,6 +23,7 @@ from core.model import (
     MessageRef,
     Person,
     Question,
+    Retried,
     Stopped,
     Task,
 )
@@ -81,6 +82,11 @@ def stopped(of: Asked) -> Stopped:
     return Stopped(message=of.message, by=ADA)
 
 
+def retried(of: Asked) -> Retried:
+    """Somebody wants it tried again."""
+    return Retried(message=of.message, by=ADA)
+
+
 async def heard(cancelled: Cancellation) -> Interruption:
     """Wait until something has happened."""
     async with asyncio.timeout(PATIENCE):
@@ -91,6 +97,13 @@ async def taken(inbox: Inbox) -> Task:
     """Do the next task."""
     async with asyncio.timeout(PATIENCE), inbox.claim() as task:
         return task
+
+
+async def fall_short(inbox: Inbox) -> Task:
+    """Do the next task, without an answer that anybody could be content with."""
+    async with asyncio.timeout(PATIENCE), inbox.claim() as task:
+        assert await inbox.keep(task)
+    return task
 
 
 async def fail(inbox: Inbox, error: Exception) -> Task:

@@ -9,7 +9,7 @@ from typing import Self
 from uuid import uuid4
 
 from adapters.redis.lease import Lease
-from adapters.redis.ledger import Ledger, Taken
+from adapters.redis.ledger import Hold, Ledger, Taken
 from core.errors import FootnoteError, StoreUnavailable
 from core.model import MOST_ATTEMPTS, Delivery, Signal, Task
 
@@ -84,10 +84,21 @@ class RedisInbox:
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task, if it is still ours."""
-        lease = next((each for each in self._leases.values() if each.hold.message == task.message), None)
-        if lease is None or lease.hold.fence != task.fence:
-            return False
-        return await self._ledger.record(lease.hold, delivery)
+        hold = self._hold(task)
+        return hold is not None and await self._ledger.record(hold, delivery)
+
+    async def keep(self, task: Task) -> bool:
+        """Keep the words of the task, if it is still ours."""
+        hold = self._hold(task)
+        return hold is not None and await self._ledger.keep(hold)
+
+    async def waiting(self) -> int:
+        """Count what waits, for all processes."""
+        return await self._ledger.waiting()
+
+    def _hold(self, task: Task) -> Hold | None:
+        holds = (lease.hold for lease in self._leases.values())
+        return next((hold for hold in holds if (hold.message, hold.fence) == (task.message, task.fence)), None)
 
     async def _next(self) -> Taken:
         """Wait for a task; one waits at the server at a time, and the others for that one."""

@@ -6,6 +6,8 @@ The keys, all on one node of a cluster as they share a hash tag:
     thread:<thread>       list of the messages of a thread, in order; the first is the one that is worked on
     question:<message>    hash: what is known of a question; it stays after the end, so that a repetition is noticed
     interaction:<message> the token of an interaction, which goes when it expires
+    retry:<message>       the words of a question that failed, for a while, in case that it is to be tried again
+    waiting               the messages that wait, by the time since when; older than LIFE, their question is gone
     delayed               the threads whose first message waits for its next attempt, by the time of that
     signals               stream that names the messages of which a worker has to look what has happened to them
     dead                  the messages that were given up, by the time of that
@@ -40,6 +42,15 @@ local function tell(ref)
   redis.call('XADD', PREFIX .. 'signals', 'MAXLEN', '~', 1000, '*', 'message', ref)
   redis.call('PEXPIRE', PREFIX .. 'signals', LIFE)
 end
+local function wait(ref)
+  redis.call('HSET', key('question', ref), 'state', 'waiting')
+  redis.call('ZADD', PREFIX .. 'waiting', now(), ref)
+  redis.call('PEXPIRE', PREFIX .. 'waiting', LIFE)
+end
+local function cease(ref, state)
+  redis.call('HSET', key('question', ref), 'state', state)
+  redis.call('ZREM', PREFIX .. 'waiting', ref)
+end
 local function drop(entry)
   redis.call('XACK', READY, GROUP, entry)
   redis.call('XDEL', READY, entry)
@@ -53,85 +64,6 @@ local function holds(question, entry, fence)
   local found = redis.call('HMGET', question, 'state', 'entry', 'fence')
   return found[1] == 'running' and found[2] == entry and found[3] == fence
 end
-"""
-
-PUT = f"""{PRELUDE}
-local ref, thread, revision, early = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
-local question, token = key('question', ref), key('interaction', ref)
-local state = redis.call('HGET', question, 'state')
-local is_deleted = redis.call('HGET', question, 'deleted') == '1'
-local known = tonumber(redis.call('HGET', question, 'revision') or '-1')
-"""
-
-ASK = f"""{PUT}
-if state and (state ~= 'early' or is_deleted) then return 0 end
-if revision > known then redis.call('HSET', question, 'revision', revision, 'text', ARGV[7]) end
-redis.call('HSET', question, 'state', 'waiting', 'attempts', 0, 'address', ARGV[8])
-redis.call('PEXPIRE', question, LIFE)
-if ARGV[9] ~= '' then redis.call('SET', token, ARGV[9], 'PXAT', ARGV[10]) end
-join(thread, ref)
-return 1
-"""
-
-EDIT = f"""{PUT}
-if is_deleted or revision <= known then return 0 end
-redis.call('HSET', question, 'revision', revision, 'text', ARGV[7])
-redis.call('HDEL', question, 'stopped')
-if not state or state == 'early' then
-  redis.call('HSET', question, 'state', 'early')
-  redis.call('PEXPIRE', question, early)
-  return 0
-end
-redis.call('PEXPIRE', question, LIFE)
-if state == 'running' then
-  tell(ref)
-  return 1
-end
-redis.call('HSET', question, 'state', 'waiting', 'attempts', 0)
-if state == 'waiting' then
-  hurry(thread)
-else
-  redis.call('ZREM', PREFIX .. 'dead', ref)
-  join(thread, ref)
-end
-return 1
-"""
-
-DELETE = f"""{PUT}
-if is_deleted then return 0 end
-redis.call('HSET', question, 'deleted', 1)
-redis.call('HDEL', question, 'text', 'address', 'stopped')
-redis.call('DEL', token)
-if not state or state == 'early' then
-  redis.call('HSET', question, 'state', 'early')
-  redis.call('PEXPIRE', question, early)
-  return 0
-end
-redis.call('PEXPIRE', question, LIFE)
-redis.call('ZREM', PREFIX .. 'dead', ref)
-if state == 'running' then
-  tell(ref)
-  return 1
-end
-local record = redis.call('HMGET', question, 'concluded', 'delivery', 'attempts')
-redis.call('HSET', question, 'state', 'waiting', 'attempts', 0)
-if state ~= 'waiting' then
-  join(thread, ref)
-elseif record[1] or record[2] or record[3] ~= '0' then
-  hurry(thread)
-else
-  redis.call('HSET', question, 'state', 'done')
-  redis.call('LREM', key('thread', thread), 1, ref)
-  hurry(thread)
-end
-return 1
-"""
-
-STOP = f"""{PUT}
-if state ~= 'waiting' and state ~= 'running' or is_deleted then return 0 end
-if redis.call('HSET', question, 'stopped', 1) == 0 then return 0 end
-if state == 'running' then tell(ref) else hurry(thread) end
-return 1
 """
 
 DUE = f"""{PRELUDE}
@@ -162,11 +94,16 @@ repeat
     return false
   end
   local is_lost = record[1] ~= 'waiting' and record[1] ~= 'running'
-  if is_lost then redis.call('LPOP', line) end
+  if is_lost then
+    redis.call('LPOP', line)
+    redis.call('ZREM', PREFIX .. 'waiting', ref)
+  end
 until not is_lost
 local attempt = redis.call('HINCRBY', question, 'attempts', 1)
 local fence = redis.call('HINCRBY', question, 'fence', 1)
-redis.call('HSET', question, 'state', 'running', 'entry', entry)
+redis.call('HSET', question, 'entry', entry)
+cease(ref, 'running')
+redis.call('DEL', key('retry', ref))
 redis.call('PEXPIRE', question, LIFE)
 redis.call('PEXPIRE', line, LIFE)
 local token = redis.call('GET', key('interaction', ref))
@@ -199,13 +136,20 @@ redis.call('HSET', question, 'delivery', ARGV[8])
 return 1
 """
 
+KEEP = f"""{HELD}
+local words = change < 2 and redis.call('HGET', question, 'text')
+if words then redis.call('SET', key('retry', ref), words, 'PX', ARGV[8]) end
+return 1
+"""
+
 OUTDATED = """
 drop(entry)
 redis.call('HDEL', question, 'entry')
 redis.call('PEXPIRE', question, LIFE)
 redis.call('PEXPIRE', key('thread', thread), LIFE)
 if change >= 2 then
-  redis.call('HSET', question, 'state', 'waiting', 'attempts', 0)
+  redis.call('HSET', question, 'attempts', 0)
+  wait(ref)
   announce(thread)
   return 1
 end
@@ -214,13 +158,13 @@ end
 SETTLE = f"""{HELD}{OUTDATED}
 redis.call('HSET', question, 'state', 'done', 'concluded', 1)
 redis.call('HDEL', question, 'text', 'stopped')
-redis.call('DEL', key('interaction', ref))
+if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
 leave(thread, ref)
 return 1
 """
 
 HAND_BACK = f"""{HELD}{OUTDATED}
-redis.call('HSET', question, 'state', 'waiting')
+wait(ref)
 redis.call('HINCRBY', question, 'attempts', -1)
 announce(thread)
 return 1
@@ -229,7 +173,7 @@ return 1
 FAIL = f"""{HELD}{OUTDATED}
 local delay, reason = ARGV[8], ARGV[9]
 if delay ~= '' then
-  redis.call('HSET', question, 'state', 'waiting')
+  wait(ref)
   redis.call('ZADD', PREFIX .. 'delayed', now() + delay, thread)
   redis.call('PEXPIRE', PREFIX .. 'delayed', LIFE)
   return 1
@@ -257,7 +201,7 @@ for _, pending in ipairs(found) do
     local question = ref and key('question', ref)
     drop(entry)
     if question and redis.call('HGET', question, 'entry') == entry then
-      redis.call('HSET', question, 'state', 'waiting')
+      wait(ref)
       redis.call('HINCRBY', question, 'attempts', -1)
       redis.call('HDEL', question, 'entry')
     end
@@ -266,4 +210,9 @@ for _, pending in ipairs(found) do
 end
 if #ARGV == 3 then redis.pcall('XGROUP', 'DELCONSUMER', READY, GROUP, ARGV[3]) end
 return 1
+"""
+
+WAITING = f"""{PRELUDE}
+redis.call('ZREMRANGEBYSCORE', PREFIX .. 'waiting', '-inf', now() - LIFE)
+return redis.call('ZCARD', PREFIX .. 'waiting')
 """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from pydantic import ValidationError
 
 from adapters.redis import inbox_scripts as scripts
+from adapters.redis import signal_scripts
 from adapters.redis.blocking import bounded
 from adapters.redis.connection import translated
 from adapters.redis.seal import Seal
@@ -24,6 +25,7 @@ from core.model import (
     MessageRef,
     Question,
     ReplyAddress,
+    Retried,
     Signal,
     Stopped,
     Task,
@@ -38,6 +40,7 @@ PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a 
 READY, SIGNALS, GROUP = f"{PREFIX}ready", f"{PREFIX}signals", "workers"
 LIFE = timedelta(days=3)  # since something was last heard of a question; as long is a repetition noticed
 EARLY = timedelta(minutes=10)  # for what was heard of a question before itself
+KEPT = timedelta(hours=1)  # for the words of a question that failed
 WITHDRAWN = -1  # the revision of a question that is gone
 UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
 
@@ -76,12 +79,13 @@ class Ledger:
         self._seal = seal
         self._life = life // timedelta(milliseconds=1)
         register = client.register_script
-        self._ask, self._edit = register(scripts.ASK), register(scripts.EDIT)
-        self._delete, self._stop = register(scripts.DELETE), register(scripts.STOP)
+        self._ask, self._edit = register(signal_scripts.ASK), register(signal_scripts.EDIT)
+        self._delete, self._stop = register(signal_scripts.DELETE), register(signal_scripts.STOP)
+        self._retry, self._keep = register(signal_scripts.RETRY), register(scripts.KEEP)
         self._due, self._take, self._renew = register(scripts.DUE), register(scripts.TAKE), register(scripts.RENEW)
         self._settle, self._fail = register(scripts.SETTLE), register(scripts.FAIL)
         self._hand_back, self._record = register(scripts.HAND_BACK), register(scripts.RECORD)
-        self._reap = register(scripts.REAP)
+        self._reap, self._waiting = register(scripts.REAP), register(scripts.WAITING)
 
     async def put(self, signal: Signal) -> bool:
         """Write down what happened; say whether it changes anything."""
@@ -94,6 +98,12 @@ class Ledger:
                 return await self._put(self._delete, signal)
             case Stopped():
                 return await self._put(self._stop, signal)
+            case Retried():
+                return await self._put(self._retry, signal)
+
+    async def waiting(self) -> int:
+        """Count the questions that wait."""
+        return cast("int", await self._run(self._waiting))
 
     async def due(self) -> float | None:
         """Bring forward what has waited long enough; give the seconds until the next, None if nothing waits."""
@@ -129,6 +139,10 @@ class Ledger:
         """Keep which messages belong to the question, if the task is still ours."""
         sealed = self._sealed(hold.message, "delivery", delivery)
         return await self._run(self._record, *hold.words, sealed) == 1
+
+    async def keep(self, hold: Hold) -> bool:
+        """Keep the words of the question beyond its end, if the task is still ours."""
+        return await self._run(self._keep, *hold.words, KEPT // timedelta(milliseconds=1)) == 1
 
     async def settle(self, hold: Hold) -> None:
         """Conclude the task; what changed meanwhile comes next."""

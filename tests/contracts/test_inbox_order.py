@@ -16,12 +16,12 @@ from core.model import MOST_ATTEMPTS, Claim, Task, Withdrawal
 from core.ports import Inbox
 from tests.fakes.inbox import MemoryInbox
 from tests.fixtures.redis import Place, place
-from tests.inboxes import PATIENCE, asked, deleted, edited, redis_boxes
+from tests.inboxes import PATIENCE, asked, deleted, edited, redis_boxes, retried
 
 THREADS = 3
 QUESTIONS = 6
 
-Doing: TypeAlias = Literal["ask", "edit", "delete", "claim", "settle", "fail", "hand back"]
+Doing: TypeAlias = Literal["ask", "edit", "delete", "retry", "claim", "keep", "settle", "fail", "hand back"]
 Step: TypeAlias = tuple[Doing, int]
 
 
@@ -41,6 +41,9 @@ class Expected:
     deleted: bool = False
     attempts: int = 0
     concluded: bool = False
+    retried: bool = False
+    kept: bool = False
+    tries: int = 0
 
 
 @dataclass
@@ -51,7 +54,7 @@ class Model:
     lines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     known: dict[str, Expected] = field(default_factory=lambda: defaultdict(Expected))
     held: dict[str, Held] = field(default_factory=dict[str, Held])
-    finished: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    finished: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
 
     async def do(self, step: Step) -> None:
         """Take a step, if it makes sense now."""
@@ -64,12 +67,16 @@ class Model:
                 await self.edit(name, place)
             case "delete":
                 await self.delete(name, place)
+            case "retry":
+                await self.retry(name, place)
             case "claim":
                 await self.claim()
             case _ if self.held:
-                await self.end(doing, sorted(self.held)[number % len(self.held)])
+                busy = sorted(self.held)[number % len(self.held)]
+                await (self.keep(busy) if doing == "keep" else self.end(doing, busy))
             case _:
                 pass
+        assert await self.inbox.waiting() == sum(map(len, self.lines.values())) - len(self.held)
 
     async def ask(self, name: str, place: str) -> None:
         """Ask once, or again."""
@@ -86,7 +93,7 @@ class Model:
         if question.revision < 0 or question.deleted:
             return
         question.revision += 1
-        question.attempts = 0
+        question.attempts, question.kept = 0, False
         signal = edited(name, in_thread=place, revision=question.revision)
         assert [await self.inbox.put(signal), await self.inbox.put(signal)] == [True, False]
         if name not in self.lines[place]:
@@ -97,14 +104,32 @@ class Model:
         question = self.known[name]
         if question.revision < 0 or question.deleted:
             return
-        was_shown = question.concluded or question.attempts > 0 or name in self._running()
-        question.deleted, question.attempts = True, 0
+        was_shown = question.concluded or question.retried or question.attempts > 0 or name in self._running()
+        question.deleted, question.attempts, question.kept = True, 0, False
         signal = deleted(asked(name, in_thread=place))
         assert [await self.inbox.put(signal), await self.inbox.put(signal)] == [True, False]
         if name not in self.lines[place]:
             self.lines[place].append(name)
         elif not was_shown:
             self.lines[place].remove(name)
+
+    async def retry(self, name: str, place: str) -> None:
+        """Try again what has ended and is kept, and once more."""
+        question = self.known[name]
+        is_again = question.kept and name not in self.lines[place]
+        signal = retried(asked(name, in_thread=place))
+        assert [await self.inbox.put(signal), await self.inbox.put(signal)] == [is_again, False]
+        if is_again:
+            self.lines[place].append(name)
+            question.kept, question.concluded, question.retried = False, False, True
+            question.tries += 1
+
+    async def keep(self, place: str) -> None:
+        """Keep what somebody works on; newer words are not kept, as they come anyway."""
+        task = self.held[place].task
+        question = self.known[task.message.id]
+        assert await self.inbox.keep(task)
+        question.kept = isinstance(task, Claim) and not self._is_outdated(task)
 
     async def claim(self) -> None:
         """Take the next task, if there is one: it is the first of a thread on which nobody works."""
@@ -117,10 +142,13 @@ class Model:
         place, name = task.thread.thread, task.message.id
         question = self.known[name]
         question.attempts += 1
+        question.kept = False
         assert free.get(place) == name
         assert task.attempt == question.attempts
         assert isinstance(task, Withdrawal) == question.deleted
-        assert isinstance(task, Withdrawal) or task.question.revision == question.revision
+        assert isinstance(task, Withdrawal) or (
+            (task.question.revision, task.is_update) == (question.revision, question.concluded)
+        )
         self.held[place] = Held(task, stack)
 
     async def end(self, doing: Doing, place: str) -> None:
@@ -129,17 +157,15 @@ class Model:
         name, question = held.task.message.id, self.known[held.task.message.id]
         error = {"fail": ValueError(), "hand back": asyncio.CancelledError()}.get(doing)
         await held.stack.__aexit__(type(error) if error else None, error, None)
-        is_newer = isinstance(held.task, Claim) and (
-            question.deleted or held.task.question.revision != question.revision
-        )
-        if is_newer:
+        if self._is_outdated(held.task):
             question.attempts = 0
         elif doing == "hand back":
             question.attempts -= 1
         elif doing == "settle" or question.attempts >= MOST_ATTEMPTS:
             self.lines[place].remove(name)
             question.attempts, question.concluded = 0, True
-            self.finished.append((name, -1 if question.deleted else question.revision))
+            question.kept = not question.deleted and (question.kept or doing == "fail")
+            self.finished.append((name, -1 if question.deleted else question.revision, question.tries))
 
     async def finish(self) -> None:
         """Do all that is left, and see that there is nothing else."""
@@ -153,11 +179,16 @@ class Model:
             assert task.message.id == "last"
         assert len(self.finished) == len(set(self.finished))
 
+    def _is_outdated(self, task: Task) -> bool:
+        question = self.known[task.message.id]
+        return isinstance(task, Claim) and (question.deleted or task.question.revision != question.revision)
+
     def _running(self) -> set[str]:
         return {held.task.message.id for held in self.held.values()}
 
 
-DOINGS: tuple[Doing, ...] = ("ask", "ask", "claim", "claim", "edit", "delete", "settle", "fail", "hand back")
+OFTEN: tuple[Doing, ...] = ("ask", "claim", "settle")
+DOINGS: tuple[Doing, ...] = (*OFTEN, *OFTEN, "edit", "delete", "retry", "retry", "keep", "fail", "hand back")
 STEPS = st.lists(st.tuples(st.sampled_from(DOINGS), st.integers(0, QUESTIONS - 1)), min_size=5, max_size=40)
 
 
@@ -171,6 +202,8 @@ async def obeys(inbox: Inbox, steps: list[Step]) -> None:
 
 @pytest.mark.promise("in-order")
 @pytest.mark.promise("asked-once")
+@pytest.mark.promise("retry")
+@pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
 @settings(max_examples=150, deadline=None)
 def test_each_question_comes_in_its_turn_and_once(steps: list[Step]) -> None:
@@ -185,6 +218,8 @@ def _server(request: pytest.FixtureRequest) -> Place:
 
 @pytest.mark.promise("in-order")
 @pytest.mark.promise("asked-once")
+@pytest.mark.promise("retry")
+@pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
 @settings(max_examples=60, deadline=None)
 def test_each_question_comes_in_its_turn_and_once_from_the_server(server: Place, steps: list[Step]) -> None:

@@ -22,6 +22,7 @@ from core.model import (
     MessageRef,
     Question,
     ReplyAddress,
+    Retried,
     Signal,
     Stopped,
     Task,
@@ -44,6 +45,8 @@ class Record:
     concluded: bool = False
     deleted: bool = False
     stopped: bool = False
+    kept: bool = False
+    retried: bool = False
     cancelled: Cancellation = field(default_factory=Cancellation)
 
     def task(self) -> Task:
@@ -63,6 +66,10 @@ class Record:
             is_update=self.concluded,
             cancelled=self.cancelled,
         )
+
+    def is_held_as(self, task: Task) -> bool:
+        """Say whether *task* is what somebody works on."""
+        return self.state == "running" and self.fence == task.fence
 
     def is_outdated(self, task: Task) -> bool:
         """Say whether something newer than *task* is to be done."""
@@ -87,11 +94,6 @@ class MemoryInbox:
         self._delayed: dict[ThreadRef, asyncio.TimerHandle] = {}
 
     @property
-    def waiting(self) -> int:
-        """How many questions nobody works on yet."""
-        return sum(record.state == "waiting" for record in self._records.values())
-
-    @property
     def is_busy(self) -> bool:
         """Whether anything waits or is worked on."""
         return any(record.state in ("waiting", "running") for record in self._records.values())
@@ -109,12 +111,28 @@ class MemoryInbox:
                 return self._delete(record)
             case Stopped():
                 return self._stop(record)
+            case Retried():
+                return self._retry(record)
+
+    async def waiting(self) -> int:
+        """Count the questions that nobody works on yet."""
+        self._check()
+        return sum(record.state == "waiting" for record in self._records.values())
+
+    async def keep(self, task: Task) -> bool:
+        """Keep the words of a task, unless newer ones have come."""
+        self._check()
+        record = self._records[task.message]
+        if not record.is_held_as(task):
+            return False
+        record.kept = not record.deleted and not record.is_outdated(task)
+        return True
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:
         """Hold the next task while the block runs."""
         record = await self._next()
-        record.state = "running"
+        record.state, record.kept = "running", False
         record.attempts += 1
         record.fence += 1
         task = record.task()
@@ -138,7 +156,7 @@ class MemoryInbox:
         """Keep which messages belong to the task."""
         self._check()
         record = self._records[task.message]
-        if record.state != "running" or record.fence != task.fence:
+        if not record.is_held_as(task):
             return False
         record.delivery = delivery
         return True
@@ -161,15 +179,16 @@ class MemoryInbox:
         if record.deleted or (record.question and record.question.revision >= question.revision):
             return False
         record.question = question
-        record.stopped = False
+        record.stopped = record.kept = False
         return self._change(record, Interruption.EDITED)
 
     def _delete(self, record: Record) -> bool:
         if record.deleted:
             return False
         record.deleted = True
-        record.stopped = False
-        if record.state == "waiting" and not (record.attempts or record.concluded or record.delivery.messages):
+        record.stopped = record.kept = False
+        was_shown = record.attempts or record.concluded or record.retried or record.delivery.messages
+        if record.state == "waiting" and not was_shown:
             record.state = "done"
             self._lines[record.message.thread].remove(record)
             return True
@@ -183,6 +202,15 @@ class MemoryInbox:
             record.cancelled.set(Interruption.STOPPED)
         else:
             self._hurry(record.message.thread)
+        return True
+
+    def _retry(self, record: Record) -> bool:
+        is_known = record.state == "dead" or (record.state == "done" and record.kept)
+        if record.deleted or not is_known:
+            return False
+        self.dead.pop(record.message, None)
+        record.kept, record.concluded, record.retried = False, False, True
+        self._join(record)
         return True
 
     def _change(self, record: Record, interruption: Interruption) -> bool:

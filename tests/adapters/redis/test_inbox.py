@@ -14,13 +14,28 @@ from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import PREFIX, UNREADABLE, Ledger
+from adapters.redis.ledger import LIFE, PREFIX, UNREADABLE, Ledger
 from adapters.redis.seal import Seal
 from core.errors import StoreUnavailable
 from core.model import Asked, Claim, Interaction, Interruption, ReplyAddress
 from tests.builders import question, thread
 from tests.fixtures.redis import Place, all_keys, clean, place, say
-from tests.inboxes import POSTED, SECRET, asked, asks, deleted, edited, fail, heard, is_empty, stopped, taken
+from tests.inboxes import (
+    POSTED,
+    SECRET,
+    asked,
+    asks,
+    deleted,
+    edited,
+    fail,
+    fall_short,
+    heard,
+    is_empty,
+    retried,
+    stopped,
+    taken,
+)
+from tests.past import let_pass
 
 TOKEN = "a-token-with-which-one-speaks-for-us"
 WORDS = "What is the secret of robots?"
@@ -87,6 +102,49 @@ async def test_of_an_answered_question_no_text_is_kept(desk: Desk) -> None:
 
     assert left.keys() == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"delivery", b"address"}
     assert await desk.client.exists(_key("interaction", "m1")) == 0
+
+
+@pytest.mark.promise("retry")
+async def test_the_words_of_a_failed_question_are_kept_for_an_hour(desk: Desk) -> None:
+    """Sealed, beside what notices a repetition; afterwards nobody can have it tried again."""
+    async with desk.inbox() as inbox:
+        await inbox.put(private(expires_at=datetime(2100, 1, 1, tzinfo=UTC)))
+        await fall_short(inbox)
+        kept = _key("retry", "m1")
+        stored, life = cast("bytes", await say(desk.client, "GET", kept)), await desk.client.ttl(kept)
+        await let_pass(desk.client, 3600)
+
+        assert stored
+        assert WORDS.encode() not in stored
+        assert 3590 < life <= 3600
+        assert await desk.client.exists(kept) == 0
+        assert not await inbox.put(retried(asked()))
+
+
+@pytest.mark.promise("retry")
+async def test_of_a_kept_question_nothing_is_left_once_it_is_deleted(desk: Desk) -> None:
+    """Neither words nor token."""
+    async with desk.inbox() as inbox:
+        await inbox.put(private(expires_at=datetime(2100, 1, 1, tzinfo=UTC)))
+        await fall_short(inbox)
+        await inbox.put(deleted(asked()))
+        keys = [await desk.client.exists(_key(kind, "m1")) for kind in ("retry", "interaction")]
+
+        assert (keys, b"text" in await desk.question()) == ([0, 0], False)
+
+
+@pytest.mark.promise("queue-is-known")
+async def test_questions_that_nobody_came_for_are_counted_as_long_as_they_are_kept(desk: Desk) -> None:
+    """What has expired waits no longer."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked("m1"))
+        await let_pass(desk.client, LIFE.total_seconds() - 60)
+        await inbox.put(asked("m2", in_thread="2"))
+        counts = [await inbox.waiting()]
+        await let_pass(desk.client, 120)
+        counts.append(await inbox.waiting())
+
+    assert counts == [2, 1]
 
 
 async def test_a_token_goes_when_it_expires(desk: Desk) -> None:

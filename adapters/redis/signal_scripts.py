@@ -1,0 +1,102 @@
+"""What each signal does on the server, in one step; `inbox_scripts` explains the keys and the states."""
+
+from __future__ import annotations
+
+from adapters.redis.inbox_scripts import PRELUDE
+
+PUT = f"""{PRELUDE}
+local ref, thread, revision, early = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
+local question, token, kept = key('question', ref), key('interaction', ref), key('retry', ref)
+local state = redis.call('HGET', question, 'state')
+local is_deleted = redis.call('HGET', question, 'deleted') == '1'
+local known = tonumber(redis.call('HGET', question, 'revision') or '-1')
+"""
+
+ASK = f"""{PUT}
+if state and (state ~= 'early' or is_deleted) then return 0 end
+if revision > known then redis.call('HSET', question, 'revision', revision, 'text', ARGV[7]) end
+redis.call('HSET', question, 'attempts', 0, 'address', ARGV[8])
+wait(ref)
+redis.call('PEXPIRE', question, LIFE)
+if ARGV[9] ~= '' then redis.call('SET', token, ARGV[9], 'PXAT', ARGV[10]) end
+join(thread, ref)
+return 1
+"""
+
+EDIT = f"""{PUT}
+if is_deleted or revision <= known then return 0 end
+redis.call('HSET', question, 'revision', revision, 'text', ARGV[7])
+redis.call('HDEL', question, 'stopped')
+redis.call('DEL', kept)
+if not state or state == 'early' then
+  redis.call('HSET', question, 'state', 'early')
+  redis.call('PEXPIRE', question, early)
+  return 0
+end
+redis.call('PEXPIRE', question, LIFE)
+if state == 'running' then
+  tell(ref)
+  return 1
+end
+redis.call('HSET', question, 'attempts', 0)
+wait(ref)
+if state == 'waiting' then
+  hurry(thread)
+else
+  redis.call('ZREM', PREFIX .. 'dead', ref)
+  join(thread, ref)
+end
+return 1
+"""
+
+DELETE = f"""{PUT}
+if is_deleted then return 0 end
+redis.call('HSET', question, 'deleted', 1)
+redis.call('HDEL', question, 'text', 'address', 'stopped')
+redis.call('DEL', token, kept)
+if not state or state == 'early' then
+  redis.call('HSET', question, 'state', 'early')
+  redis.call('PEXPIRE', question, early)
+  return 0
+end
+redis.call('PEXPIRE', question, LIFE)
+redis.call('ZREM', PREFIX .. 'dead', ref)
+if state == 'running' then
+  tell(ref)
+  return 1
+end
+local record = redis.call('HMGET', question, 'attempts', 'concluded', 'delivery', 'retried')
+redis.call('HSET', question, 'attempts', 0)
+wait(ref)
+if state ~= 'waiting' then
+  join(thread, ref)
+elseif record[1] ~= '0' or record[2] or record[3] or record[4] then
+  hurry(thread)
+else
+  cease(ref, 'done')
+  redis.call('LREM', key('thread', thread), 1, ref)
+  hurry(thread)
+end
+return 1
+"""
+
+STOP = f"""{PUT}
+if state ~= 'waiting' and state ~= 'running' or is_deleted then return 0 end
+if redis.call('HSET', question, 'stopped', 1) == 0 then return 0 end
+if state == 'running' then tell(ref) else hurry(thread) end
+return 1
+"""
+
+RETRY = f"""{PUT}
+if is_deleted or state ~= 'done' and state ~= 'dead' then return 0 end
+local words = redis.call('GET', kept) or redis.call('HGET', question, 'text')
+if not words then return 0 end
+redis.call('HSET', question, 'text', words, 'attempts', 0, 'retried', 1)
+redis.call('HDEL', question, 'concluded', 'reason')
+redis.call('DEL', kept)
+redis.call('ZREM', PREFIX .. 'dead', ref)
+wait(ref)
+redis.call('PEXPIRE', question, LIFE)
+join(thread, ref)
+return 1
+"""

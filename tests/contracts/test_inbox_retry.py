@@ -1,0 +1,251 @@
+"""What every inbox does with questions that somebody wants to be tried again, and how it counts those that wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+
+from core.model import Asked, Claim, Interaction, Interruption, ReplyAddress, Withdrawal
+from tests.builders import question, thread
+from tests.fakes.inbox import MemoryInbox
+from tests.fixtures.redis import place
+from tests.inboxes import (
+    POSTED,
+    Box,
+    Boxes,
+    asked,
+    asks,
+    deleted,
+    edited,
+    fail,
+    fall_short,
+    heard,
+    is_empty,
+    redis_boxes,
+    retried,
+    stopped,
+    taken,
+)
+
+
+@pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
+async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
+    if request.param == "memory":
+        inbox = MemoryInbox()
+        yield Boxes(inbox, inbox)
+        return
+    async with redis_boxes(place(request.param, request).url) as boxes:
+        yield boxes
+
+
+@pytest.fixture(name="inbox")
+def _inbox(boxes: Boxes) -> Box:
+    return boxes.here
+
+
+@pytest.mark.promise("retry")
+async def test_a_question_that_was_kept_is_tried_again_as_it_was(boxes: Boxes) -> None:
+    """With what was posted, to be edited, and as if it had not been answered."""
+    await boxes.here.put(asked())
+    async with boxes.here.claim() as task:
+        await boxes.here.record(task, POSTED)
+        assert await boxes.here.keep(task)
+    assert await boxes.there.put(retried(asked()))
+
+    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, delivery=POSTED)
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("retry")
+async def test_trying_again_twice_is_trying_again_once(inbox: Box) -> None:
+    """While it waits, while it runs, and when it has been answered."""
+    await inbox.put(asked())
+    await fall_short(inbox)
+
+    puts = [await inbox.put(retried(asked())) for _ in range(2)]
+    async with inbox.claim():
+        puts.append(await inbox.put(retried(asked())))
+    puts.append(await inbox.put(retried(asked())))
+    assert puts == [True, False, False, False]
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("retry")
+async def test_of_several_who_want_it_at_once_one_is_heard(boxes: Boxes) -> None:
+    """It comes once."""
+    await boxes.here.put(asked())
+    await fall_short(boxes.here)
+    puts = await asyncio.gather(*(box.put(retried(asked())) for box in (boxes.here, boxes.there) * 5))
+
+    assert sorted(puts) == [False] * 9 + [True]
+    assert asks(await taken(boxes.there)) == asked().question
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("retry")
+async def test_what_falls_short_again_can_be_tried_again(inbox: Box) -> None:
+    """As often as somebody wants it."""
+    await inbox.put(asked())
+    fences = [(await fall_short(inbox)).fence]
+    for _ in range(3):
+        assert await inbox.put(retried(asked()))
+        fences.append((await fall_short(inbox)).fence)
+
+    assert fences == [1, 2, 3, 4]
+
+
+@pytest.mark.promise("retry")
+async def test_what_was_given_up_can_be_tried_again(inbox: Box) -> None:
+    """With all its attempts, and kept by itself."""
+    await inbox.put(asked())
+    for _ in range(3):
+        await fail(inbox, ValueError())
+    assert await inbox.put(retried(asked()))
+    attempts = [await fail(inbox, ValueError()) for _ in range(3)]
+
+    assert attempts == [Claim(asked().question, attempt=each, fence=3 + each) for each in (1, 2, 3)]
+    assert await inbox.put(retried(asked()))
+    assert await taken(inbox) == Claim(asked().question, attempt=1, fence=7)
+
+
+@pytest.mark.promise("retry")
+async def test_what_was_not_kept_is_not_tried_again(inbox: Box) -> None:
+    """Whether it is unknown, waits, or was answered."""
+    assert not await inbox.put(retried(asked()))
+    await inbox.put(asked())
+    assert not await inbox.put(retried(asked()))
+    await taken(inbox)
+
+    assert not await inbox.put(retried(asked()))
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("retry")
+async def test_an_answer_that_came_after_all_ends_what_was_kept(inbox: Box) -> None:
+    """An attempt that kept the words and then failed is followed by one that did not."""
+    await inbox.put(asked())
+    with suppress(ValueError):
+        async with inbox.claim() as task:
+            await inbox.keep(task)
+            raise ValueError
+    assert not await inbox.put(retried(asked()))
+    await taken(inbox)
+
+    assert not await inbox.put(retried(asked()))
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_deleted_question_is_not_tried_again(inbox: Box) -> None:
+    """Nor is one that is deleted while it waits for it: what was shown is taken back."""
+    for each in ("1", "2"):
+        await inbox.put(asked(each))
+        await fall_short(inbox)
+    await inbox.put(deleted(asked("1")))
+    assert not await inbox.put(retried(asked("1")))
+    assert await taken(inbox) == Withdrawal(asked("1").message, fence=2)
+    assert not await inbox.put(retried(asked("1")))
+
+    assert await inbox.put(retried(asked("2")))
+    assert await inbox.put(deleted(asked("2")))
+    assert await taken(inbox) == Withdrawal(asked("2").message, fence=2)
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("edits-count")
+async def test_newer_words_are_tried_in_the_place_of_those_that_were_kept(inbox: Box) -> None:
+    """An edit is an update of what the reader saw, and leaves nothing to try again."""
+    await inbox.put(asked())
+    await fall_short(inbox)
+    assert await inbox.put(edited())
+    assert not await inbox.put(retried(asked()))
+    assert await taken(inbox) == Claim(edited().question, fence=2, is_update=True)
+
+    assert not await inbox.put(retried(asked()))
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("edits-count")
+async def test_words_that_have_been_replaced_are_not_kept(inbox: Box) -> None:
+    """Whether the edit came before they were kept, or after."""
+    for each in ("1", "2"):
+        await inbox.put(asked(each))
+    async with inbox.claim() as task:
+        await inbox.put(edited("1"))
+        assert await inbox.keep(task)
+    assert asks(await taken(inbox)).revision == 1
+    async with inbox.claim() as task:
+        assert await inbox.keep(task)
+        await inbox.put(edited("2"))
+    assert asks(await taken(inbox)).revision == 1
+
+    assert not any([await inbox.put(retried(asked(each))) for each in ("1", "2")])
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("in-order")
+async def test_what_is_tried_again_comes_after_what_was_asked_since(inbox: Box) -> None:
+    """One at a time, as always."""
+    for each in ("1", "2", "3"):
+        await inbox.put(asked(each))
+    await fall_short(inbox)
+    await inbox.put(retried(asked("1")))
+
+    assert [asks(await taken(inbox)).message.id for _ in range(3)] == ["2", "3", "1"]
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("stops-count")
+async def test_what_is_tried_again_can_be_stopped(inbox: Box) -> None:
+    """A stop before that counts no longer."""
+    await inbox.put(asked())
+    async with inbox.claim() as task:
+        await inbox.keep(task)
+        await inbox.put(stopped(asked()))
+    await inbox.put(retried(asked()))
+
+    async with inbox.claim() as task:
+        assert task.cancelled.reason is None
+        assert await inbox.put(stopped(asked()))
+        assert await heard(task.cancelled) is Interruption.STOPPED
+
+
+async def test_only_who_holds_a_task_keeps_it(inbox: Box) -> None:
+    """Afterwards it is too late."""
+    await inbox.put(asked())
+    task = await taken(inbox)
+
+    assert not await inbox.keep(task)
+    assert not await inbox.put(retried(asked()))
+
+
+async def test_a_token_that_is_still_good_comes_along(inbox: Box) -> None:
+    """A private answer has no other way to its reader."""
+    interaction = Interaction(id="i", token="token", expires_at=datetime(2100, 1, 1, tzinfo=UTC))
+    address = ReplyAddress(thread=thread(), interaction=interaction)
+    await inbox.put(Asked(question=question(), address=address))
+    await fall_short(inbox)
+    await inbox.put(retried(asked()))
+
+    assert await taken(inbox) == Claim(question(), fence=2, address=address)
+
+
+@pytest.mark.promise("queue-is-known")
+async def test_the_questions_that_wait_are_counted(boxes: Boxes) -> None:
+    """Over all threads and for all processes; the one that is worked on waits no longer."""
+    counts = [await boxes.here.waiting()]
+    for name, within in (("1", "a"), ("2", "a"), ("3", "b")):
+        await boxes.here.put(asked(name, in_thread=within))
+    counts.append(await boxes.there.waiting())
+    async with boxes.here.claim():
+        counts.append(await boxes.there.waiting())
+    await fail(boxes.here, ValueError())
+    counts.append(await boxes.there.waiting())
+    await boxes.there.put(deleted(asked("2", in_thread="a")))
+    await boxes.there.put(deleted(asked("3", in_thread="b")))
+    counts.append(await boxes.there.waiting())
+
+    assert counts == [0, 3, 2, 2, 1]
