@@ -1,0 +1,151 @@
+"""What has to be remembered: conversations, questions on their way, and what people decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from core.model import (
+    Conversation,
+    Deed,
+    Delivery,
+    MessageRef,
+    Policy,
+    Question,
+    Signal,
+    Tally,
+    Task,
+    ThreadRef,
+    Turn,
+    Vote,
+    WorkspaceRef,
+)
+
+
+class ConversationStore(Protocol):
+    """Remembers conversations for a time; each append restarts the clock. Raises `StoreUnavailable`."""
+
+    async def load(self, thread: ThreadRef) -> Conversation | None:
+        """Give the conversation; None if there is none, if it has expired or cannot be read any more."""
+        ...
+
+    async def append(self, thread: ThreadRef, turn: Turn) -> None:
+        """Add a turn; one with the same `question_ref` is kept once, where it stood, with the newer text."""
+        ...
+
+    async def remove(self, question_ref: MessageRef) -> bool:
+        """Take one turn out; say whether it was there."""
+        ...
+
+    async def forget(self, thread: ThreadRef) -> bool:
+        """Remove the whole conversation; say whether there was one."""
+        ...
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove every turn that a person has asked for in a workspace; give their number."""
+        ...
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove every conversation of a workspace; give their number."""
+        ...
+
+
+class Inbox(Protocol):
+    """Holds questions until they are answered: one at a time of each thread, in order. Raises `StoreUnavailable`."""
+
+    async def put(self, signal: Signal) -> bool:
+        """Take a signal; False if it changes nothing, as it was seen before or is about nothing that is known.
+
+        A question is known by its message and revision, so putting it again is harmless. An edit or a deletion that
+        comes before its question, since two processes raced, is remembered for a while.
+        """
+        ...
+
+    def claim(self) -> AbstractAsyncContextManager[Task]:
+        """Wait for the next task, and hold its thread.
+
+        Leaving normally settles the task. Raising returns it, to be given out again after a delay, or to be laid aside
+        as dead after the last attempt; being cancelled returns it at once and counts for nothing. What happens to the
+        question meanwhile is told by `cancelled`.
+        """
+        ...
+
+    async def keep(self, task: Task) -> bool:
+        """Keep the words of a task that is held for a while longer than usual, so that `Retried` can find them.
+
+        False if the task is no longer ours.
+        """
+        ...
+
+    async def waiting(self) -> int:
+        """Count the questions that wait for their turn, those that wait for another attempt among them."""
+        ...
+
+
+class Deliveries(Protocol):
+    """Remembers which of the platform's messages belong to a question. Raises `StoreUnavailable`."""
+
+    async def record(self, task: Task, delivery: Delivery) -> bool:
+        """Put *delivery* in the place of what was recorded; False if the task is no longer ours."""
+        ...
+
+
+class PolicyStore(Protocol):
+    """Keeps what moderators have set, until they change it. Raises `StoreUnavailable`."""
+
+    async def load(self, home: WorkspaceRef) -> Policy:
+        """Give the policy of a workspace; the usual one if nothing was ever set, or it cannot be read any more."""
+        ...
+
+    async def save(self, home: WorkspaceRef, policy: Policy) -> None:
+        """Put *policy* in the place of the one before."""
+        ...
+
+
+class AuditLog(Protocol):
+    """Remembers what moderators did, for a time. Raises `StoreUnavailable`."""
+
+    async def record(self, home: WorkspaceRef, deed: Deed) -> None:
+        """Note a deed."""
+        ...
+
+    async def recent(self, home: WorkspaceRef, *, limit: int) -> Sequence[Deed]:
+        """Give at most *limit* deeds, newest first."""
+        ...
+
+
+class VoteStore(Protocol):
+    """Counts what readers think of answers, for a time. Raises `StoreUnavailable`."""
+
+    async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
+        """Put somebody's vote on an answer in the place of the one before."""
+        ...
+
+    async def count(self, home: WorkspaceRef) -> Tally:
+        """Count the votes of a workspace."""
+        ...
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove every vote of a person in a workspace; give their number."""
+        ...
+
+
+class Quota(Protocol):
+    """Bounds how much one person, or one thread, may ask in a time. Raises `StoreUnavailable`."""
+
+    async def spend(self, question: Question) -> float:
+        """Count a question, the same one once; give the seconds until it may be asked, 0 if it may be now."""
+        ...
+
+
+class Memo(Protocol):
+    """Remembers for a time what was said or done last, so that it is not repeated. Raises `StoreUnavailable`."""
+
+    async def changed(self, key: str, value: str) -> bool:
+        """Note *value* under *key*; say whether there was none or another. Of several at once, one hears yes."""
+        ...
+
+    async def forget(self, key: str) -> None:
+        """Take a note back, as what it speaks of could not be done after all."""
+        ...

@@ -1,0 +1,32 @@
+"""Where answers appear."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+
+
+class Surface(Protocol):
+    """A platform where people read answers."""
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Draw *progress* until its last item, the `Answer`, which replaces all that was shown before."""
+        ...
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; doing it twice is no error."""
+        ...
+
+    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
+        """Read at most *limit* newest messages of a thread, oldest first."""
+        ...
+
+
+class ChatSurface(Surface, Protocol):
+    """A platform where questions can be deleted, by those who asked them or by others."""
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless others have replied to it; doing it twice is no error."""
+        ...
