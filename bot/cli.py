@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from bot.outcome import report
+from bot.roles import Role
 
 app = typer.Typer(
     name="footnote",
@@ -105,6 +106,23 @@ def evaluate(
         return evaluate_cases(cases, as_json=as_json)
 
     raise typer.Exit(report(run, as_json=as_json))
+
+
+@app.command()
+def run(
+    roles: Annotated[
+        list[Role] | None,
+        typer.Argument(metavar="[ROLE]...", help="What this process does; without any, everything that is configured."),
+    ] = None,
+) -> None:
+    """Run the bot. Ctrl-C or SIGTERM stops it: the first finishes what is being answered."""
+
+    def run() -> int:
+        from bot.commands.run import run_bot
+
+        return run_bot(roles or ())
+
+    raise typer.Exit(report(run))
 
 
 @app.command()

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_")
+PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_")
 BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR"}
 """Names that the tests and benchmarks read, and nothing else does."""
 ALIKE = 0.85

@@ -31,6 +31,7 @@ ABOUT = {
     "Can I use my own documents?": "ingesting",
     "What happens when nothing relevant is found?": "answers",
     "Can I use it on Discord?": "connecting",
+    "How do I invite the bot?": "discord",
     "How do I connect Redis?": "connecting",
     "What are the exit codes?": "asking",
 }

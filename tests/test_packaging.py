@@ -13,6 +13,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from bot.roles import Role
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 PACKAGES = ("adapters", "bot", "core")
@@ -111,9 +113,11 @@ def test_tests_run_with_the_versions_that_are_deployed() -> None:
 
 
 def test_the_procfile_starts_commands_that_exist() -> None:
-    """Every process of the Procfile is a command of the command line."""
+    """Every process of the Procfile is a command of the command line, with roles that there are."""
     lines = (ROOT / "Procfile").read_text().splitlines()
-    commands = [match[1] for line in lines if (match := re.fullmatch(r"\w+: python -m bot (\w+)", line))]
+    found = [match for line in lines if (match := re.fullmatch(r"\w+: python -m bot (\w+)((?: \w+)*)", line))]
+    commands = [match[1] for match in found]
+    assert {role for match in found for role in match[2].split()} <= set(Role)
     helps = [
         subprocess.run([sys.executable, "-m", "bot", command, "--help"], cwd=ROOT, capture_output=True, check=False)
         for command in commands

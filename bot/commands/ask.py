@@ -42,7 +42,7 @@ class Asked:
             author=Person(id="local"),
             asked_at=datetime.now(UTC),
             visibility="private" if self.thread is None else "thread",
-            scope=Scope(sources=self.sources, chapters=self.chapters, open_at=datetime.now(UTC)),
+            scope=Scope(sources=self.sources, chapters=self.chapters),
             top_k=settings.top_k if self.top_k is None else self.top_k,
             relevance_threshold=settings.relevance_threshold if self.threshold is None else self.threshold,
             **optional,

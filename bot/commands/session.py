@@ -14,7 +14,7 @@ from bot.data_folder import hold
 from bot.logs import logger_to
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.wiring import App, assemble
-from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone
+from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone, unobserved
 from core.model import without_controls
 
 Result = TypeVar("Result")
@@ -27,6 +27,7 @@ class Session:
     settings: Settings
     app: App
     runner: asyncio.Runner
+    observer: Observer
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Do asynchronous work; Ctrl-C cancels it and raises `KeyboardInterrupt`."""
@@ -34,19 +35,21 @@ class Session:
 
 
 @contextlib.contextmanager
-def session(command: str, *, memory: bool = False, tells_slips: bool = True) -> Generator[Session]:
-    """Open everything a command needs, and close it again however the command ends."""
+def session(
+    command: str, *, memory: bool = False, tells_slips: bool = True, observer: Observer = unobserved
+) -> Generator[Session]:
+    """Open everything a command needs, and close it again however the command ends; *observer* hears of events too."""
     settings = read_settings()
     for slip in slips_of_settings() if tells_slips else ():
         if slip.meant:  # the others may be somebody else's, and the doctor names them
             sys.stderr.write(f"{slip}\n")
     alone = not settings.is_shared
     with hold(settings.data_dir, command=command, alone=alone) as folder, asyncio.Runner() as runner:
-        observer = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once())
-        opened = assemble(settings, memory=memory, observer=observer)
+        told = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once(), observer)
+        opened = assemble(settings, memory=memory, observer=told)
         app = runner.run(_enter(opened.__aenter__))
         try:
-            yield Session(settings, app, runner)
+            yield Session(settings, app, runner, told)
         finally:
             runner.run(opened.__aexit__(None, None, None))
 

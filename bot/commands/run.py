@@ -1,0 +1,42 @@
+"""`footnote run`: the bot, until it is stopped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+
+from bot.app import Bot
+from bot.commands.ask import check_searchable
+from bot.commands.session import Session, session
+from bot.outcome import OK
+from bot.roles import Role, shares
+from bot.settings import read_settings
+from core.events import Connected, ConnectionLost, Event
+from core.model import Scope, without_controls
+
+
+def run_bot(named: Collection[Role]) -> int:
+    """Listen and answer; a first signal stops in good order, a second one at once."""
+    chosen = shares(named, read_settings())
+    with session("footnote run", memory=True, observer=_tell) as opened:
+        opened.run(check_searchable(opened.app.index, Scope()))
+        opened.run(_work(opened, chosen))
+    return OK
+
+
+async def _work(opened: Session, chosen: Collection[Role]) -> None:
+    stores = opened.app.stores
+    assert stores is not None  # noqa: S101 - the session was opened with memory
+    await Bot(opened.settings, opened.app.agent, stores, opened.observer).run(chosen)
+
+
+def _tell(event: Event) -> None:
+    """Say what the person who started it wants to see; everything else is in the log."""
+    match event:
+        case Connected(platform, name):
+            line = f"{platform}: connected as {name}. Ctrl-C stops."
+        case ConnectionLost(platform, attempt, reason):
+            line = f"{platform}: no connection ({reason}); trying again, attempt {attempt}."
+        case _:
+            return
+    sys.stderr.write(f"{without_controls(line)}\n")

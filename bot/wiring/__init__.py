@@ -1,0 +1,116 @@
+"""Puts the product together from the settings; the only place that names adapters."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.settings import Settings
+from bot.wiring.check import Check
+from bot.wiring.discord import Discord
+from bot.wiring.services import Services
+from bot.wiring.stores import Stores, check_stores, open_stores
+from core.agent import Agent, Limits
+from core.errors import Misconfigured
+from core.events import Observer, unobserved
+from core.ingest import Ingestion
+from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
+from core.responder import Responder
+
+__all__ = ["App", "Check", "assemble", "folder", "surface"]
+
+RETRY_WAIT = 0.5  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The assembled product, until the end of the context that made it."""
+
+    responder: Responder
+    agent: Agent
+    ingestion: Ingestion
+    index: PassageIndex
+    stores: Stores | None
+    checks: tuple[Check, ...]
+
+    @property
+    def conversations(self) -> ConversationStore | None:
+        """What is remembered, if anything is."""
+        return self.stores.conversations if self.stores else None
+
+
+@contextlib.asynccontextmanager
+async def assemble(
+    settings: Settings, *, memory: bool = False, observer: Observer = unobserved, retry_wait: float = RETRY_WAIT
+) -> AsyncGenerator[App]:
+    """Build everything; the stores only where *memory* is wanted, since they may be a server of ours.
+
+    Nothing is reached before it is needed, so that a service that is down costs only what needs it. One that fails is
+    asked again after about *retry_wait* seconds, then after twice as many, and so on.
+    """
+    from core.retrieval import HybridRetriever
+
+    async with contextlib.AsyncExitStack() as stack:
+        services = Services(settings, observer, retry_wait, stack)
+        embedder = services.embedder()
+        reranker = services.reranker()
+        index = services.index(embedder)
+        retriever = HybridRetriever(embedder, index, clock=time.monotonic, reranker=reranker, observer=observer)
+        agent = Agent(
+            services.chat_model(embedder),
+            retriever,
+            clock=time.monotonic,
+            observer=observer,
+            limits=Limits(excerpt_characters=settings.excerpt_characters, history_tokens=settings.history_tokens),
+            prices=settings.prices,
+        )
+        stores = await stack.enter_async_context(open_stores(settings)) if memory else None
+        conversations = stores.conversations if stores else None
+        yield App(
+            responder=Responder(agent, conversations, now=lambda: datetime.now(UTC), observer=observer),
+            agent=agent,
+            ingestion=Ingestion(index, embedder),
+            index=index,
+            stores=stores,
+            checks=(*services.checks, *_last_checks(settings, index, observer)),
+        )
+
+
+def _last_checks(settings: Settings, index: PassageIndex, observer: Observer) -> Iterator[Check]:
+    """Look at the store, at what there is to search, and at the platforms."""
+    yield Check("conversations", lambda: check_stores(settings), "REDIS_URL" if settings.redis_url else None)
+    yield Check("index", lambda: _check_contents(index), "QDRANT_URL" if settings.qdrant_url else None)
+    if settings.discord_token is not None:
+        yield Discord(settings, observer).check()
+
+
+async def _check_contents(index: PassageIndex) -> str:
+    outline = await index.outline()
+    if not outline.passages:
+        raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
+    return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
+
+
+def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
+    """Give a folder or file as a source of documents."""
+    from adapters.documents.folder import Folder
+
+    return Folder(path, name=name, base_url=base_url)
+
+
+def surface(*, as_json: bool = False) -> Surface:
+    """Choose how the terminal shows answers: JSON if asked for, rich on a screen, plain in a pipe."""
+    from adapters.terminal import JsonSurface, PlainSurface, ScreenSurface
+
+    if as_json:
+        return JsonSurface(sys.stdout)
+    if not sys.stdout.isatty():
+        return PlainSurface(sys.stdout)
+    from rich.console import Console
+
+    return ScreenSurface(Console())

@@ -1,0 +1,148 @@
+"""Discord: a client that listens, and one that speaks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from bot.settings import Settings, revealed
+from bot.wiring.check import Check
+from bot.wiring.stores import Stores
+from core.errors import StoreUnavailable
+from core.events import Connected, ConnectionLost, Observer
+from core.model import ThreadRef, WorkspaceRef
+from core.moderation import Moderation
+from core.ports import ChatSurface, Deliveries, Inbox
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient
+
+    from adapters.discord.connection import Patience
+    from adapters.discord.desk import Desk
+
+PLATFORM = "discord"
+NAME = "Discord"
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """What answers, once it has logged in."""
+
+    surface: ChatSurface
+    log_in: Callable[[], Coroutine[Any, Any, None]]
+
+
+class Discord:
+    """What the settings say of Discord; the token is there."""
+
+    def __init__(self, settings: Settings, observer: Observer) -> None:
+        self._settings = settings
+        self._observer = observer
+        self._token = revealed(settings.discord_token) or ""
+        self._announcing: asyncio.Task[None] | None = None
+
+    async def listen(self, stores: Stores, inbox: Inbox) -> None:
+        """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
+        from adapters.discord.connection import stay_connected
+
+        await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
+
+    @contextlib.asynccontextmanager
+    async def speaker(self, deliveries: Deliveries) -> AsyncGenerator[Speaker]:
+        """Give what answers there; it has to log in first."""
+        from discord import AutoShardedClient
+
+        from adapters.discord.surface import DiscordSurface
+
+        async with self._client(AutoShardedClient) as client:
+            surface = DiscordSurface(client, reads_all=self._settings.discord_message_content, deliveries=deliveries)
+            yield Speaker(surface, partial(self._log_in, client))
+
+    async def _log_in(self, client: AutoShardedClient) -> None:
+        from adapters.discord.connection import log_in
+
+        await log_in(client, self._token, self._patience())
+
+    def _patience(self) -> Patience:
+        from adapters.discord.connection import Patience
+
+        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+
+    def check(self) -> Check:
+        """Give what the doctor looks at."""
+        return Check("discord", self._look, "DISCORD_TOKEN")
+
+    async def _look(self) -> str:
+        from discord import AutoShardedClient
+
+        from adapters.discord.health import check
+
+        return await check(self._client(AutoShardedClient), self._token)
+
+    def _listener(self, stores: Stores, inbox: Inbox) -> AutoShardedClient:
+        from adapters.discord.desk import Desk
+        from adapters.discord.listener import Listener
+        from core.self_service import SelfService
+
+        now = partial(datetime.now, UTC)
+        desk = Desk(
+            inbox=inbox,
+            self_service=SelfService(stores.conversations, stores.votes),
+            moderation=Moderation(stores.policies, stores.audit, stores.conversations, now=now),
+            votes=stores.votes,
+            memo=stores.memo,
+            terms=self._settings.terms,
+            now=now,
+        )
+        return self._client(
+            Listener,
+            inbox=inbox,
+            terms=self._settings.terms,
+            setup=partial(self._set_up, desk),
+            policies=stores.policies,
+            memo=stores.memo,
+            askers=partial(_askers, stores),
+            purge=partial(_purge, stores),
+        )
+
+    async def _set_up(self, desk: Desk, client: AutoShardedClient) -> None:
+        """Bring the commands, and tell when the client is there."""
+        from adapters.discord.commands import install
+
+        await install(client, desk)
+        self._announcing = asyncio.create_task(self._announce(client))
+
+    async def _announce(self, client: AutoShardedClient) -> None:
+        await client.wait_until_ready()
+        self._observer(Connected(NAME, str(client.user)))
+
+    def _client(self, kind: Any, **options: Any) -> Any:
+        from adapters.discord.connection import connect
+
+        settings = self._settings
+        return connect(
+            kind,
+            message_content=settings.discord_message_content,
+            api_url=settings.discord_api_url,
+            gateway_url=settings.discord_gateway_url,
+            **options,
+        )
+
+
+async def _askers(stores: Stores, thread: ThreadRef) -> Collection[str] | None:
+    """Say who has asked in a thread; None where nobody can know."""
+    try:
+        conversation = await stores.conversations.load(thread)
+    except StoreUnavailable:
+        return None
+    return {turn.author_id for turn in conversation.turns} if conversation else None
+
+
+async def _purge(stores: Stores, home: WorkspaceRef) -> None:
+    """Forget a workspace that the bot was removed from."""
+    await stores.conversations.forget_workspace(home)

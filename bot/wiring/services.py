@@ -1,0 +1,131 @@
+"""The services that answers are made with."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from bot.settings import OFF, Settings, revealed
+from bot.wiring.check import Check
+from core.events import Observer
+from core.ports import ChatModel, Embedder, PassageIndex, Reranker
+
+
+class Services:
+    """Chooses each part by the settings: the service where there is a key or an address, what is built in otherwise."""
+
+    def __init__(
+        self, settings: Settings, observer: Observer, retry_wait: float, stack: contextlib.AsyncExitStack
+    ) -> None:
+        self._settings = settings
+        self._observer = observer
+        self._retry_wait = retry_wait
+        self._stack = stack
+        self.checks: list[Check] = []
+
+    def chat_model(self, embedder: Embedder) -> ChatModel:
+        """Give what writes answers."""
+        settings = self._settings
+        if not settings.has_chat_model:
+            from adapters.extractive import ExtractiveModel
+
+            self.checks.insert(0, Check("chat model", _says("none is configured; answers quote the documents")))
+            return ExtractiveModel(embedder)
+        from adapters.openai import OpenAIChat
+        from adapters.openai.chat import RETRIES
+
+        model = OpenAIChat(
+            settings.openai_model,
+            api_key=revealed(settings.openai_key) or "",
+            base_url=settings.openai_url,
+            retries=RETRIES.after(self._retry_wait),
+            observer=self._observer,
+        )
+        self._stack.push_async_callback(model.aclose)
+        self.checks.insert(0, Check("chat model", model.check, "OPENAI_BASE_URL"))
+        return model
+
+    def embedder(self) -> Embedder:
+        """Give what makes vectors."""
+        settings = self._settings
+        key = revealed(settings.cohere_key)
+        if key is None:
+            from adapters.minilm import MiniLM
+
+            built_in = MiniLM(settings.data_dir / "models")
+            self.checks.append(Check("embedder", lambda: _tried(built_in)))
+            return built_in
+        from adapters.cohere import CohereEmbedder
+        from adapters.cohere.connection import RETRIES
+
+        embedder = CohereEmbedder(
+            settings.cohere_embed_model,
+            dimension=settings.cohere_dimension,
+            api_key=key,
+            base_url=settings.cohere_url,
+            retries=RETRIES.after(self._retry_wait),
+            observer=self._observer,
+        )
+        self._stack.push_async_callback(embedder.aclose)
+        self.checks.append(Check("embedder", embedder.check, "COHERE_BASE_URL"))
+        return embedder
+
+    def reranker(self) -> Reranker | None:
+        """Give what puts passages in order, if anything does."""
+        settings = self._settings
+        key = revealed(settings.cohere_key)
+        if key is None or settings.cohere_rerank_model == OFF:
+            return None
+        from adapters.cohere import CohereReranker
+        from adapters.cohere.connection import RETRIES
+
+        reranker = CohereReranker(
+            settings.cohere_rerank_model,
+            api_key=key,
+            base_url=settings.cohere_url,
+            retries=RETRIES.after(self._retry_wait),
+            observer=self._observer,
+        )
+        self._stack.push_async_callback(reranker.aclose)
+        self.checks.append(Check("reranker", reranker.check, "COHERE_BASE_URL"))
+        return reranker
+
+    def index(self, embedder: Embedder) -> PassageIndex:
+        """Give what is searched."""
+        settings = self._settings
+        if settings.qdrant_url is None:
+            from adapters.qdrant import EdgeIndex
+
+            built_in = EdgeIndex(settings.data_dir / "index", embedder=embedder.name, dimension=embedder.dimension)
+            self._stack.push_async_callback(built_in.aclose)
+            return built_in
+        from adapters.qdrant import ServerIndex
+        from adapters.qdrant.server import RETRIES
+
+        index = ServerIndex(
+            settings.qdrant_url,
+            embedder=embedder.name,
+            dimension=embedder.dimension,
+            collection=settings.qdrant_collection,
+            api_key=revealed(settings.qdrant_key),
+            retries=RETRIES.after(self._retry_wait),
+            observer=self._observer,
+        )
+        self._stack.push_async_callback(index.aclose)
+        self.checks.append(Check("qdrant", index.check, "QDRANT_URL"))
+        return index
+
+
+def _says(line: str) -> Callable[[], Awaitable[str]]:
+    """Make a look that finds the same every time."""
+
+    async def look() -> str:
+        return line
+
+    return look
+
+
+async def _tried(embedder: Embedder) -> str:
+    """Let an embedder of this process do its work once."""
+    await embedder.embed_query("Is anybody there?")
+    return f"{embedder.name}, {embedder.dimension} numbers, in this process"

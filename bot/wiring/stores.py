@@ -1,0 +1,107 @@
+"""What is kept on the given server, or by a private one in the data folder."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.settings import Settings, revealed
+from core.errors import Misconfigured, StoreUnavailable
+from core.ports import AuditLog, ConversationStore, Memo, PolicyStore, Quota, VoteStore
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+    from adapters.redis.inbox import RedisInbox
+    from adapters.redis.seal import Seal
+
+MINUTE = 60.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Everything that outlives a process; the `url` is the server's, with its password."""
+
+    url: str
+    client: Redis
+    seal: Seal
+    conversations: ConversationStore
+    policies: PolicyStore
+    audit: AuditLog
+    votes: VoteStore
+    quota: Quota
+    memo: Memo
+
+    @contextlib.asynccontextmanager
+    async def inbox(self) -> AsyncGenerator[RedisInbox]:
+        """Open the inbox, with connections of its own for reads that wait."""
+        from adapters.redis.connection import connect
+        from adapters.redis.inbox import RedisInbox
+        from adapters.redis.ledger import Ledger
+
+        async with contextlib.AsyncExitStack() as stack:
+            blocking = connect(self.url, blocking=True)
+            stack.push_async_callback(blocking.aclose)
+            yield await stack.enter_async_context(RedisInbox(Ledger(self.client, blocking, seal=self.seal)))
+
+
+@contextlib.asynccontextmanager
+async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
+    """Reach the server, or start the private one, until the end of the context."""
+    from adapters.redis.audit import RedisAudit
+    from adapters.redis.conversations import RedisConversations
+    from adapters.redis.memo import RedisMemo
+    from adapters.redis.policies import RedisPolicies
+    from adapters.redis.quota import RedisQuota
+    from adapters.redis.seal import Seal
+    from adapters.redis.votes import RedisVotes
+
+    key = revealed(settings.secret_key)
+    seal = Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / "secret.key")
+    often = settings.questions_per_minute
+    async with _open_client(settings) as (url, client):
+        yield Stores(
+            url,
+            client,
+            seal,
+            conversations=RedisConversations(client, ttl=settings.conversation_ttl, seal=seal),
+            policies=RedisPolicies(client),
+            audit=RedisAudit(client),
+            votes=RedisVotes(client),
+            quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
+            memo=RedisMemo(client),
+        )
+
+
+async def check_stores(settings: Settings) -> str:
+    """Say what keeps the conversations, and whether it may be used."""
+    from adapters.redis.address import Address
+    from adapters.redis.failure import UNREACHABLE
+    from adapters.redis.health import check
+
+    async with _open_client(settings) as (url, client):
+        if settings.redis_url is None:
+            return await check(client, "a private socket in the data folder")
+        address = str(Address.parse(url))
+        try:
+            return await check(client, address)
+        except StoreUnavailable as error:
+            if str(error) != UNREACHABLE:
+                raise
+            raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
+
+
+@contextlib.asynccontextmanager
+async def _open_client(settings: Settings) -> AsyncGenerator[tuple[str, Redis]]:
+    from adapters.redis.connection import connect
+    from adapters.redis.server import PrivateServer
+
+    async with contextlib.AsyncExitStack() as stack:
+        url = revealed(settings.redis_url)
+        if url is None:
+            url = await stack.enter_async_context(PrivateServer(settings.data_dir / "store"))
+        client = connect(url)
+        stack.push_async_callback(client.aclose)
+        yield url, client
