@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 from core.events import (
     Answered,
+    CommandsFailed,
     Connected,
     ConnectionLost,
     Event,
@@ -50,7 +51,7 @@ def _is_trouble(event: Event) -> bool:
     match event:
         case StateChanged(error_type=error_type):
             return error_type in ("retrieval", "generation")
-        case MemoryFailed() | Retried() | ServiceFailed() | TaskFailed() | ConnectionLost():
+        case MemoryFailed() | Retried() | ServiceFailed() | TaskFailed() | ConnectionLost() | CommandsFailed():
             return True
         case _:
             return False
@@ -66,7 +67,7 @@ def _fields(event: Event) -> dict[str, Any]:
     fields = asdict(event)
     if isinstance(event, ToolCalled):
         fields["arguments"] = _masked(event.arguments)
-    if not isinstance(event, Retried | ServiceFailed | Connected | ConnectionLost):
+    if not isinstance(event, Retried | ServiceFailed | Connected | ConnectionLost | CommandsFailed):
         fields["question"] = str(event.question)
     if isinstance(event, TokensUsed | Answered):
         del fields["usage"]

@@ -137,6 +137,14 @@ class ConnectionLost:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class CommandsFailed:
+    """A platform did not take the commands that have changed; those of before still work."""
+
+    platform: str
+    reason: str
+
+
 Event: TypeAlias = (
     StateChanged
     | ToolCalled
@@ -149,6 +157,7 @@ Event: TypeAlias = (
     | TaskFailed
     | Connected
     | ConnectionLost
+    | CommandsFailed
 )
 Observer: TypeAlias = Callable[[Event], None]
 

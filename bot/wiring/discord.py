@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from bot.settings import Settings, revealed
 from bot.wiring.check import Check
 from bot.wiring.stores import Stores
 from core.errors import StoreUnavailable
-from core.events import Connected, ConnectionLost, Observer
+from core.events import CommandsFailed, Connected, ConnectionLost, Observer
 from core.model import ThreadRef, WorkspaceRef
 from core.moderation import Moderation
 from core.ports import ChatSurface, Deliveries, Inbox
+from core.sentences import Practices
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -90,14 +92,17 @@ class Discord:
         from core.self_service import SelfService
 
         now = partial(datetime.now, UTC)
+        moderation = Moderation(stores.policies, stores.audit, stores.conversations, now=now)
         desk = Desk(
             inbox=inbox,
-            self_service=SelfService(stores.conversations, stores.votes),
-            moderation=Moderation(stores.policies, stores.audit, stores.conversations, now=now),
+            self_service=SelfService(stores.conversations, stores.votes, moderation),
+            moderation=moderation,
             votes=stores.votes,
             memo=stores.memo,
-            terms=self._settings.terms,
             now=now,
+            terms=self._settings.terms,
+            practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
+            unregistered=lambda reason: self._observer(CommandsFailed(NAME, reason)),
         )
         return self._client(
             Listener,
@@ -132,6 +137,15 @@ class Discord:
             gateway_url=settings.discord_gateway_url,
             **options,
         )
+
+
+def _readers(settings: Settings) -> Iterator[str]:
+    """Name the services that are given what people ask."""
+    if settings.has_chat_model:
+        where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
+        yield f"the chat model {settings.openai_model} ({where})"
+    if settings.cohere_key is not None:
+        yield "Cohere"
 
 
 async def _askers(stores: Stores, thread: ThreadRef) -> Collection[str] | None:
