@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from discord import Permissions, User
-from discord.app_commands import Command, Group, describe
+from discord.app_commands import AppCommandContext, Command, Group, describe
 from discord.utils import format_dt
 
 from adapters.discord.desk import Desk
@@ -31,6 +31,7 @@ def admin_group(desk: Desk) -> Group:
         name=NAME,
         description="How the bot works in this server.",
         guild_only=True,
+        allowed_contexts=AppCommandContext(guild=True, dm_channel=False, private_channel=False),
         default_permissions=Permissions(manage_guild=True),
     )
     for command in (_status(desk), _pause(desk), _resume(desk), _forget(desk)):

@@ -11,7 +11,13 @@ from tests.servers.discord.guilds import Guild, User
 from tests.servers.discord.intents import Intent
 from tests.servers.discord.interactions import Asked, Interaction
 from tests.servers.discord.messages import Message
-from tests.servers.discord.payloads import guild_payload, interaction_payload, message_payload, role_payload
+from tests.servers.discord.payloads import (
+    guild_payload,
+    interaction_payload,
+    message_payload,
+    role_payload,
+    user_payload,
+)
 from tests.servers.discord.permissions import INVITED, NOTHING, Overwrite, Permission
 from tests.servers.discord.platform import Event, Platform
 from tests.servers.discord.posting import Marks, create, delete, edit, react, tell, tell_channel, unreact
@@ -43,16 +49,21 @@ class Acting:
         self.platform.member(guild, self.platform.bot, permissions)
         self.platform.tell(Event("GUILD_CREATE", guild_payload(self.platform, guild), guild.id, Intent.GUILDS))
 
+    def lose(self, guild: Guild) -> None:
+        """Let an outage take a guild away from the bot, which stays a member."""
+        data = {"id": str(guild.id), "unavailable": True}
+        self.platform.tell(Event("GUILD_DELETE", data, guild.id, Intent.GUILDS))
+
     def kick_bot(self, guild: Guild) -> None:
         """Throw the bot out."""
         del guild.members[self.platform.bot.id]
         self.platform.tell(Event("GUILD_DELETE", {"id": str(guild.id)}, guild.id, Intent.GUILDS))
 
     def add_channel(
-        self, guild: Guild, name: str = "general", *, forum: bool = False, tags: Iterable[str] = ()
+        self, guild: Guild, name: str = "general", *, forum: bool = False, voice: bool = False, tags: Iterable[str] = ()
     ) -> Channel:
-        """Make a channel of text, or a forum with tags."""
-        kind = ChannelKind.FORUM if forum else ChannelKind.TEXT
+        """Make a channel of text, one for voices with a chat beside it, or a forum with tags."""
+        kind = ChannelKind.FORUM if forum else ChannelKind.VOICE if voice else ChannelKind.TEXT
         channel = Channel(self.platform.new_id(), kind, guild.id, name)
         channel.tags = {self.platform.new_id(): tag for tag in tags}
         self.platform.channels[channel.id] = channel
@@ -188,13 +199,16 @@ class Acting:
         channel = self.platform.channels[shown.channel_id]
         return self._interact(user, channel, Asked.MODAL, data, message_id=shown.message_id)
 
-    def slash(self, user: User, channel: Channel, command: str, **options: str | int | bool) -> Interaction:
-        """Use a slash command, such as `ask` or `footnote-admin status`, with its options."""
+    def slash(self, user: User, channel: Channel, command: str, **options: str | int | bool | User) -> Interaction:
+        """Use a slash command, such as `ask` or `footnote-admin status`, with its options; people can be among them."""
         name, *rest = command.split()
         registered = self._registered(channel, name, SLASH)
         declared: list[Json] = registered["options"]
         data: Json = {"id": registered["id"], "name": name, "type": SLASH}
         data["options"] = _options(declared, rest, options)
+        people = [option for option in options.values() if isinstance(option, User)]
+        if people:
+            data["resolved"] = {"users": {str(person.id): user_payload(person) for person in people}}
         return self._interact(user, channel, Asked.COMMAND, data)
 
     def menu(self, user: User, message: Message, name: str) -> Interaction:
@@ -248,11 +262,12 @@ def _filled(part: Json, values: Mapping[str, str | list[str]]) -> Json:
     return {**answer, "custom_id": part.get("custom_id"), key: value}
 
 
-def _options(declared: list[Json], path: list[str], given: Mapping[str, str | int | bool]) -> list[Json]:
+def _options(declared: list[Json], path: list[str], given: Mapping[str, str | int | bool | User]) -> list[Json]:
     """Write the options of a command, those of a subcommand inside of it."""
     by_name = {option["name"]: option for option in declared}
     if path:
         kind = by_name[path[0]]["type"]
         inner = _options(by_name[path[0]].get("options", []), path[1:], given)
         return [{"name": path[0], "type": kind, "options": inner}]
-    return [{"name": name, "type": by_name[name]["type"], "value": value} for name, value in given.items()]
+    values = {name: str(value.id) if isinstance(value, User) else value for name, value in given.items()}
+    return [{"name": name, "type": by_name[name]["type"], "value": value} for name, value in values.items()]

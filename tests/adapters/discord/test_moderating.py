@@ -1,0 +1,165 @@
+"""The commands of moderators: what they say, what they do, and that nobody else can use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from adapters.discord.moderating import NAME
+from core import sentences
+from core.model import Complaint, Deed, Person, Vote
+from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.office import Office, home, thread_ref
+from tests.builders import NOON
+from tests.servers.discord import DiscordServer, Message, Permission, User
+
+REFUSED = "Only moderators may do that. Ask one of them."
+EVERYTHING: Mapping[str, str] = {"what": "everything"}
+ORDERS: dict[str, Mapping[str, str | bool]] = {
+    "status": {},
+    "pause": {},
+    "resume": {},
+    "forget": {"what": "everything", "confirm": True},
+}
+
+
+@pytest.fixture(name="office")
+def _office(server: DiscordServer) -> Office:
+    return Office(server)
+
+
+@pytest.fixture(name="boss")
+def _boss(server: DiscordServer, place: Place) -> User:
+    return server.add_member(place.guild, "Bo*ss*", permissions=Permission.MANAGE_GUILD)
+
+
+async def ordered(office: Office, by: User, place: Place, order: str, **options: str | bool | User) -> Message:
+    """Give an order in the channel, and wait for what is said."""
+    return await office.told(office.server.slash(by, place.channel, f"{NAME} {order}", **options))
+
+
+@pytest.mark.promise("moderators-only")
+@pytest.mark.parametrize("order", ORDERS)
+async def test_an_order_by_anybody_else_is_refused(office: Office, place: Place, order: str) -> None:
+    """Whatever a server's settings show to whom; nothing is done, and only that person hears of it."""
+    async with office.open():
+        told = await ordered(office, place.ada, place, order, **ORDERS[order])
+
+    assert (told.content, told.seen_by) == (REFUSED, place.ada.id)
+    assert await office.audit.recent(home(place.guild.id), limit=9) == ()
+
+
+async def test_the_commands_are_shown_to_moderators_only(office: Office) -> None:
+    """In servers, to whoever may manage the server, unless its settings say otherwise."""
+    async with office.open():
+        pass
+    command = next(one for one in office.server.platform.commands[None] if one["name"] == NAME)
+
+    assert (command["default_member_permissions"], command["contexts"]) == (int(Permission.MANAGE_GUILD), [0])
+    assert [option["name"] for option in command["options"]] == ["status", "pause", "resume", "forget"]
+
+
+async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office, place: Place, boss: User) -> None:
+    """Doing it twice is told."""
+    async with office.open():
+        told = [(await ordered(office, boss, place, order)).content for order in ("pause", "pause", "resume", "resume")]
+
+    by = Person(id=str(boss.id), name="Bo*ss*")
+    assert told == [
+        sentences.paused(is_new=True),
+        sentences.paused(is_new=False),
+        sentences.resumed(is_new=True),
+        sentences.resumed(is_new=False),
+    ]
+    assert await office.audit.recent(home(place.guild.id), limit=9) == (
+        Deed(by=by, did="resume", at=NOON),
+        Deed(by=by, did="pause", at=NOON),
+    )
+
+
+async def test_the_status_says_how_things_are(office: Office, place: Place, boss: User) -> None:
+    """Names are shown as they are, times as each reader's own, and what the bot may not do here."""
+    vote = Vote(answer_id="a", person_id="1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON)
+    await office.votes.cast(home(place.guild.id), vote)
+    office.server.deny(place.channel, Permission.ADD_REACTIONS | Permission.SEND_MESSAGES_IN_THREADS)
+    async with office.open():
+        await ordered(office, boss, place, "pause")
+        told = await ordered(office, boss, place, "status")
+
+    moment = f"<t:{int(NOON.timestamp())}:R>"
+    assert told.content.split("\n") == [
+        rf"Paused by Bo\*ss\* {moment}.",
+        rf"- {moment}: Bo\*ss\*, pause",
+        "Votes: 0 helpful, 1 not helpful.",
+        "Waiting: 0 questions.",
+        "I lack these permissions here: Add Reactions, Send Messages in Threads.",
+    ]
+    assert told.seen_by == boss.id
+
+
+async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: Place, boss: User) -> None:
+    """No deed is listed where there was none."""
+    async with office.open():
+        told = await ordered(office, boss, place, "status")
+
+    assert told.content.split("\n") == [
+        "Questions are answered.",
+        "Votes: 0 helpful, 0 not helpful.",
+        "Waiting: 0 questions.",
+        "I lack no permission here.",
+    ]
+
+
+async def test_moderators_forget_a_person(office: Office, place: Place, boss: User) -> None:
+    """Questions and votes, and whom it was about is noted."""
+    await office.remember(thread_ref(place.guild.id, "1", "2"), place.ada.id)
+    await office.votes.cast(
+        home(place.guild.id), Vote(answer_id="a", person_id=str(place.ada.id), is_helpful=True, at=NOON)
+    )
+    async with office.open():
+        unnamed = await ordered(office, boss, place, "forget", what="a person")
+        told = await ordered(office, boss, place, "forget", what="a person", person=place.ada)
+
+    noted = await office.audit.recent(home(place.guild.id), limit=9)
+    assert (unnamed.content, told.content) == (sentences.NOBODY_NAMED, sentences.person_forgotten(1, 1))
+    assert [(deed.did, deed.about) for deed in noted] == [("forget person", str(place.ada.id))]
+
+
+async def test_moderators_forget_a_thread(office: Office, place: Place, boss: User) -> None:
+    """The one in which they say so; both ways of saying it are noted."""
+    thread = office.server.thread_as(place.ada, place.channel, "Arms")
+    ref = thread_ref(place.guild.id, place.channel.id, thread.id)
+    here: Mapping[str, str] = {"what": "this thread"}
+    told: list[str] = []
+    async with office.open():
+        for command in (f"{NAME} forget", "forget"):
+            await office.remember(ref, place.ada.id)
+            told.append((await office.told(office.server.slash(boss, thread, command, **here))).content)
+        outside = await ordered(office, boss, place, "forget", **here)
+
+    noted = await office.audit.recent(home(place.guild.id), limit=9)
+    assert (told, outside.content) == ([sentences.thread_forgotten(was_there=True)] * 2, sentences.NOT_IN_THREAD)
+    assert [(deed.did, deed.about) for deed in noted] == [("forget thread", str(ref))] * 2
+
+
+async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office, place: Place, boss: User) -> None:
+    """The first time says what would happen."""
+    ref = thread_ref(place.guild.id, "1", "2")
+    await office.remember(ref, place.ada.id)
+    async with office.open():
+        asked = await ordered(office, boss, place, "forget", **EVERYTHING)
+        before = await office.conversations.load(ref)
+        told = await ordered(office, boss, place, "forget", **EVERYTHING, confirm=True)
+
+    assert (asked.content, told.content) == (sentences.UNCONFIRMED, sentences.everything_forgotten(1))
+    assert (before is not None, await office.conversations.load(ref)) == (True, None)
+
+
+async def test_a_store_that_is_away_is_told_in_a_sentence(office: Office, place: Place, boss: User) -> None:
+    """The reason stays inside."""
+    office.shut()
+    async with office.open():
+        told = await ordered(office, boss, place, "status")
+
+    assert told.content == f"⚠️ {sentences.AWAY}"
