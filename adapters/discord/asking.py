@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
+from adapters.discord.desk import Desk
 from adapters.discord.replying import WARNING, attempted, deferred, tell
-from adapters.discord.situation import address_of, may_open_thread, own_message, person_of, private_message
+from adapters.discord.situation import Used, address_of, may_open_thread, own_message, person_of, private_message
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, Question
 from core.sentences import BUSY
-
-if TYPE_CHECKING:
-    from adapters.discord.desk import Desk
-    from adapters.discord.situation import Used
 
 
 async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None, private: bool = False) -> None:
@@ -27,7 +23,7 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
             author=person_of(used),
             asked_at=used.created_at,
             visibility="private" if private else "thread",
-            **_terms(desk),
+            **desk.terms.model_dump(),
         )
     except InvalidInput as refused:
         await tell(used, str(refused))
@@ -46,7 +42,3 @@ async def _put(desk: Desk, used: Used, question: Question, message_id: str) -> s
     except StoreUnavailable:
         return f"{WARNING} {BUSY}"
     return None
-
-
-def _terms(desk: Desk) -> dict[str, Any]:
-    return desk.terms.model_dump()

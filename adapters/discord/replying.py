@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+
+from discord import AllowedMentions, InteractionResponseType
+from discord.http import Route
+from discord.ui import Modal
 
 from adapters.discord.markdown import PART_LIMIT
 from adapters.discord.poster import translated
+from adapters.discord.situation import Used
 from adapters.posting import PostingFailed
 from core.errors import InvalidInput, NotAllowed, StoreUnavailable
 from core.markdown import split
 from core.sentences import AWAY, BROKEN
-
-if TYPE_CHECKING:
-    from discord.ui import Modal
-
-    from adapters.discord.situation import Used
 
 WARNING = "⚠️"
 SUPPRESS_EMBEDS = 1 << 2
@@ -28,10 +27,10 @@ async def deferred(used: Used, *, private: bool) -> str | None:
     None if it is too late or was done before, as with interactions that come again: then nothing must follow.
     """
     try:
-        shown = await translated(used.response.defer(ephemeral=private, thinking=True))
+        receipt = await translated(used.response.defer(ephemeral=private, thinking=True))
     except PostingFailed:
         return None
-    return str(shown.message_id) if shown and shown.message_id else None
+    return str(receipt.message_id) if receipt and receipt.message_id else None
 
 
 async def acknowledged(used: Used) -> bool:
@@ -55,8 +54,6 @@ async def shown(used: Used, form: Modal) -> bool:
 
 async def tell(used: Used, text: str) -> None:
     """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
-    from discord import AllowedMentions, InteractionResponseType
-
     text, nobody = split(text, PART_LIMIT)[0], AllowedMentions.none()
     with suppress(PostingFailed):
         if not used.response.is_done():
@@ -95,8 +92,6 @@ async def attempted(used: Used, act: Callable[[], Awaitable[str | None]]) -> Non
 
 async def _fill(used: Used, text: str) -> None:
     """Put the text in the place of what was promised; the library's own way of it cannot suppress previews."""
-    from discord.http import Route
-
     path = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
     route = Route("PATCH", path, webhook_id=used.application_id, webhook_token=used.token)
     body: dict[str, object] = {"content": text, "flags": SUPPRESS_EMBEDS, "allowed_mentions": {"parse": []}}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import discord
 
 from adapters.discord.inbound import DIRECT_MESSAGES, PLATFORM, Place
 from core.model import Actor, Interaction, MessageRef, Person, ReplyAddress, Setting, ThreadRef, WorkspaceRef
 
-if TYPE_CHECKING:
-    import discord
-
-    Used: TypeAlias = discord.Interaction[Any]
+Used: TypeAlias = discord.Interaction[Any]
 
 DIRECT, UNKNOWN = 1, -1  # types of channels
 TOKEN_LIFE = timedelta(minutes=15) - timedelta(seconds=30)  # Discord's, less what a clock or a call may be late
@@ -20,12 +19,10 @@ DIRECT_HOME = WorkspaceRef(platform=PLATFORM, workspace=DIRECT_MESSAGES)
 
 def place_of(used: Used) -> Place:
     """Give the channel."""
-    from discord import Thread
-
     channel_id, channel = str(used.channel_id), used.channel
     if used.guild_id is None:
         return Place(channel_id, DIRECT)
-    if isinstance(channel, Thread):
+    if isinstance(channel, discord.Thread):
         return Place(channel_id, channel.type.value, str(channel.parent_id))
     return Place(channel_id, channel.type.value if channel else UNKNOWN)
 
