@@ -7,7 +7,7 @@ FootnoteError
 │   ├── ModelUnavailable        the chat model
 │   ├── RetrievalUnavailable    the passage index, so that nothing can be searched
 │   ├── EmbeddingUnavailable    the embedder; lexical search may still answer
-│   └── StoreUnavailable        the conversation store
+│   └── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
 └── Misconfigured           an operator has to change something; the message says what
 
 Messages are sentences for a person and say what to do. They never quote a vendor's error text, which may hold
@@ -51,7 +51,7 @@ class EmbeddingUnavailable(Unavailable):
 
 
 class StoreUnavailable(Unavailable):
-    """The conversation store cannot be reached, or refused to write."""
+    """The data store cannot be reached, or refused to write."""
 
 
 class Misconfigured(FootnoteError):

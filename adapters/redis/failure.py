@@ -7,11 +7,11 @@ from functools import cache
 
 from core.errors import FootnoteError
 
-UNREACHABLE = "The conversation store cannot be reached. Try again in a moment."
-LOGIN = "The conversation store refused the login. Check the user and the password in REDIS_URL."
+UNREACHABLE = "The data store cannot be reached. Try again in a moment."
+LOGIN = "The data store refused the login. Check the user and the password in REDIS_URL."
 RIGHTS = "The user in REDIS_URL may not do what is needed. Type footnote doctor to see which rights are missing."
-FULL = "The conversation store has no room left. Give it more memory or disk."
-REFUSED = "The conversation store refused the request. Its log says why."
+FULL = "The data store has no room left. Give it more memory or disk."
+REFUSED = "The data store refused the request. Its log says why."
 REPLICA = "The server in REDIS_URL is a replica, which cannot be written to. Name its master, or its Sentinels."
 NODE = "The server in REDIS_URL is a node of a cluster. Write redis+cluster:// in place of redis://."
 NO_CLUSTER = "The servers in REDIS_URL are no cluster, or the user may not ask. For one server write redis://."

@@ -137,7 +137,7 @@ return 1
 """
 
 KEEP = f"""{HELD}
-local words = change < 2 and redis.call('HGET', question, 'text')
+local words = redis.call('HGET', question, 'text')
 if words then redis.call('SET', key('retry', ref), words, 'PX', ARGV[8]) end
 return 1
 """

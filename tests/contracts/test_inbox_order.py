@@ -125,11 +125,10 @@ class Model:
             question.tries += 1
 
     async def keep(self, place: str) -> None:
-        """Keep what somebody works on; newer words are not kept, as they come anyway."""
+        """Keep what somebody works on."""
         task = self.held[place].task
-        question = self.known[task.message.id]
         assert await self.inbox.keep(task)
-        question.kept = isinstance(task, Claim) and not self._is_outdated(task)
+        self.known[task.message.id].kept = True
 
     async def claim(self) -> None:
         """Take the next task, if there is one: it is the first of a thread on which nobody works."""

@@ -39,7 +39,7 @@ def test_the_doctor_says_what_to_do(fresh: Footnote) -> None:
     troubles = [line for line in ended.out.splitlines() if line.startswith("!!")]
     assert troubles == [
         (
-            "!!  conversations  The conversation store cannot be reached. Try again in a moment. "
+            "!!  conversations  The data store cannot be reached. Try again in a moment. "
             "Check REDIS_URL (127.0.0.1:1), and whether the server runs."
         ),
         "!!  index  There are no documents yet. Read some first: footnote ingest FOLDER",

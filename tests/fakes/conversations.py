@@ -63,7 +63,7 @@ class MemoryConversations:
 
     def _current(self, thread: ThreadRef) -> dict[str, Turn]:
         if self.fails:
-            raise StoreUnavailable("The conversation store cannot be reached. Try again in a moment.")
+            raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
         key = str(thread)
         if key in self._turns and self._ends[key] <= self._now():
             del self._turns[key]

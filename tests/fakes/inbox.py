@@ -120,12 +120,12 @@ class MemoryInbox:
         return sum(record.state == "waiting" for record in self._records.values())
 
     async def keep(self, task: Task) -> bool:
-        """Keep the words of a task, unless newer ones have come."""
+        """Keep the words of a task."""
         self._check()
         record = self._records[task.message]
         if not record.is_held_as(task):
             return False
-        record.kept = not record.deleted and not record.is_outdated(task)
+        record.kept = True
         return True
 
     @asynccontextmanager
@@ -164,7 +164,7 @@ class MemoryInbox:
     def _check(self) -> None:
         if self.fails:
             self.refusals += 1
-            raise StoreUnavailable("The inbox cannot be reached. Try again in a moment.")
+            raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
 
     def _ask(self, record: Record, asked: Asked) -> bool:
         if record.state != "early" or record.deleted:

@@ -317,4 +317,4 @@ async def test_an_inbox_that_is_away_is_waited_for(script: Script) -> None:
         answers = await office.answered(1)
 
     assert [answer.status for answer in answers] == [Status.ANSWERED]
-    assert set(office.events) == {ServiceFailed("inbox", "The inbox cannot be reached. Try again in a moment.")}
+    assert set(office.events) == {ServiceFailed("inbox", "The data store cannot be reached. Try again in a moment.")}

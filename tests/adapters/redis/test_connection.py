@@ -34,7 +34,7 @@ async def test_a_server_that_is_away_is_unavailable_without_its_address() -> Non
     with pytest.raises(StoreUnavailable) as caught, translated():
         await client.get("key")
     await client.aclose()
-    assert str(caught.value) == "The conversation store cannot be reached. Try again in a moment."
+    assert str(caught.value) == "The data store cannot be reached. Try again in a moment."
 
 
 async def test_a_wrong_password_is_a_matter_of_the_login(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ async def test_a_wrong_password_is_a_matter_of_the_login(tmp_path: Path) -> None
         await owner.aclose()
         await stranger.aclose()
 
-    wanted = "The conversation store refused the login. Check the user and the password in REDIS_URL."
+    wanted = "The data store refused the login. Check the user and the password in REDIS_URL."
     assert str(caught.value) == wanted
 
 

@@ -122,6 +122,19 @@ async def test_the_words_of_a_failed_question_are_kept_for_an_hour(desk: Desk) -
 
 
 @pytest.mark.promise("retry")
+async def test_the_words_that_were_kept_go_as_soon_as_they_are_not_needed(desk: Desk) -> None:
+    """When they are edited, tried again, or deleted."""
+    async with desk.inbox() as inbox:
+        for name, signal in (("1", edited("1")), ("2", retried(asked("2"))), ("3", deleted(asked("3")))):
+            await inbox.put(asked(name))
+            await fall_short(inbox)
+            assert await desk.client.exists(_key("retry", name)) == 1
+            await inbox.put(signal)
+            assert await desk.client.exists(_key("retry", name)) == 0
+            await taken(inbox)
+
+
+@pytest.mark.promise("retry")
 async def test_of_a_kept_question_nothing_is_left_once_it_is_deleted(desk: Desk) -> None:
     """Neither words nor token."""
     async with desk.inbox() as inbox:
@@ -145,6 +158,18 @@ async def test_questions_that_nobody_came_for_are_counted_as_long_as_they_are_ke
         counts.append(await inbox.waiting())
 
     assert counts == [2, 1]
+
+
+@pytest.mark.promise("queue-is-known")
+async def test_a_question_that_expired_in_its_line_is_passed_over(desk: Desk) -> None:
+    """And is counted no longer."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked("m1"))
+        await inbox.put(asked("m2"))
+        await desk.client.delete(_key("question", "m1"))
+
+        assert asks(await taken(inbox)).message.id == "m2"
+        assert await inbox.waiting() == 0
 
 
 async def test_a_token_goes_when_it_expires(desk: Desk) -> None:
@@ -191,6 +216,19 @@ async def test_what_was_given_up_keeps_its_reason(desk: Desk) -> None:
     assert reasons == [b"ConnectionError", b"Try again later."]
     assert dead == [str(asked(name).message).encode() for name in ("m1", "m2")]
     assert b"text" in await desk.question()
+
+
+@pytest.mark.promise("retry")
+async def test_what_is_tried_again_is_no_longer_laid_aside(desk: Desk) -> None:
+    """It has neither a reason nor a place among the dead."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        for _ in range(3):
+            await fail(inbox, ValueError())
+        await inbox.put(retried(asked()))
+
+        assert await desk.client.exists(f"{PREFIX}dead") == 0
+        assert b"reason" not in await desk.question()
 
 
 @pytest.mark.promise("stops-count")
@@ -284,6 +322,19 @@ async def test_what_came_back_to_nobody_is_given_out_again(desk: Desk) -> None:
 
         assert await taken(inbox) == Claim(asked().question, attempt=1, fence=2)
         assert await is_empty(inbox)
+
+
+@pytest.mark.promise("queue-is-known")
+async def test_what_came_back_to_nobody_waits_again(desk: Desk) -> None:
+    """As soon as it is given back."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        assert await is_empty_handed(desk, inbox)
+        counts = [await inbox.waiting()]
+        await desk.ledger().reap(inbox.consumer, ())
+        counts.append(await inbox.waiting())
+
+    assert counts == [0, 1]
 
 
 async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
