@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from adapters.posting import Controls, Gone, Part, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
 
@@ -64,7 +64,8 @@ class Draft:
         self._shown = list(posted)
         self._old: list[Posted] = []
         self._unsure: Part | None = None  # what was posted without a confirmation
-        self._posting: asyncio.Future[Posted] | None = None
+        self._calling: asyncio.Future[Any] | None = None
+        self._has_shown = False
         self._posts = len(self._shown)
         self._newest: Snapshot = tuple
         self._changed = asyncio.Event()
@@ -99,10 +100,10 @@ class Draft:
         await asyncio.wait([self._editor])
         if not self._editor.cancelled():
             self._editor.exception()  # `finish` has raised it, or something else was raised before
-        if self._posting is not None and not self._posting.done():
-            # It cannot be called back any more, and who knows its message can remove it later.
-            await asyncio.wait([self._posting], timeout=self._pace.farewell)
-            self._posting.cancel()
+        if self._calling is not None and not self._calling.done():
+            # It cannot be called back any more; whoever knows its message can remove it, or edit it after this.
+            await asyncio.wait([self._calling], timeout=self._pace.farewell)
+            self._calling.cancel()
 
     def show(self, snapshot: Snapshot) -> None:
         """Say how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
@@ -133,7 +134,11 @@ class Draft:
             self._changed.clear()
             if await self._is_ending():
                 return
-            failure = await self._attempt(self._newest() or ((BLANK,) if self._shown else ()))
+            parts = self._newest() or ((BLANK,) if self._has_shown else ())
+            if not parts:
+                continue  # nothing has been written, and what stood there before stays as long
+            self._has_shown = True
+            failure = await self._attempt(parts)
             failures = failures + 1 if failure else 0
             if isinstance(failure, Refused):
                 return
@@ -198,9 +203,8 @@ class Draft:
     async def _post(self, part: Part) -> Posted:
         """Post the next message; a nonce whose message was deleted cannot be used again."""
         for _ in range(self._pace.tries):
-            self._posting = asyncio.ensure_future(self._poster.post(part, self._nonces(self._posts)))
             try:
-                posted = await self._call(asyncio.shield(self._posting))
+                posted = await self._call(self._poster.post(part, self._nonces(self._posts)))
             except Gone:
                 self._posts += 1
                 continue
@@ -220,8 +224,10 @@ class Draft:
     async def _call(self, call: Awaitable[Result]) -> Result:
         """Make a call; one that took long was made to wait by its client, and the next ones come more slowly."""
         started = self._timer.now()
+        calling = asyncio.ensure_future(call)
+        self._calling = calling
         try:
-            return await call
+            return await asyncio.shield(calling)
         finally:
             self._last_call = self._timer.now()
             took = self._last_call - started

@@ -20,13 +20,11 @@ class Noted:
     *showing* is called each time before something appears. A note that cannot be written now is left out.
     """
 
-    def __init__(
-        self, poster: Poster, note: Note, showing: Callable[[], object], *, posted: Sequence[Posted] = ()
-    ) -> None:
+    def __init__(self, poster: Poster, note: Note, showing: Callable[[], object], *, noted: Sequence[str] = ()) -> None:
         self._poster = poster
         self._note = note
         self._showing = showing
-        self._ids = [message.id for message in posted]
+        self._ids = list(noted)
         self._writing: asyncio.Task[None] | None = None
         self._is_old = False
 
@@ -43,21 +41,23 @@ class Noted:
         """Post a message, and have it noted."""
         self._showing()
         posted = await self._poster.post(part, nonce)
-        if posted.id not in self._ids:
-            self._ids.append(posted.id)
-            self._soon()
+        self._add(posted.id)
         return posted
 
     async def edit(self, message_id: str, part: Part) -> None:
-        """Replace what a message shows."""
+        """Replace what a message shows, and have it noted if it is not."""
         self._showing()
+        self._add(message_id)
         await self._poster.edit(message_id, part)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message; its note stays until the end."""
         await self._poster.delete(message_id)
 
-    def _soon(self) -> None:
+    def _add(self, message_id: str) -> None:
+        if message_id in self._ids:
+            return
+        self._ids.append(message_id)
         self._is_old = True
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())

@@ -22,6 +22,7 @@ Result = TypeVar("Result")
 MAY_NOT_REPLY = 160002
 UNKNOWN_CHANNEL = 10003
 UNKNOWN_MESSAGE = 10008
+TOO_MANY_LATE_EDITS = 30046  # waiting does not help
 FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
@@ -120,7 +121,7 @@ def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingF
 
 
 def _refusal(status: int, code: int) -> PostingFailed:
-    if status == TOO_MANY_REQUESTS:
+    if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
         return TooFast(1.0)
     if code == MAY_NOT_REPLY:
         return MayNotReply(f"code {code}")

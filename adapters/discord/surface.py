@@ -78,8 +78,8 @@ class DiscordSurface:
             return Delivery()
         waiting = None if spot.shows_waiting else spot.channel
         async with Indicator(self._client, waiting) as indicator:
-            note = partial(self._note, claim, spot)
-            async with Noted(spot.poster, note, indicator.stop, posted=spot.posted) as noted:
+            note, known = partial(self._note, claim, spot), [message.id for message in claim.delivery.messages]
+            async with Noted(spot.poster, note, indicator.stop, noted=known) as noted:
                 return spot.delivery(claim, await self._drawn(claim, progress, spot, noted))
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:

@@ -1,0 +1,248 @@
+"""What every surface does with an answer, however its platform behaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from core.errors import StoreUnavailable
+from core.model import Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
+from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
+from tests.platforms import ANSWER, ChatPlatform, Trouble, progress
+
+WRITTEN = (Searching("robot"), TextDelta("A robot "), TextDelta("acts. [1]"), ANSWER)
+HOSTILE = "@everyone @here <@1> <@!1> <@&1> <#1> <!channel> <!here> <@U1> https://evil.example/x ||hidden|| [1]"
+
+
+@pytest.fixture(name="chat", params=[OnDiscord, OnDiscordByCommand], ids=["discord", "discord, by command"])
+async def _chat(request: pytest.FixtureRequest) -> AsyncIterator[ChatPlatform]:
+    async with on_discord(request.param) as chat:
+        yield chat
+
+
+async def test_the_last_item_is_what_stands_there(chat: ChatPlatform) -> None:
+    """Whatever was written before."""
+    claim = await chat.asks()
+
+    delivery = await chat.surface.reply(claim, progress(TextDelta("Robots are made of cheese."), ANSWER))
+
+    (stands,) = chat.stands(claim)
+    assert ("A robot acts." in stands, "cheese" in stands) == (True, False)
+    assert len(delivery.messages) == 1
+
+
+async def test_text_appears_while_it_is_written_and_goes_when_it_is_taken_back(chat: ChatPlatform) -> None:
+    """Readers see what is written now, and nothing of a broken attempt."""
+    claim = await chat.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("Robots are made of cheese.\n\nThey are")
+        await chat.until(lambda: any("cheese" in text for text in chat.stands(claim)))
+        yield Restarted()
+        await chat.until(lambda: not any("cheese" in text for text in chat.stands(claim)))
+        yield ANSWER
+
+    await chat.surface.reply(claim, written())
+
+    assert ["A robot acts." in text for text in chat.stands(claim)] == [True]
+
+
+@pytest.mark.promise("posted-once")
+async def test_the_next_attempt_edits_what_the_one_before_has_posted(chat: ChatPlatform) -> None:
+    """A question has one answer, whoever gives it in the end."""
+    claim = await chat.asks()
+    first = await chat.surface.reply(claim, progress(*WRITTEN))
+    better = ANSWER.model_copy(update={"text": "A robot moves. [1]"})
+
+    second = await chat.surface.reply(replace(claim, delivery=first, attempt=2), progress(better))
+
+    assert ["A robot moves." in text for text in chat.stands(claim)] == [True]
+    assert second == first
+
+
+@pytest.mark.promise("posted-once")
+async def test_an_attempt_that_knows_of_no_other_posts_nothing_new(chat: ChatPlatform) -> None:
+    """The one before may have ended between posting and noting it."""
+    claim = await chat.asks()
+    await chat.surface.reply(claim, progress(*WRITTEN))
+
+    await chat.surface.reply(replace(claim, attempt=2), progress(*WRITTEN))
+
+    assert len(chat.stands(claim)) == 1
+
+
+@pytest.mark.promise("posted-once")
+@pytest.mark.promise("final-state")
+@pytest.mark.parametrize("trouble", Trouble)
+async def test_whatever_happens_on_the_way_the_answer_stands_there_once(chat: ChatPlatform, trouble: Trouble) -> None:
+    """Requests that fail are made again, and known again."""
+    claim = await chat.asks()
+    chat.meets(trouble)
+
+    await chat.surface.reply(claim, progress(ANSWER))
+
+    assert ["A robot acts." in text for text in chat.stands(claim)] == [True]
+
+
+@pytest.mark.promise("nothing-pings")
+@pytest.mark.parametrize("step", [1, 7, 1_000], ids=["by characters", "in pieces", "at once"])
+async def test_hostile_text_notifies_nobody_and_shows_no_preview(chat: ChatPlatform, step: int) -> None:
+    """In no request, however the text is cut; each request says so by itself, and the text does too."""
+    claim = await chat.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        for at in range(0, len(HOSTILE), step):
+            yield TextDelta(HOSTILE[at : at + step])
+            await asyncio.sleep(0)
+        yield TextDelta("\n\nAnd")
+        await chat.until(lambda: chat.stands(claim))
+        yield ANSWER.model_copy(update={"text": HOSTILE})
+
+    delivery = await chat.surface.reply(claim, written())
+    await chat.surface.reply(replace(claim, delivery=delivery), progress(TextDelta(HOSTILE), ANSWER))
+
+    assert chat.alarms() == []
+
+
+async def test_a_long_answer_is_several_messages_in_order(chat: ChatPlatform) -> None:
+    """None is longer than the platform allows, and the sources are in the last one."""
+    claim = await chat.asks()
+    numbers = [f"Robot number {n}." for n in range(12)]
+    text = "\n\n".join(f"{number} {'word ' * 60}[1]" for number in numbers)
+
+    delivery = await chat.surface.reply(claim, progress(ANSWER.model_copy(update={"text": text})))
+
+    stands = chat.stands(claim)
+    assert (len(stands) > 1, len(delivery.messages)) == (True, len(stands))
+    assert max(map(len, stands)) <= chat.longest
+    assert sorted(numbers, key="".join(stands).index) == numbers
+    assert ["docs.example" in text and "0.93" in text for text in stands] == [False] * (len(stands) - 1) + [True]
+
+
+async def test_an_answer_that_somebody_deletes_is_not_posted_again(chat: ChatPlatform) -> None:
+    """Who deletes a message of it wants none of it."""
+    claim = await chat.asks()
+    first = await chat.surface.reply(claim, progress(*WRITTEN))
+    chat.removes_answer(claim)
+
+    delivery = await chat.surface.reply(replace(claim, delivery=first), progress(*WRITTEN))
+
+    assert (chat.stands(claim), delivery) == ([], Delivery())
+
+
+async def test_an_answer_that_is_withdrawn_is_gone(chat: ChatPlatform) -> None:
+    """All of it; doing it twice is no error."""
+    claim = await chat.asks()
+    delivery = await chat.surface.reply(claim, progress(*WRITTEN))
+    withdrawal = Withdrawal(claim.message, delivery=delivery)
+
+    await chat.surface.withdraw(withdrawal)
+    await chat.surface.withdraw(withdrawal)
+
+    assert chat.stands(claim) == []
+
+
+async def test_an_answer_that_people_have_gone_on_from_stays(chat: ChatPlatform) -> None:
+    """What they said would make no sense without it."""
+    claim = await chat.asks()
+    delivery = await chat.surface.reply(claim, progress(*WRITTEN))
+    before = chat.stands(claim)
+    chat.replies(claim)
+
+    await chat.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
+
+    assert chat.stands(claim) == before
+
+
+async def test_a_warning_is_there_once(chat: ChatPlatform) -> None:
+    """However often it is put there."""
+    claim = await chat.asks()
+    await chat.surface.reply(claim, progress(*WRITTEN))
+
+    await chat.surface.react(claim.message, Reaction.WARNING)
+    await chat.surface.react(claim.message, Reaction.WARNING)
+
+    assert chat.warnings(claim) == 1
+
+
+async def test_nothing_is_shown_any_more_once_nobody_wants_the_answer(chat: ChatPlatform) -> None:
+    """Whoever is cancelled leaves things as they are, and nothing running."""
+    claim = await chat.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot")
+        await chat.until(lambda: chat.stands(claim))
+        replying.cancel()
+        yield TextDelta(" is made of cheese.")
+        await asyncio.Event().wait()
+
+    replying = asyncio.create_task(chat.surface.reply(claim, written()))
+    with pytest.raises(asyncio.CancelledError):
+        await replying
+    before = chat.stands(claim)
+    await chat.surface.react(claim.message, Reaction.WARNING)
+
+    assert (chat.stands(claim), "cheese" in before[0]) == (before, False)
+
+
+@pytest.mark.promise("no-orphans")
+async def test_a_message_that_is_on_its_way_when_the_answer_is_given_up_is_noted(chat: ChatPlatform) -> None:
+    """Nobody could remove it otherwise."""
+    claim = await chat.asks()
+    go_on = chat.holds()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot acts.\n\nIt")
+        await chat.until(chat.is_met)
+        replying.cancel()
+        go_on.set()
+        await asyncio.Event().wait()
+
+    replying = asyncio.create_task(chat.surface.reply(claim, written()))
+    with pytest.raises(asyncio.CancelledError):
+        await replying
+    noted = chat.notes.written[-1] if chat.notes.written else Delivery()
+    await chat.surface.withdraw(Withdrawal(claim.message, delivery=noted))
+
+    assert chat.stands(claim) == []
+
+
+@pytest.mark.promise("no-orphans")
+async def test_messages_are_noted_as_soon_as_they_are_posted(chat: ChatPlatform) -> None:
+    """A process that ends before the answer does leaves none that nobody knows of."""
+    claim = await chat.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(9)))
+        await chat.until(lambda: any(len(note.messages) == 2 for note in chat.notes.written))
+        early.append(chat.notes.written[-1])
+        yield ANSWER
+
+    early = list[Delivery]()
+    await chat.surface.reply(claim, written())
+
+    assert len(early[0].messages) == 2
+
+
+async def test_notes_that_cannot_be_written_cost_nothing(chat: ChatPlatform) -> None:
+    """The answer is shown all the same."""
+    chat.notes.failure = StoreUnavailable("The store is away.")
+    claim = await chat.asks()
+
+    await chat.surface.reply(claim, progress(*WRITTEN))
+
+    assert ["A robot acts." in text for text in chat.stands(claim)] == [True]
+
+
+@pytest.mark.promise("refusals-end")
+async def test_a_place_where_the_bot_may_say_nothing_is_no_failure(chat: ChatPlatform) -> None:
+    """Trying again would change nothing."""
+    claim = await chat.asks()
+    chat.forbids(claim)
+
+    await chat.surface.reply(claim, progress(*WRITTEN))
+
+    assert chat.stands(claim) == []
