@@ -12,13 +12,14 @@ from discord.ui import Modal
 from adapters.discord.markdown import PART_LIMIT
 from adapters.discord.poster import translated
 from adapters.discord.situation import Used
-from adapters.posting import PostingFailed
+from adapters.posting import PostingFailed, Unreachable
 from core.errors import InvalidInput, NotAllowed, StoreUnavailable
 from core.markdown import split
 from core.sentences import AWAY, BROKEN
 
 WARNING = "⚠️"
 SUPPRESS_EMBEDS = 1 << 2
+TRIES = 2  # within the three seconds that Discord waits
 
 
 async def deferred(used: Used, *, private: bool) -> str | None:
@@ -26,11 +27,25 @@ async def deferred(used: Used, *, private: bool) -> str | None:
 
     None if it is too late or was done before, as with interactions that come again: then nothing must follow.
     """
+    is_lost = False
+    for _ in range(TRIES):
+        try:
+            receipt = await translated(used.response.defer(ephemeral=private, thinking=True))
+        except Unreachable:
+            is_lost = True
+        except PostingFailed:
+            return await _shown_before(used) if is_lost else None
+        else:
+            return str(receipt.message_id) if receipt and receipt.message_id else None
+    return None
+
+
+async def _shown_before(used: Used) -> str | None:
+    """Give the id after a first try that arrived although nobody heard so."""
     try:
-        receipt = await translated(used.response.defer(ephemeral=private, thinking=True))
+        return str((await translated(used.original_response())).id)
     except PostingFailed:
         return None
-    return str(receipt.message_id) if receipt and receipt.message_id else None
 
 
 async def acknowledged(used: Used) -> bool:

@@ -15,9 +15,10 @@ from core.run import answer_id
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
-from tests.servers.discord import DiscordServer, Message, Permission, User
+from tests.servers.discord import DiscordServer, Message, Permission, Reply, User
 from tests.waiting import wait_until
 
+CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 HUGE = 2**64 - 1  # the largest id that there can be
 
 
@@ -214,6 +215,23 @@ async def test_a_vote_that_cannot_be_kept_is_told_so(office: Office, place: Plac
         told = await office.told(used)
 
     assert (used.modal is not None, told.content, told.seen_by) == (True, f"⚠️ {sentences.AWAY}", place.ada.id)
+
+
+@pytest.mark.parametrize("button", range(2))
+@pytest.mark.parametrize("controls", [Controls.STOP, Controls.VOTE])
+async def test_a_press_that_comes_again_is_dropped(
+    office: Office, place: Place, controls: Controls, button: int
+) -> None:
+    """Discord takes no second acknowledgement, so nothing is done."""
+    message = await posted(office, place, controls)
+    custom_id = message.custom_ids[min(button, len(message.custom_ids) - 1)]
+    async with office.open():
+        office.server.faults.add(CALLBACK, Reply(400, {"code": 40060, "message": "Already acknowledged"}))
+        office.server.press(place.ada, message, custom_id)
+        await office.server.until(lambda: office.server.requests_to(CALLBACK), what="a try")
+        await office.told(office.server.slash(place.ada, place.channel, "help"))
+
+    assert (office.inbox.signals, office.votes.of(home(place.guild.id))) == ([], ())
 
 
 async def chosen(office: Office, place: Place, text: str, by: User | None = None) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from core.model import NO_QUESTION, Asked, MessageRef, Person, Question, ThreadR
 from core.self_service import NOT_PART_OF_IT
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import SOURCE, TERMS, Office, home, thread_ref
-from tests.servers.discord import DiscordServer, Interaction, Permission, Reply
+from tests.servers.discord import DiscordServer, Interaction, Lost, Permission, Reply, Reset
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
+ORIGINAL = "PATCH /webhooks/{application}/{token}/messages/@original"
 SYNC = "PUT /applications/{application}/commands"
 
 
@@ -180,6 +181,44 @@ async def test_an_interaction_that_is_too_old_is_dropped(office: Office, place: 
 
     assert isinstance(asked, Asked)
     assert asked.question.text == "And an arm?"
+
+
+@pytest.mark.parametrize("fault", [Reset(), Lost()])
+async def test_a_deferral_whose_confirmation_is_lost_is_made_once(
+    office: Office, place: Place, fault: Reset | Lost
+) -> None:
+    """Whether the first try has arrived or not, the question is put and its message is known."""
+    async with office.open():
+        office.server.faults.add(CALLBACK, fault)
+        used = office.server.slash(place.ada, place.channel, "ask", question="What is a robot?")
+        asked = await office.heard()
+
+    assert (asked.message.id, used.deferred) == (str(used.original_id), True)
+
+
+async def test_a_deferral_that_never_arrives_puts_nothing(office: Office, place: Place) -> None:
+    """Discord tells the reader that the bot did not answer, so it must not do so later."""
+    async with office.open():
+        office.server.faults.add(CALLBACK, Reset(), Reset())
+        office.server.slash(place.ada, place.channel, "ask", question="What is a robot?")
+        await office.server.until(lambda: len(office.server.requests_to(CALLBACK)) == 2, what="two tries")
+        office.server.slash(place.ada, place.channel, "ask", question="And an arm?")
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert (asked.question.text, office.inbox.signals) == ("And an arm?", [])
+
+
+async def test_a_reader_who_is_gone_misses_what_is_said(office: Office, place: Place) -> None:
+    """The next one is told as usual."""
+    office.shut()
+    async with office.open():
+        office.server.faults.add(ORIGINAL, Reply(404, {"code": 10008, "message": "Unknown Message"}))
+        office.server.slash(place.ada, place.channel, "ask", question="What is a robot?")
+        await office.server.until(lambda: office.server.requests_to(ORIGINAL), what="a try")
+        told = await office.told(office.server.slash(place.ada, place.channel, "ask", question="What is a robot?"))
+
+    assert told.content == f"⚠️ {sentences.BUSY}"
 
 
 async def test_the_sources_of_the_last_answer_are_shown_to_who_asks_for_them(office: Office, place: Place) -> None:
