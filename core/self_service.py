@@ -21,7 +21,7 @@ class Forgotten:
     votes: int = 0
 
 
-class SelfService:
+class PersonalData:
     """Shows people their sources, and forgets what they want forgotten. Raises `StoreUnavailable`."""
 
     def __init__(self, conversations: ConversationStore, votes: VoteStore, moderation: Moderation) -> None:

@@ -16,7 +16,7 @@ from adapters.discord.desk import Desk
 from core.errors import StoreUnavailable
 from core.model import Citation, MessageRef, Signal, Task, Terms, ThreadRef, Turn, WorkspaceRef
 from core.moderation import Moderation
-from core.self_service import SelfService
+from core.self_service import PersonalData
 from core.sentences import Practices
 from tests.adapters.discord.eager import EagerClient
 from tests.builders import NOON
@@ -104,7 +104,7 @@ class Office:
         moderation = Moderation(self.policies, self.audit, self.conversations, now=lambda: NOON)
         return Desk(
             inbox=self.inbox,
-            self_service=SelfService(self.conversations, self.votes, moderation),
+            self_service=PersonalData(self.conversations, self.votes, moderation),
             moderation=moderation,
             votes=self.votes,
             memo=self.memo,
