@@ -13,6 +13,7 @@ from discord.utils import format_dt
 
 from adapters.discord.desk import Desk
 from adapters.discord.invitation import needed
+from adapters.discord.permissions import NAMES
 from adapters.discord.replying import privately
 from adapters.discord.situation import Used, actor_of, home_of, thread_of
 from adapters.discord.sources_list import plain_text
@@ -131,4 +132,4 @@ def _lacking(used: Used) -> Iterator[str]:
     """Name the permissions as Discord's own settings do."""
     for name, is_needed in needed():
         if is_needed and not getattr(used.app_permissions, name):
-            yield name.replace("_", " ").title().replace(" In ", " in ")
+            yield NAMES.get(name) or name.replace("_", " ").title()

@@ -82,7 +82,8 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
     """Names are shown as they are, times as each reader's own, and what the bot may not do here."""
     vote = Vote(answer_id="a", person_id="1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON)
     await office.votes.cast(home(place.guild.id), vote)
-    office.server.deny(place.channel, Permission.ADD_REACTIONS | Permission.SEND_MESSAGES_IN_THREADS)
+    lacking = Permission.ADD_REACTIONS | Permission.SEND_MESSAGES_IN_THREADS | Permission.VIEW_CHANNEL
+    office.server.deny(place.channel, lacking)
     async with office.open():
         await ordered(office, boss, place, "pause")
         told = await ordered(office, boss, place, "status")
@@ -93,7 +94,7 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
         rf"- {moment}: Bo\*ss\*, pause",
         "Votes: 0 helpful, 1 not helpful.",
         "Waiting: 0 questions.",
-        "I lack these permissions here: Add Reactions, Send Messages in Threads.",
+        "I lack these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
     ]
     assert told.seen_by == boss.id
 
