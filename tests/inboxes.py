@@ -27,7 +27,7 @@ from core.model import (
     Stopped,
     Task,
 )
-from core.ports import Deliveries, Inbox
+from core.ports import Deliveries, Inbox, PersonalData
 from tests.builders import question, thread
 from tests.fixtures.redis import clean
 
@@ -37,8 +37,8 @@ ADA = Person(id="p1", name="Ada")
 POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
 
 
-class Box(Inbox, Deliveries, Protocol):
-    """Both ports, as one thing has them."""
+class Box(Inbox, Deliveries, PersonalData, Protocol):
+    """All ports of one thing."""
 
 
 @dataclass(frozen=True)

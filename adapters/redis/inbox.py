@@ -11,7 +11,7 @@ from uuid import uuid4
 from adapters.redis.lease import Lease
 from adapters.redis.ledger import Hold, Ledger, Taken
 from core.errors import FootnoteError, StoreUnavailable
-from core.model import MOST_ATTEMPTS, Delivery, Signal, Task
+from core.model import MOST_ATTEMPTS, Delivery, Signal, Task, WorkspaceRef
 
 LEASE = 30.0  # seconds without a sign of life, after which a task may be taken over
 BLOCK = 2.0  # seconds that one read waits; as late can a delayed attempt be
@@ -95,6 +95,10 @@ class RedisInbox:
     async def waiting(self) -> int:
         """Count what waits, for all processes."""
         return await self._ledger.waiting()
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove what a person has asked."""
+        return await self._ledger.forget_person(home, person_id)
 
     def _hold(self, task: Task) -> Hold | None:
         holds = (lease.hold for lease in self._leases.values())

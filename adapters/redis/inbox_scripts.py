@@ -7,6 +7,7 @@ The keys, all on one node of a cluster as they share a hash tag:
     question:<message>    hash: what is known of a question; it stays after the end, so that a repetition is noticed
     interaction:<message> the token of an interaction, which goes when it expires
     retry:<message>       the words of a question that failed, for a while, in case that it is to be tried again
+    person:<person>       the messages with questions of somebody, by the time of each
     waiting               the messages that wait, by the time since when; older than LIFE, their question is gone
     delayed               the threads whose first message waits for its next attempt, by the time of that
     signals               stream that names the messages of which a worker has to look what has happened to them

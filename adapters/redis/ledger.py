@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from urllib.parse import quote
 
 from pydantic import ValidationError
 
@@ -31,6 +32,7 @@ from core.model import (
     Task,
     Value,
     Withdrawal,
+    WorkspaceRef,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ class Ledger:
     """Does each step of the inbox on the server, as one script that may be repeated. Raises `StoreUnavailable`."""
 
     def __init__(self, client: Redis, blocking: Redis, *, seal: Seal, life: timedelta = LIFE) -> None:
+        self._client = client
         self._blocking = blocking
         self._seal = seal
         self._life = life // timedelta(milliseconds=1)
@@ -85,15 +88,16 @@ class Ledger:
         self._due, self._take, self._renew = register(scripts.DUE), register(scripts.TAKE), register(scripts.RENEW)
         self._settle, self._fail = register(scripts.SETTLE), register(scripts.FAIL)
         self._hand_back, self._record = register(scripts.HAND_BACK), register(scripts.RECORD)
+        self._forget = register(signal_scripts.FORGET)
         self._reap, self._waiting = register(scripts.REAP), register(scripts.WAITING)
 
     async def put(self, signal: Signal) -> bool:
         """Write down what happened; say whether it changes anything."""
         match signal:
             case Asked(question=question, address=address):
-                return await self._put(self._ask, signal, self._text(question), *self._address(question, address))
+                return await self._put(self._ask, signal, *self._words(question), *self._address(question, address))
             case Edited(question=question):
-                return await self._put(self._edit, signal, self._text(question))
+                return await self._put(self._edit, signal, *self._words(question))
             case Deleted():
                 return await self._put(self._delete, signal)
             case Stopped():
@@ -104,6 +108,14 @@ class Ledger:
     async def waiting(self) -> int:
         """Count the questions that wait."""
         return cast("int", await self._run(self._waiting))
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove the words of every question of a person, each as one step; give the number of those that had any."""
+        person = _person(home, person_id)
+        with translated():
+            refs = await self._client.zrange(f"{PREFIX}person:{person}", 0, -1)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
+        messages = [MessageRef.parse(ref.decode()) for ref in cast("list[bytes]", refs)]
+        return sum([await self._about(self._forget, message, 0, person) for message in messages])
 
     async def due(self) -> float | None:
         """Bring forward what has waited long enough; give the seconds until the next, None if nothing waits."""
@@ -171,16 +183,22 @@ class Ledger:
 
     async def _put(self, script: Callable[..., Awaitable[Any]], signal: Signal, *words: str | bytes | int) -> bool:
         revision = signal.question.revision if isinstance(signal, Asked | Edited) else 0
+        return await self._about(script, signal.message, revision, *words)
+
+    async def _about(
+        self, script: Callable[..., Awaitable[Any]], message: MessageRef, revision: int, *words: str | bytes | int
+    ) -> bool:
         early = EARLY // timedelta(milliseconds=1)
-        message = signal.message
         return await self._run(script, str(message), str(message.thread), revision, early, *words) == 1
 
     async def _run(self, script: Callable[..., Awaitable[Any]], *words: str | bytes | int) -> object:
         with translated():
             return await script([READY], [PREFIX, self._life, *words])
 
-    def _text(self, question: Question) -> bytes:
-        return self._sealed(question.message, "text", question)
+    def _words(self, question: Question) -> Words:
+        """Give the question, sealed, and whose it is."""
+        person = _person(question.thread.home, question.author.id)
+        return self._sealed(question.message, "text", question), person
 
     def _address(self, question: Question, address: ReplyAddress | None) -> Words:
         """Give the address, the token with which somebody may answer for us, and when that expires."""
@@ -221,3 +239,7 @@ class Ledger:
             return kind.model_validate_json(text) if text else None
         except ValidationError:
             return None
+
+
+def _person(home: WorkspaceRef, person_id: str) -> str:
+    return f"{home}:{quote(person_id, safe='')}"

@@ -10,21 +10,29 @@ local question, token, kept = key('question', ref), key('interaction', ref), key
 local state = redis.call('HGET', question, 'state')
 local is_deleted = redis.call('HGET', question, 'deleted') == '1'
 local known = tonumber(redis.call('HGET', question, 'revision') or '-1')
+local function note(name)
+  local person = key('person', name)
+  redis.call('ZADD', person, now(), ref)
+  redis.call('ZREMRANGEBYSCORE', person, '-inf', now() - LIFE)
+  redis.call('PEXPIRE', person, LIFE)
+end
 """
 
 ASK = f"""{PUT}
 if state and (state ~= 'early' or is_deleted) then return 0 end
+note(ARGV[8])
 if revision > known then redis.call('HSET', question, 'revision', revision, 'text', ARGV[7]) end
-redis.call('HSET', question, 'attempts', 0, 'address', ARGV[8])
+redis.call('HSET', question, 'attempts', 0, 'address', ARGV[9])
 wait(ref)
 redis.call('PEXPIRE', question, LIFE)
-if ARGV[9] ~= '' then redis.call('SET', token, ARGV[9], 'PXAT', ARGV[10]) end
+if ARGV[10] ~= '' then redis.call('SET', token, ARGV[10], 'PXAT', ARGV[11]) end
 join(thread, ref)
 return 1
 """
 
 EDIT = f"""{PUT}
 if is_deleted or revision <= known then return 0 end
+note(ARGV[8])
 redis.call('HSET', question, 'revision', revision, 'text', ARGV[7])
 redis.call('HDEL', question, 'stopped')
 redis.call('DEL', kept)
@@ -49,7 +57,7 @@ end
 return 1
 """
 
-DELETE = f"""{PUT}
+WITHDRAW = """
 if is_deleted then return 0 end
 redis.call('HSET', question, 'deleted', 1)
 redis.call('HDEL', question, 'text', 'address', 'stopped')
@@ -79,6 +87,17 @@ else
 end
 return 1
 """
+
+DELETE = f"{PUT}{WITHDRAW}"
+
+FORGET = f"""{PUT}
+redis.call('ZREM', key('person', ARGV[7]), ref)
+if state == 'done' or state == 'dead' then
+  redis.call('HSET', question, 'state', 'done')
+  redis.call('ZREM', PREFIX .. 'dead', ref)
+  return redis.call('HDEL', question, 'text') + redis.call('DEL', kept, token) > 0 and 1 or 0
+end
+{WITHDRAW}"""
 
 STOP = f"""{PUT}
 if state ~= 'waiting' and state ~= 'running' or is_deleted then return 0 end

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from core.ports.documents import DocumentSource, PassageIndex, Retriever
 from core.ports.models import ChatModel, Embedder, Reranker
-from core.ports.stores import AuditLog, ConversationStore, Deliveries, Inbox, Memo, PolicyStore, Quota, VoteStore
+from core.ports.stores import (
+    AuditLog,
+    ConversationStore,
+    Deliveries,
+    Inbox,
+    Memo,
+    PersonalData,
+    PolicyStore,
+    Quota,
+    VoteStore,
+)
 from core.ports.surfaces import ChatSurface, Surface
 
 __all__ = [
@@ -18,6 +28,7 @@ __all__ = [
     "Inbox",
     "Memo",
     "PassageIndex",
+    "PersonalData",
     "PolicyStore",
     "Quota",
     "Reranker",

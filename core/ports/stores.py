@@ -83,6 +83,18 @@ class Inbox(Protocol):
         ...
 
 
+class PersonalData(Protocol):
+    """Anything that is kept of people. Raises `StoreUnavailable`."""
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove all of a person in a workspace; give the number of what was removed.
+
+        Of an inbox, these are words: what waits or is being answered is treated as deleted, and nothing else that was
+        answered can be tried again.
+        """
+        ...
+
+
 class Deliveries(Protocol):
     """Remembers which of the platform's messages belong to a question. Raises `StoreUnavailable`."""
 

@@ -28,6 +28,7 @@ from core.model import (
     Task,
     ThreadRef,
     Withdrawal,
+    WorkspaceRef,
 )
 
 
@@ -66,6 +67,10 @@ class Record:
             is_update=self.concluded,
             cancelled=self.cancelled,
         )
+
+    def is_by(self, home: WorkspaceRef, person_id: str) -> bool:
+        """Say whether somebody has asked it."""
+        return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
 
     def is_held_as(self, task: Task) -> bool:
         """Say whether *task* is what somebody works on."""
@@ -118,6 +123,12 @@ class MemoryInbox:
         """Count the questions that nobody works on yet."""
         self._check()
         return sum(record.state == "waiting" for record in self._records.values())
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove what a person has asked."""
+        self._check()
+        theirs = [each for each in self._records.values() if each.is_by(home, person_id)]
+        return sum(map(self._forget, theirs))
 
     async def keep(self, task: Task) -> bool:
         """Keep the words of a task."""
@@ -203,6 +214,14 @@ class MemoryInbox:
         else:
             self._hurry(record.message.thread)
         return True
+
+    def _forget(self, record: Record) -> bool:
+        if record.state not in ("done", "dead"):
+            return self._delete(record)
+        had_words = not record.deleted and (record.state == "dead" or record.kept)
+        record.state, record.kept = "done", False
+        self.dead.pop(record.message, None)
+        return had_words
 
     def _retry(self, record: Record) -> bool:
         is_known = record.state == "dead" or (record.state == "done" and record.kept)

@@ -172,6 +172,17 @@ async def test_a_question_that_expired_in_its_line_is_passed_over(desk: Desk) ->
         assert await inbox.waiting() == 0
 
 
+@pytest.mark.promise("forget-person")
+async def test_of_a_forgotten_person_neither_words_nor_a_name_are_left(desk: Desk) -> None:
+    """Only that there was a question."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        await inbox.forget_person(thread().home, "p1")
+        names = [key for key in await all_keys(desk.client) if b"person" in key]
+
+        assert (names, (await desk.question()).keys()) == ([], {b"state", b"revision", b"attempts", b"deleted"})
+
+
 async def test_a_token_goes_when_it_expires(desk: Desk) -> None:
     """The question is answered all the same, in its thread."""
     async with desk.inbox() as inbox:

@@ -1,0 +1,125 @@
+"""What every inbox does when a person wants to be forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import pytest
+
+from core.model import Asked, Claim, Edited, Interruption, Person, Withdrawal
+from tests.builders import thread
+from tests.fakes.inbox import MemoryInbox
+from tests.fixtures.redis import place
+from tests.inboxes import (
+    POSTED,
+    Box,
+    Boxes,
+    asked,
+    asks,
+    edited,
+    fail,
+    fall_short,
+    heard,
+    is_empty,
+    redis_boxes,
+    retried,
+    taken,
+)
+
+HOME = thread().home
+EVE = Person(id="{eve}: ", name="Eve")
+
+Signals = TypeVar("Signals", Asked, Edited)
+
+
+@pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
+async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
+    if request.param == "memory":
+        inbox = MemoryInbox()
+        yield Boxes(inbox, inbox)
+        return
+    async with redis_boxes(place(request.param, request).url) as boxes:
+        yield boxes
+
+
+@pytest.fixture(name="inbox")
+def _inbox(boxes: Boxes) -> Box:
+    return boxes.here
+
+
+def by_eve(signal: Signals) -> Signals:
+    """Somebody else asks."""
+    return signal.model_copy(update={"question": signal.question.model_copy(update={"author": EVE})})
+
+
+@pytest.mark.promise("forget-person")
+async def test_what_a_forgotten_person_waits_for_does_not_come(boxes: Boxes) -> None:
+    """What others wait for does, in its order."""
+    for signal in (by_eve(asked("1")), asked("2"), by_eve(asked("3")), by_eve(asked("4", in_thread="2"))):
+        await boxes.here.put(signal)
+
+    assert [await boxes.there.forget_person(HOME, EVE.id) for _ in range(2)] == [3, 0]
+    assert asks(await taken(boxes.here)).message.id == "2"
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("forget-person")
+async def test_the_answer_that_a_forgotten_person_is_given_ends(boxes: Boxes) -> None:
+    """What was shown of it is taken back, as nothing of it may be remembered."""
+    await boxes.here.put(by_eve(asked()))
+    async with boxes.here.claim() as task:
+        await boxes.here.record(task, POSTED)
+        assert await boxes.there.forget_person(HOME, EVE.id) == 1
+        assert await heard(task.cancelled) is Interruption.DELETED
+
+    assert await taken(boxes.here) == Withdrawal(asked().message, fence=2, delivery=POSTED)
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("forget-person")
+async def test_of_what_failed_no_words_are_kept_of_a_forgotten_person(inbox: Box) -> None:
+    """Whether somebody kept them, or they were given up; what was answered has left none."""
+    for name in ("1", "2", "3"):
+        await inbox.put(by_eve(asked(name)))
+    await taken(inbox)
+    await fall_short(inbox)
+    for _ in range(3):
+        await fail(inbox, ValueError())
+
+    assert [await inbox.forget_person(HOME, EVE.id) for _ in range(2)] == [2, 0]
+    assert not any([await inbox.put(retried(asked(name))) for name in ("1", "2", "3")])
+    assert await is_empty(inbox)
+
+
+@pytest.mark.promise("forget-person")
+async def test_nobody_else_is_forgotten(inbox: Box) -> None:
+    """Neither others, nor those of the same id elsewhere."""
+    await inbox.put(asked())
+
+    assert await inbox.forget_person(HOME, EVE.id) == 0
+    assert await inbox.forget_person(HOME.model_copy(update={"workspace": "w2"}), "p1") == 0
+    assert await taken(inbox) == Claim(asked().question, fence=1)
+
+
+@pytest.mark.promise("forget-person")
+async def test_whoever_was_forgotten_can_ask_again_and_be_forgotten_again(inbox: Box) -> None:
+    """Also by an edit of what was answered before."""
+    await inbox.put(by_eve(asked("1")))
+    await taken(inbox)
+    assert await inbox.forget_person(HOME, EVE.id) == 0
+    assert await inbox.put(by_eve(edited("1")))
+    assert await inbox.put(by_eve(asked("2")))
+
+    assert await inbox.forget_person(HOME, EVE.id) == 2
+    assert await taken(inbox) == Withdrawal(asked("1").message, fence=2)
+    assert await is_empty(inbox)
+
+
+async def test_an_edit_that_came_before_its_question_is_forgotten_too(inbox: Box) -> None:
+    """With it the question, which is only on its way."""
+    await inbox.put(by_eve(edited()))
+    await inbox.forget_person(HOME, EVE.id)
+
+    assert not await inbox.put(by_eve(asked()))
+    assert await is_empty(inbox)
