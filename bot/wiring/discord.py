@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from bot.settings import Settings, revealed
 from bot.wiring.check import Check
 from bot.wiring.stores import Stores
+from core.crowd import Crowd
 from core.errors import StoreUnavailable
 from core.events import CommandsFailed, Connected, ConnectionLost, Observer
 from core.model import ThreadRef, WorkspaceRef
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PLATFORM = "discord"
 NAME = "Discord"
+USUAL_ANSWER = 6.0  # seconds; a guess for the sentence that says how long it takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +91,14 @@ class Discord:
     def _listener(self, stores: Stores, inbox: Inbox) -> AutoShardedClient:
         from adapters.discord.desk import Desk
         from adapters.discord.listener import Listener
-        from core.self_service import SelfService
+        from adapters.discord.ports import Ports
+        from core.self_service import PersonalData
 
         now = partial(datetime.now, UTC)
         moderation = Moderation(stores.policies, stores.audit, stores.conversations, now=now)
         desk = Desk(
             inbox=inbox,
-            self_service=SelfService(stores.conversations, stores.votes, moderation),
+            self_service=PersonalData(stores.conversations, stores.votes, moderation),
             moderation=moderation,
             votes=stores.votes,
             memo=stores.memo,
@@ -104,16 +107,18 @@ class Discord:
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
             unregistered=lambda reason: self._observer(CommandsFailed(NAME, reason)),
         )
-        return self._client(
-            Listener,
+        ports = Ports(
             inbox=inbox,
             terms=self._settings.terms,
-            setup=partial(self._set_up, desk),
-            policies=stores.policies,
             memo=stores.memo,
+            policies=stores.policies,
             askers=partial(_askers, stores),
             purge=partial(_purge, stores),
+            setup=partial(self._set_up, desk),
+            crowd=Crowd(USUAL_ANSWER / self._settings.answers_at_once, bound=2 * self._settings.answers_at_once),
+            now=now,
         )
+        return self._client(Listener, ports=ports)
 
     async def _set_up(self, desk: Desk, client: AutoShardedClient) -> None:
         """Bring the commands, and tell when the client is there."""
