@@ -79,6 +79,7 @@ PROMISES = {
     "orderly-stop": "A stop finishes what is being answered and loses nothing.",
     "least-rights": "The bot asks for no more rights than it uses.",
     "catches-up": "What was asked while the bot was away is answered once it is back, once.",
+    "lacking-permissions": "What the bot may not do costs nobody an error; moderators are told once what to allow.",
     "pings-nobody": "No message notifies anybody unless the code says whom.",
     "answers-at-once": "Whoever uses a command or a button sees at once that it has arrived, however slow the rest is.",
     "buttons-last": "Buttons and forms work after a restart.",

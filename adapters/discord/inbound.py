@@ -19,6 +19,7 @@ _DIRECT, _GROUP = 1, 3
 _THREADS = (10, 11, 12)
 _HAVE_THREADS = (0, 5)
 _DEFAULT, _REPLY = 0, 19
+_SAID = (_DEFAULT, _REPLY, 20, 23)  # and what answers a command or a menu
 _IS_CROSSPOST = 1 << 1
 _EPOCH = 1_420_070_400_000  # milliseconds: the first moment of 2015, with which the ids begin
 _KINDS = {
@@ -75,7 +76,7 @@ def parse(event: Json, *, me: Self, place: Place) -> Inbound | None:
         return None
     if kind is InboundKind.DELETED:
         return Inbound(kind=kind, message=_message(data, str(data["id"]), place), setting=place.setting)
-    if not _is_by_a_person(data, me) or "content" not in data:
+    if not is_by_a_person(data, me) or "content" not in data:
         return None
     if kind is InboundKind.EDITED and not data.get("edited_timestamp"):
         return None  # a preview was added, the message was pinned, or a thread was opened on it
@@ -84,7 +85,7 @@ def parse(event: Json, *, me: Self, place: Place) -> Inbound | None:
 
 def _read(kind: InboundKind, data: Json, me: Self, place: Place) -> Inbound:
     wording = Wording(data, mine=(me.user_id, *me.role_ids), names=place.names)
-    answered = _object(data.get("referenced_message") if data.get("type") == _REPLY else None)
+    replied = _object(data.get("referenced_message") if data.get("type") == _REPLY else None)
     edited = _time(data.get("edited_timestamp"))
     return Inbound(
         kind=kind,
@@ -94,22 +95,10 @@ def _read(kind: InboundKind, data: Json, me: Self, place: Place) -> Inbound:
         author=_person(_object(data.get("author")), _object(data.get("member"))),
         text=wording.clean(str(data.get("content") or ""))[:QUESTION_LIMIT].rstrip(),
         mentions=_mentions(data, me),
-        is_reply_to=str(_object(answered.get("author")).get("id") or ""),
+        is_reply_to=str(_object(replied.get("author")).get("id") or ""),
         reply_to=_replied_message(data, place),
-        quoted=_quoted(answered, me, place),
+        quoted=tuple(filter(None, [line(replied, me=me, place=place)])),
         at=_time(data.get("timestamp")) or _made(str(data["id"])),
-    )
-
-
-def _is_by_a_person(data: Json, me: Self) -> bool:
-    """Say whether a person wrote it here: no bot, no webhook, no system, no copy from a followed channel."""
-    author = _object(data.get("author"))
-    return (
-        bool(author.get("id"))
-        and author["id"] != me.user_id
-        and not (author.get("bot") or author.get("system") or data.get("webhook_id"))
-        and data.get("type", _DEFAULT) in (_DEFAULT, _REPLY)
-        and not int(data.get("flags") or 0) & _IS_CROSSPOST
     )
 
 
@@ -133,25 +122,40 @@ def _mentions(data: Json, me: Self) -> tuple[str, ...]:
 
 
 def _replied_message(data: Json, place: Place) -> MessageRef | None:
-    reference = _object(data.get("message_reference"))
-    if data.get("type") != _REPLY or not reference.get("message_id"):
+    replied = answered(data)
+    return _message(data, replied, place) if replied else None
+
+
+def line(data: Json, *, me: Self, place: Place) -> Message | None:
+    """Give what somebody said, without previews of pages, which are nobody's words; None if there are no words."""
+    if not data.get("content") or data.get("type", _DEFAULT) not in _SAID:
         return None
-    return _message(data, str(reference["message_id"]), place)
+    author = _person(_object(data.get("author")), _object(data.get("member")))
+    wording = Wording(data, mine=(), names=place.names)
+    return Message(
+        role="assistant" if author.id == me.user_id else "user",
+        text=wording.clean(str(data["content"])),
+        author=author.name,
+        at=_time(data.get("timestamp")),
+    )
 
 
-def _quoted(answered: Json, me: Self, place: Place) -> tuple[Message, ...]:
-    """Give the message that is replied to, if it can be read; previews of pages are none of its author's words."""
-    if not answered.get("content"):
-        return ()
-    author = _person(_object(answered.get("author")), _object(answered.get("member")))
-    wording = Wording(answered, mine=(), names=place.names)
+def answered(data: Json) -> str:
+    """Give the id of the message that this one replies to, empty if it is no reply."""
+    reference = _object(data.get("message_reference"))
+    is_here = reference.get("channel_id") in (None, data.get("channel_id"))
+    return str(reference.get("message_id") or "") if data.get("type") == _REPLY and is_here else ""
+
+
+def is_by_a_person(data: Json, me: Self) -> bool:
+    """Say whether a person wrote it here: no bot, no webhook, no system, no copy from a followed channel."""
+    author = _object(data.get("author"))
     return (
-        Message(
-            role="assistant" if author.id == me.user_id else "user",
-            text=wording.clean(str(answered["content"])),
-            author=author.name,
-            at=_time(answered.get("timestamp")),
-        ),
+        bool(author.get("id"))
+        and author["id"] != me.user_id
+        and not (author.get("bot") or author.get("system") or data.get("webhook_id"))
+        and data.get("type", _DEFAULT) in (_DEFAULT, _REPLY)
+        and not int(data.get("flags") or 0) & _IS_CROSSPOST
     )
 
 

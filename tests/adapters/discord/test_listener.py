@@ -3,79 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection
 
-from adapters.discord.connection import connect
-from adapters.discord.listener import BUSY, RECALLED, Listener
+from discord import AutoShardedClient
+
+from adapters.discord.context import RECALLED
+from core.crowd import CANNOT_TAKE, Crowd
 from core.errors import StoreUnavailable
-from core.model import NO_QUESTION, Asked, Deleted, Edited, Signal, Stopped, Task
-from core.ports import Inbox
+from core.model import NO_QUESTION, Asked, Deleted, Edited, Policy, Stopped, Terms, ThreadRef, WorkspaceRef
 from tests.adapters.discord.conftest import Place
-from tests.servers.discord import DiscordServer, Message
-
-
-@dataclass
-class Box:
-    """The end of the inbox that a listener sees; it keeps what comes, in order."""
-
-    signals: list[Signal] = field(default_factory=list[Signal])
-    fails: bool = False
-    came: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def put(self, signal: Signal) -> bool:
-        """Keep a signal."""
-        if self.fails:
-            raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
-        self.signals.append(signal)
-        self.came.set()
-        return True
-
-    def claim(self) -> contextlib.AbstractAsyncContextManager[Task]:
-        """Nobody works here."""
-        raise NotImplementedError
-
-    async def next(self) -> Signal:
-        """Wait for one signal and take it."""
-        async with asyncio.timeout(5):
-            while not self.signals:
-                self.came.clear()
-                await self.came.wait()
-        return self.signals.pop(0)
-
-
-class EagerListener(Listener):
-    """Identifies at once: the five seconds between two shards are the real platform's."""
-
-    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Wait for nothing."""
-
-
-@contextlib.asynccontextmanager
-async def listening(server: DiscordServer, box: Inbox) -> AsyncGenerator[None]:
-    """Run a listener that is connected."""
-    client = connect(
-        EagerListener,
-        message_content=True,
-        api_url=server.api_url,
-        gateway_url=server.gateway_url,
-        inbox=box,
-        guild_ready_timeout=0.05,
-    )
-    running = asyncio.create_task(client.start(server.token))
-    try:
-        await server.connected()
-        await client.wait_until_ready()
-        yield
-    finally:
-        await client.close()
-        await running
-
-
-def answers(server: DiscordServer) -> Sequence[Message]:
-    """What the bot has said."""
-    return [one for one in server.platform.messages.values() if one.author_id == server.bot.id and one.content]
+from tests.adapters.discord.ears import Box, answers, listening, words
+from tests.fakes.memo import MemoryMemo
+from tests.fakes.moderation import MemoryPolicies
+from tests.servers.discord import DiscordServer
+from tests.servers.discord.faults import Hold
+from tests.servers.service import Reply
 
 
 async def test_a_mention_in_a_channel_is_a_question_that_opens_a_thread(server: DiscordServer, place: Place) -> None:
@@ -146,7 +88,7 @@ async def test_in_a_thread_of_people_what_was_said_before_is_context(server: Dis
     starter = server.post_as(place.ada, place.channel, "Let us talk about arms.")
     thread = server.thread_as(place.ada, starter, "Arms")
     for number in range(RECALLED + 3):
-        server.post_as(place.ada, thread, f"line {number}", mentions=[server.bot])
+        server.post_as(place.ada, thread, f"line {number}")
     box = Box()
     async with listening(server, box):
         server.post_as(place.ada, thread, "What do they mean?", mentions=[server.bot])
@@ -178,9 +120,9 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
         box.fails = True
         message = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 
-        await server.until(lambda: answers(server), what="a reply")
+        await server.until(lambda: answers(server) and message.reactions, what="a reply and a mark")
 
-    assert [one.content for one in answers(server)] == [f"⚠️ {BUSY}"]
+    assert [one.content for one in answers(server)] == [f"⚠️ {CANNOT_TAKE}"]
     assert message.reactions == {"⚠️": [server.bot.id]}
 
 
@@ -200,3 +142,216 @@ async def test_what_was_missed_while_the_connection_was_gone_comes_once(server: 
         "What is a robot?",
         "And an arm?",
     ]
+
+
+async def test_questions_are_asked_on_the_terms_of_the_settings(server: DiscordServer, place: Place) -> None:
+    """How much is searched is not the platform's business."""
+    terms, box = Terms(top_k=3, relevance_threshold=0.4), Box()
+    async with listening(server, box, terms=terms):
+        server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
+        asked = await box.question()
+
+    assert (asked.question.top_k, asked.question.relevance_threshold) == (3, 0.4)
+
+
+async def test_what_is_heard_beside_messages_is_prepared_before_anything_is_heard(server: DiscordServer) -> None:
+    """Once for each client, which is logged in then."""
+    prepared: list[tuple[int | None, bool]] = []
+
+    async def setup(client: AutoShardedClient) -> None:
+        prepared.append((client.application_id, client.is_ready()))
+
+    async with listening(server, Box(), setup=setup):
+        pass
+
+    assert prepared == [(server.bot.id, False)]
+
+
+async def test_a_guild_that_throws_the_bot_out_is_forgotten(server: DiscordServer, place: Place) -> None:
+    """An outage of a guild forgets nothing, and a store that is away stops nothing."""
+    forgotten: list[WorkspaceRef] = []
+    other = server.add_guild("Others")
+
+    async def purge(home: WorkspaceRef) -> None:
+        forgotten.append(home)
+        raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
+
+    box = Box()
+    async with listening(server, box, purge=purge):
+        server.lose(other)
+        server.kick_bot(place.guild)
+        server.post_as(place.ada, server.dm(place.ada), "Are you there?")
+        await box.next()
+
+    assert forgotten == [WorkspaceRef(platform="discord", workspace=str(place.guild.id))]
+
+
+async def test_bystanders_in_a_thread_of_the_bot_are_left_alone(server: DiscordServer, place: Place) -> None:
+    """Who has asked there needs no question mark; only messages that mention nobody are looked up."""
+    looked_up: list[str] = []
+    bob = server.add_member(place.guild, "Bob")
+    thread = server.thread_as(server.bot, server.post_as(place.ada, place.channel, "What is a robot?"), "A robot")
+
+    async def askers(ref: ThreadRef) -> Collection[str]:
+        looked_up.append(ref.thread)
+        return {str(place.ada.id)}
+
+    box = Box()
+    async with listening(server, box, askers=askers):
+        server.post_as(bob, place.channel, "Hello.")
+        server.post_as(bob, thread, "Nice.")
+        server.post_as(bob, thread, "And you?", mentions=[place.ada])
+        server.post_as(place.ada, thread, "Go on.")
+        server.post_as(bob, thread, "What now?", mentions=[server.bot])
+        heard = [(await box.question()).question.text for _ in range(2)]
+
+    assert (heard, looked_up) == (["Go on.", "What now?"], [str(thread.id)] * 2)
+
+
+async def test_without_a_store_everybody_in_a_thread_of_the_bot_is_heard(server: DiscordServer, place: Place) -> None:
+    """Rather one answer too many than a question without one."""
+    thread = server.thread_as(server.bot, server.post_as(place.ada, place.channel, "What is a robot?"), "A robot")
+
+    async def askers(_: ThreadRef) -> Collection[str]:
+        raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
+
+    box = Box()
+    async with listening(server, box, askers=askers):
+        server.post_as(place.ada, thread, "Go on.")
+        asked = await box.question()
+
+    assert asked.question.text == "Go on."
+
+
+async def test_a_thread_that_was_archived_is_known_when_somebody_writes_there(
+    server: DiscordServer, place: Place
+) -> None:
+    """Nobody is told of it at the start, so it is asked for; its questions keep their order."""
+    thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
+    server.change_thread(thread, archived=True)
+    box = Box()
+    async with listening(server, box):
+        for number in range(3):
+            server.post_as(place.ada, thread, f"question {number}", mentions=[server.bot])
+        heard = [await box.question() for _ in range(3)]
+
+    assert [one.question.text for one in heard] == ["question 0", "question 1", "question 2"]
+    assert {one.message.thread.channel for one in heard} == {str(place.channel.id)}
+
+
+async def test_a_slow_lookup_keeps_the_order_of_its_thread_and_holds_up_no_other(
+    server: DiscordServer, place: Place
+) -> None:
+    """The deletion of a question waits until the question is put; questions elsewhere do not."""
+    thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
+    held, box = Hold(asyncio.Event()), Box()
+    async with listening(server, box):
+        server.faults.add("GET /channels/{channel}/messages", held)
+        question = server.post_as(place.ada, thread, "What do they mean?", mentions=[server.bot])
+        server.delete_as(place.ada, question)
+        server.post_as(place.ada, place.channel, "And elsewhere?", mentions=[server.bot])
+        first = await box.question()
+        held.until.set()
+        rest = [await box.next(), await box.next()]
+
+    assert first.question.text == "And elsewhere?"
+    assert [(one.kind, one.message.id) for one in rest] == [
+        ("asked", str(question.id)),
+        ("deleted", str(question.id)),
+    ]
+
+
+async def test_many_deletions_at_once_are_one_each(server: DiscordServer, place: Place) -> None:
+    """As moderators do it."""
+    box = Box()
+    async with listening(server, box):
+        said = [server.post_as(place.ada, place.channel, f"line {number}") for number in range(3)]
+        server.delete_as(server.platform.owner, *said)
+        heard = {(await box.next()).message.id for _ in said}
+
+    assert heard == {str(message.id) for message in said}
+
+
+async def test_places_where_the_bot_sees_nothing_break_nothing(server: DiscordServer, place: Place) -> None:
+    """Channels that are gone or hidden, and those of a kind that the library does not know."""
+    hidden, strange, gone = (server.add_channel(place.guild, name) for name in ("hidden", "strange", "gone"))
+    said = [server.post_as(place.ada, one, "A?", mentions=[server.bot]) for one in (hidden, strange, gone)]
+    for channel in (hidden, strange, gone):
+        server.delete_channel(channel)
+    server.faults.add("GET /channels/{channel}", Reply(403, {"code": 50001, "message": "Missing Access"}))
+    server.faults.add("GET /channels/{channel}", Reply(200, {"id": str(strange.id), "type": 99, "name": "x"}))
+    asked_for = "GET /channels/{channel}"
+    box = Box()
+    async with listening(server, box):
+        for number, message in enumerate(said, 1):
+            server.repeat(message)
+            await server.until(lambda number=number: len(server.requests_to(asked_for)) == number, what="a look")
+        server.post_as(place.ada, place.channel, "And here?", mentions=[server.bot])
+        asked = await box.question()
+
+    assert [one.status for one in server.requests_to(asked_for)] == [403, 200, 404]
+    assert asked.question.text == "And here?"
+
+
+async def test_the_chat_of_a_voice_channel_is_answered_in_place(server: DiscordServer, place: Place) -> None:
+    """It has no threads, so the answer is a reply in the channel."""
+    voice = server.add_channel(place.guild, "lounge", voice=True)
+    box = Box()
+    async with listening(server, box):
+        message = server.post_as(place.ada, voice, "What is a robot?", mentions=[server.bot])
+        asked = await box.question()
+
+    assert asked.address is not None
+    assert (asked.address.thread.thread, asked.address.message) == (str(voice.id), asked.message)
+    assert asked.message.thread.thread == str(message.id)
+
+
+async def test_new_posts_of_a_forum_are_answered_where_moderators_want_it(server: DiscordServer, place: Place) -> None:
+    """The first message of a post, not what follows; other forums, and posts that address somebody, are left alone."""
+    helped, other = (server.add_channel(place.guild, name, forum=True) for name in ("help", "show"))
+    policies, box = MemoryPolicies(), Box()
+    home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
+    await policies.save(home, Policy(auto_answer=(str(helped.id),)))
+    async with listening(server, box, policies=policies):
+        server.post_in_forum_as(place.ada, other, "My robot", "Look at it.")
+        server.post_in_forum_as(place.ada, helped, "Bob?", server.platform.owner.mention)
+        post, first = server.post_in_forum_as(place.ada, helped, "Stuck", "My robot does not move.")
+        server.post_as(place.ada, post, "It worked yesterday.")
+        server.post_as(place.ada, place.channel, "And here?", mentions=[server.bot])
+        heard = [await box.question(), await box.question()]
+
+    assert [one.question.text for one in heard] == ["My robot does not move.", "And here?"]
+    assert heard[0].message.thread.thread == heard[0].message.id == str(first.id)
+    assert heard[0].address is not None
+    assert heard[0].address.message is None
+
+
+async def test_a_forum_is_left_alone_without_the_policy_or_the_right_to_read(
+    server: DiscordServer, place: Place
+) -> None:
+    """A store that is away answers nobody unasked, and nobody looks at a policy for what may not be read."""
+
+    class Away(MemoryPolicies):
+        async def load(self, home: WorkspaceRef) -> Policy:
+            raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
+
+    forum, box = server.add_channel(place.guild, "help", forum=True), Box()
+    for message_content in (True, False):
+        async with listening(server, box, policies=Away(), message_content=message_content):
+            server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
+            server.post_as(place.ada, place.channel, f"{message_content}?", mentions=[server.bot])
+            assert (await box.question()).question.text == f"{message_content}?"
+
+
+async def test_who_asks_while_many_wait_is_told_how_long(server: DiscordServer, place: Place) -> None:
+    """Once in a while in one place, without a ping, and the question is kept."""
+    box = Box(crowd=65)
+    async with listening(server, box, crowd=Crowd(0.5), memo=MemoryMemo()):
+        for number in range(3):
+            server.post_as(place.ada, place.channel, f"What is {number}?", mentions=[server.bot])
+            await box.question()
+        server.post_as(place.ada, server.dm(place.ada), "And now?")
+        await server.until(lambda: len(answers(server)) == 2, what="two replies")
+
+    assert words(server) == ["I'm busy; your answer comes in about 40 seconds."] * 2
+    assert not any(one.pings for one in answers(server) if one.pings.users)

@@ -52,6 +52,14 @@ def _member(platform: Platform, call: Call) -> Json:
     return member_payload(guild, member.user)
 
 
+def _open_dm(platform: Platform, call: Call) -> Json:
+    """Open direct messages with somebody; whether they take any shows when one is sent."""
+    user = platform.users.get(int(call.json.get("recipient_id") or 0))
+    if user is None:
+        raise refusals.unknown_user()
+    return channel_payload(platform, platform.dm_of(user))
+
+
 def _leave(platform: Platform, call: Call) -> None:
     del platform.guild(call.id("guild")).members[platform.bot.id]
 
@@ -59,6 +67,7 @@ def _leave(platform: Platform, call: Call) -> None:
 ROUTES = (
     Route("GET /users/@me", _me),
     Route("GET /users/@me/guilds", _guilds),
+    Route("POST /users/@me/channels", _open_dm),
     Route("DELETE /users/@me/guilds/{guild}", _leave),
     Route("GET /users/{user}", _user),
     Route("GET /oauth2/applications/@me", _application),

@@ -47,11 +47,15 @@ class Member:
 
 @dataclass(slots=True)
 class Guild:
-    """A community; the role with the guild's own id is everyone's."""
+    """A community; the role with the guild's own id is everyone's.
+
+    In `updates_channel_id` the platform itself writes to the moderators.
+    """
 
     id: int
     name: str
     owner_id: int
+    updates_channel_id: int | None = None
     roles: dict[int, Role] = field(default_factory=dict[int, Role])
     members: dict[int, Member] = field(default_factory=dict[int, Member])
 

@@ -73,11 +73,17 @@ def channel_payload(platform: Platform, channel: Channel) -> Json:
         "guild_id": str(channel.guild_id),
         "name": channel.name,
         "parent_id": str(channel.parent_id) if channel.parent_id else None,
-        "last_message_id": None,
+        "last_message_id": _newest(platform, channel),
         "rate_limit_per_user": 0,
         "flags": 1 << 4 if channel.requires_tag else 0,
     }
     return {**whole, **(_thread_parts(platform, channel) if channel.is_thread else _place_parts(platform, channel))}
+
+
+def _newest(platform: Platform, channel: Channel) -> str | None:
+    """Give the last message's id, also of one that is gone; of a forum, the id of its last post."""
+    posts = [thread.id for thread in platform.threads_in(channel)] if channel.kind is ChannelKind.FORUM else []
+    return str(max(posts)) if posts else platform.last_in(channel)
 
 
 def _place_parts(platform: Platform, channel: Channel) -> Json:
@@ -91,6 +97,8 @@ def _place_parts(platform: Platform, channel: Channel) -> Json:
         for key, overwrite in channel.overwrites.items()
     ]
     parts: Json = {"position": 0, "permission_overwrites": overwrites, "topic": None, "nsfw": False}
+    if channel.kind is ChannelKind.VOICE:
+        return {**parts, "bitrate": 64_000, "user_limit": 0, "rtc_region": None}
     if channel.kind is not ChannelKind.FORUM:
         return parts
     tags = [
@@ -144,6 +152,7 @@ def guild_payload(platform: Platform, guild: Guild) -> Json:
         "large": False,
         "unavailable": False,
         "preferred_locale": "en-US",
+        "public_updates_channel_id": str(guild.updates_channel_id) if guild.updates_channel_id else None,
     }
 
 
@@ -263,6 +272,7 @@ def application_payload(platform: Platform) -> Json:
         "owner": user_payload(platform.owner),
         "verify_key": "0" * 64,
         "flags": 1 << 19 if platform.message_content else 0,
+        "approximate_guild_count": sum(platform.bot.id in guild.members for guild in platform.guilds.values()),
         "install_params": {"scopes": ["bot", "applications.commands"], "permissions": "0"},
         "team": None,
     }

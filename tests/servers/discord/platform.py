@@ -158,6 +158,11 @@ class Platform:
         found = self._places.get(channel.id, ())
         return [one for one in found if not one.deleted and (by is None or one.author_id == by.id)]
 
+    def last_in(self, channel: Channel) -> str | None:
+        """Give the id of the newest message of a channel; it stays when the message is deleted."""
+        found = [one.id for one in self._places.get(channel.id, ()) if one.seen_by is None]
+        return str(found[-1]) if found else None
+
     def threads_in(self, channel: Channel) -> list[Channel]:
         """Give the threads of a channel, oldest first."""
         return [thread for thread in self.channels.values() if thread.is_thread and thread.parent_id == channel.id]

@@ -1,0 +1,35 @@
+"""What a listener is connected to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from core.crowd import Crowd
+from core.model import Terms, ThreadRef, WorkspaceRef
+from core.ports import Inbox, Memo, PolicyStore
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What is left out is done without.
+
+    `askers` says who has asked in a thread, None if nobody knows; `purge` forgets a workspace that the bot was thrown
+    out of; `setup` is called once a client has logged in, before it hears anything.
+    """
+
+    inbox: Inbox
+    terms: Terms = field(default_factory=Terms)
+    memo: Memo | None = None
+    policies: PolicyStore | None = None
+    askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]] | None = None
+    purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
+    setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None
+    crowd: Crowd | None = None
+    now: Callable[[], datetime] = partial(datetime.now, UTC)

@@ -1,0 +1,194 @@
+"""What was said while the bot was away is heard late, once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from adapters.discord.catch_up import PAGE, PAGES
+from core.model import Asked, Edited
+from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.ears import Box, answers, listening
+from tests.fakes.memo import MemoryMemo
+from tests.servers.discord import DiscordServer
+from tests.servers.discord.faults import Hold
+from tests.servers.discord.permissions import Permission
+from tests.servers.service import Reply
+
+HISTORY = "GET /channels/{channel}/messages"
+MINUTE = 60.0
+
+
+async def heard(server: DiscordServer, place: Place, box: Box) -> Sequence[str]:
+    """Give the texts of the questions up to one that is asked now."""
+    server.post_as(place.ada, server.dm(place.ada), "the last")
+    texts: list[str] = []
+    while "the last" not in texts:
+        texts.append((await box.question()).question.text)
+    return sorted(texts[:-1])
+
+
+@pytest.mark.promise("catches-up")
+async def test_mentions_that_were_missed_are_heard_at_the_next_start(server: DiscordServer, place: Place) -> None:
+    """In channels, threads and posts, with who asked and where; what was heard before is not put again."""
+    box = Box()
+    async with listening(server, box):
+        server.post_as(place.ada, place.channel, "Before?", mentions=[server.bot])
+        await box.question()
+    missed = server.post_as(place.ada, place.channel, "In a channel?", mentions=[server.bot])
+    thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
+    server.post_as(place.ada, thread, "In a thread?", mentions=[server.bot])
+    forum = server.add_channel(place.guild, "help", forum=True)
+    server.post_in_forum_as(place.ada, forum, "Stuck", f"{server.bot.mention} In a post?")
+    async with listening(server, box):
+        asked = [await box.question() for _ in range(3)]
+        server.post_as(place.ada, server.dm(place.ada), "the last")
+        last = await box.question()
+
+    by_text = {one.question.text: one for one in asked}
+    assert set(by_text) == {"In a channel?", "In a thread?", "In a post?"}
+    assert (
+        str(by_text["In a channel?"].message) == f"discord:{place.guild.id}:{place.channel.id}:{missed.id}:{missed.id}"
+    )
+    assert by_text["In a thread?"].message.thread.thread == str(thread.id)
+    assert by_text["In a channel?"].question.author.name == "Ada"
+    assert last.question.text == "the last"
+
+
+@pytest.mark.promise("catches-up")
+async def test_a_session_that_cannot_be_resumed_is_caught_up_and_one_that_can_is_not(
+    server: DiscordServer, place: Place
+) -> None:
+    """The gateway itself sends again what a resumed session has missed."""
+    box = Box()
+    async with listening(server, box):
+        server.gateway.drop()
+        server.post_as(place.ada, place.channel, "While it was dropped?", mentions=[server.bot])
+        first = await box.question()
+        looked = len(server.requests_to(HISTORY))
+        server.gateway.invalidate()
+        server.post_as(place.ada, place.channel, "While it was invalid?", mentions=[server.bot])
+        second = await box.question()
+
+    assert (first.question.text, second.question.text) == ("While it was dropped?", "While it was invalid?")
+    assert (looked, len(server.requests_to(HISTORY))) == (0, 1)
+
+
+@pytest.mark.promise("catches-up")
+async def test_what_is_too_old_or_hidden_or_quiet_costs_no_request(server: DiscordServer, place: Place) -> None:
+    """Nobody waits for an answer after half an hour; the clock decides."""
+    hidden, dumb = server.add_channel(place.guild, "hidden"), server.add_channel(place.guild, "dumb")
+    server.add_channel(place.guild, "quiet")
+    server.post_as(place.ada, place.channel, "Too old?", mentions=[server.bot])
+    server.clock.advance(31 * MINUTE)
+    server.post_as(place.ada, hidden, "Hidden?", mentions=[server.bot])
+    server.post_as(place.ada, dumb, "Dumb?", mentions=[server.bot])
+    server.deny(hidden, Permission.VIEW_CHANNEL)
+    server.deny(dumb, Permission.READ_MESSAGE_HISTORY)
+    box = Box()
+    async with listening(server, box, now=server.clock.now):
+        assert await heard(server, place, box) == []
+
+    assert server.requests_to(HISTORY) == []
+
+
+async def test_only_what_is_young_enough_is_heard(server: DiscordServer, place: Place) -> None:
+    """Of one and the same channel."""
+    server.post_as(place.ada, place.channel, "Too old?", mentions=[server.bot])
+    server.clock.advance(31 * MINUTE)
+    server.post_as(place.ada, place.channel, "Young?", mentions=[server.bot])
+    box = Box()
+    async with listening(server, box, now=server.clock.now):
+        asked = await box.question()
+        assert await heard(server, place, box) == []
+
+    assert asked.question.text == "Young?"
+
+
+async def test_of_a_busy_channel_a_bounded_number_is_read_oldest_first(server: DiscordServer, place: Place) -> None:
+    """Page after page."""
+    server.post_as(place.ada, place.channel, "First?", mentions=[server.bot])
+    for number in range(PAGE * PAGES - 2):
+        server.post_as(place.ada, place.channel, f"line {number}")
+    server.post_as(place.ada, place.channel, "Last?", mentions=[server.bot])
+    server.post_as(place.ada, place.channel, "Beyond?", mentions=[server.bot])
+    box = Box()
+    async with listening(server, box):
+        asked = [await box.question(), await box.question()]
+        assert await heard(server, place, box) == []
+
+    assert [one.question.text for one in asked] == ["First?", "Last?"]
+    assert len(server.requests_to(HISTORY)) == PAGES
+
+
+async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(
+    server: DiscordServer, place: Place
+) -> None:
+    """As a question if it was missed, and as an edit if it was heard before."""
+    box = Box()
+    async with listening(server, box):
+        known = server.post_as(place.ada, place.channel, "What is a robt?", mentions=[server.bot])
+        await box.question()
+    server.edit_as(place.ada, known, f"{server.bot.mention} What is a robot?")
+    async with listening(server, box):
+        again, edited = await box.next(), await box.next()
+
+    assert isinstance(again, Asked)  # which the real inbox knows by its message
+    assert isinstance(edited, Edited)
+    assert (edited.question.text, edited.message) == ("What is a robot?", again.message)
+    assert edited.question.revision == again.question.revision > 0
+
+
+async def test_catching_up_says_nothing_to_anybody(server: DiscordServer, place: Place) -> None:
+    """A mention without words, a store that is away and missing permissions are old by then."""
+    dumb = server.add_channel(place.guild, "dumb")
+    server.deny(dumb, Permission.SEND_MESSAGES | Permission.CREATE_PUBLIC_THREADS)
+    said = [server.post_as(place.ada, one, "", mentions=[server.bot]) for one in (place.channel, dumb)]
+    said.append(server.post_as(place.ada, place.channel, "A?", mentions=[server.bot]))
+    box, memo = Box(fails=True), MemoryMemo()
+    async with listening(server, box, memo=memo):
+        await server.until(lambda: len(server.requests_to(HISTORY)) == 2, what="two looks")
+        await box.refused.wait()
+        box.fails = False
+        assert await heard(server, place, box) == []
+
+    assert (answers(server), [one.reactions for one in said], memo.notes) == ([], [{}, {}, {}], {})
+
+
+async def test_a_place_that_cannot_be_read_keeps_no_other_from_being_read(server: DiscordServer, place: Place) -> None:
+    """And the client lives on."""
+    other = server.add_channel(place.guild, "other")
+    server.post_as(place.ada, place.channel, "Lost?", mentions=[server.bot])
+    server.post_as(place.ada, other, "Found?", mentions=[server.bot])
+    server.faults.add(HISTORY, Reply(503, {"message": "overloaded", "code": 0}))
+    box = Box()
+    async with listening(server, box):
+        asked = await box.question()
+        assert await heard(server, place, box) == []
+
+    assert asked.question.text in {"Lost?", "Found?"}
+
+
+async def test_live_events_are_heard_while_the_bot_catches_up(server: DiscordServer, place: Place) -> None:
+    """Few places are read at a time, and a second new session meanwhile only makes it look once more."""
+    held = Hold(asyncio.Event())
+    for number in range(4):
+        channel = server.add_channel(place.guild, f"channel {number}")
+        server.post_as(place.ada, channel, f"Missed {number}?", mentions=[server.bot])
+    server.faults.break_(HISTORY, held)
+    box = Box()
+    async with listening(server, box) as client:
+        await server.until(lambda: len(server.faults.met) == 3, what="three readers")
+        assert await heard(server, place, box) == []
+        guild = client.get_guild(place.guild.id)
+        assert guild is not None
+        client.dispatch("guild_available", guild)
+        server.faults.mend()
+        held.until.set()
+        await server.until(lambda: len(server.requests_to(HISTORY)) == 8, what="every channel, twice")
+        missed = {(await box.question()).question.text for _ in range(4)}
+        assert await heard(server, place, box) == []
+
+    assert missed == {f"Missed {number}?" for number in range(4)}

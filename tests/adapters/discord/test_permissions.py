@@ -1,0 +1,177 @@
+"""What the bot may not do: nothing is put where it may not answer, and moderators are told once what to allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.discord.hints import sentence
+from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.ears import Box, answers, listening
+from tests.fakes.memo import MemoryMemo
+from tests.servers.discord import Channel, DiscordServer, Message
+from tests.servers.discord.faults import EVERY
+from tests.servers.discord.permissions import Permission
+from tests.servers.service import Reply
+
+REACTION = "PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me"
+IN_THREADS = Permission.SEND_MESSAGES_IN_THREADS
+OPENING = Permission.CREATE_PUBLIC_THREADS
+
+
+def ask(server: DiscordServer, place: Place, channel: Channel, text: str = "A?") -> Message:
+    """Ada mentions the bot."""
+    return server.post_as(place.ada, channel, text, mentions=[server.bot])
+
+
+@pytest.mark.promise("lacking-permissions")
+async def test_where_the_bot_may_not_write_the_question_is_marked_and_moderators_are_told(
+    server: DiscordServer, place: Place
+) -> None:
+    """Nothing is put; they are told once, where they talk, whoever asks how often."""
+    place.guild.updates_channel_id = server.add_channel(place.guild, "moderators").id
+    server.deny(place.channel, Permission.SEND_MESSAGES | OPENING)
+    box = Box()
+    async with listening(server, box, memo=MemoryMemo()):
+        asked = [ask(server, place, place.channel) for _ in range(3)]
+        await server.until(lambda: answers(server) and all(one.reactions for one in asked), what="marks and a hint")
+        ask(server, place, server.add_channel(place.guild, "other"))
+        first = await box.question()
+
+    missing = ("Create Public Threads", "Send Messages")
+    assert [(one.channel_id, one.content) for one in answers(server)] == [
+        (place.guild.updates_channel_id, sentence(str(place.channel.id), missing))
+    ]
+    assert [set(one.reactions) for one in asked] == [{"⚠️"}] * 3
+    assert first.message.thread.channel != str(place.channel.id)
+
+
+@pytest.mark.promise("lacking-permissions")
+async def test_without_a_place_for_moderators_the_owner_is_told(server: DiscordServer, place: Place) -> None:
+    """Also where the bot may not write in the place for moderators. A thread has its channel's permissions."""
+    updates = server.add_channel(place.guild, "moderators")
+    place.guild.updates_channel_id = updates.id
+    server.deny(updates, Permission.SEND_MESSAGES)
+    server.deny(place.channel, IN_THREADS)
+    thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
+    box = Box()
+    async with listening(server, box, memo=MemoryMemo()):
+        asked = ask(server, place, thread)
+        await server.until(lambda: answers(server) and asked.reactions, what="a hint and a mark")
+
+    told = answers(server)[0]
+    assert told.channel_id == server.dm(server.platform.owner).id
+    assert told.content == sentence(str(place.channel.id), ("Send Messages in Threads",))
+    assert (told.pings.users, told.previews) == (set(), [])
+
+
+async def test_the_hint_names_channel_and_permissions() -> None:
+    """In Discord's own words, which moderators look for."""
+    assert sentence("7", ("View Channel", "Send Messages")) == (
+        "In <#7> I lack permissions that I need to answer questions: **View Channel**, **Send Messages**. "
+        "Allow them for my role in the permissions of the channel, or of the server."
+    )
+
+
+@pytest.mark.promise("lacking-permissions")
+async def test_a_hint_that_cannot_be_given_is_not_given_again(server: DiscordServer, place: Place) -> None:
+    """An owner who takes no messages is left alone; other missing permissions are worth another try."""
+    server.platform.owner.refuses_dms = True
+    server.deny(place.channel, OPENING)
+    memo, box = MemoryMemo(), Box()
+    async with listening(server, box, memo=memo):
+        for _ in range(3):
+            ask(server, place, place.channel)
+            await box.question()
+        opened = "POST /channels/{channel}/messages"
+        await server.until(lambda: server.requests_to(opened), what="a try")
+        server.deny(place.channel, IN_THREADS)
+        ask(server, place, place.channel)
+        await box.question()
+        await server.until(lambda: len(server.requests_to(opened)) == 2, what="another try")
+
+    assert [one.status for one in server.requests_to(opened)] == [403, 403]
+    assert list(memo.notes) == [f"discord:permissions:{place.guild.id}:{place.channel.id}"]
+
+
+@pytest.mark.parametrize("denied", [OPENING, IN_THREADS])
+async def test_where_no_thread_can_be_opened_the_answer_stays_in_the_channel(
+    server: DiscordServer, place: Place, denied: Permission
+) -> None:
+    """As a reply to the question."""
+    server.deny(place.channel, denied)
+    box = Box()
+    async with listening(server, box):
+        message = ask(server, place, place.channel)
+        asked = await box.question()
+
+    assert asked.address is not None
+    assert asked.address.thread == asked.message.thread.model_copy(update={"thread": str(place.channel.id)})
+    assert (asked.address.message, asked.message.id) == (asked.message, str(message.id))
+
+
+async def test_who_may_open_threads_needs_no_right_to_write_in_the_channel(server: DiscordServer, place: Place) -> None:
+    """It answers in the thread."""
+    server.deny(place.channel, Permission.SEND_MESSAGES)
+    memo, box = MemoryMemo(), Box()
+    async with listening(server, box, memo=memo):
+        ask(server, place, place.channel)
+        asked = await box.question()
+
+    assert asked.address is not None
+    assert (asked.address.message, memo.notes) == (asked.message, {})
+
+
+async def test_a_thread_that_moderators_have_locked_is_theirs(server: DiscordServer, place: Place) -> None:
+    """The question is marked, and nobody is told anything: it was meant so."""
+    thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
+    server.change_thread(thread, locked=True)
+    memo, box = MemoryMemo(), Box()
+    async with listening(server, box, memo=memo):
+        asked = ask(server, place, thread)
+        await server.until(lambda: asked.reactions, what="a mark")
+
+    assert (box.signals, memo.notes) == ([], {})
+
+
+async def test_an_administrator_lacks_nothing(server: DiscordServer) -> None:
+    """Whatever a channel says."""
+    guild = server.add_guild("Ours", permissions=Permission.ADMINISTRATOR)
+    channel = server.add_channel(guild)
+    server.deny(channel, Permission.SEND_MESSAGES | OPENING)
+    memo, box = MemoryMemo(), Box()
+    async with listening(server, box, memo=memo):
+        ask(server, Place(guild, channel, server.add_member(guild)), channel)
+        await box.question()
+
+    assert memo.notes == {}
+
+
+async def test_where_it_may_not_even_react_nothing_is_asked_of_the_platform(
+    server: DiscordServer, place: Place
+) -> None:
+    """What is refused too often ends in a ban; a store that is away costs the hint."""
+    server.deny(place.channel, Permission.SEND_MESSAGES | OPENING | Permission.ADD_REACTIONS)
+    memo = MemoryMemo()
+    memo.fails = True
+    box = Box()
+    async with listening(server, box, memo=memo):
+        before = len(server.requests)
+        ask(server, place, place.channel)
+        server.post_as(place.ada, server.dm(place.ada), "the last")
+        last = await box.question()
+
+    assert (last.question.text, len(server.requests)) == ("the last", before)
+
+
+async def test_a_mark_or_a_reply_that_is_refused_breaks_nothing(server: DiscordServer, place: Place) -> None:
+    """The bot's rights may have changed a moment ago."""
+    box = Box(fails=True)
+    async with listening(server, box):
+        server.faults.break_(EVERY, Reply(403, {"code": 50013, "message": "Missing Permissions"}))
+        ask(server, place, place.channel)
+        await server.until(lambda: len(server.faults.met) == 2, what="a mark and a reply that were refused")
+        box.fails = False
+        ask(server, place, place.channel, "And now?")
+        asked = await box.question()
+
+    assert asked.question.text == "And now?"
