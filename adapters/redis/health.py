@@ -20,12 +20,16 @@ Facts: TypeAlias = Mapping[str, object]
 
 LARGEST_SKEW = 5.0  # seconds
 PREFIX = "footnote:"
-TTL = 10_000  # milliseconds that a probe lives, should it not be removed
 
-# What the conversations need, in a form that changes nothing as long as the key is not there.
+# What is needed, in a form that changes nothing as long as the key is not there.
 HARMLESS: tuple[tuple[str, ...], ...] = (
     ("PEXPIRE", "{key}", "1"),
     ("DEL", "{key}"),
+    ("EXISTS", "{key}"),
+    ("TIME",),
+    ("LLEN", "{key}"),
+    ("LINDEX", "{key}", "0"),
+    ("LPOP", "{key}"),
     ("LRANGE", "{key}", "0", "-1"),
     ("TYPE", "{key}"),
     ("LSET", "{key}", "0", "1"),
@@ -33,10 +37,38 @@ HARMLESS: tuple[tuple[str, ...], ...] = (
     ("LREM", "{key}", "1", "1"),
     ("ZRANGE", "{key}", "0", "-1"),
     ("ZREMRANGEBYSCORE", "{key}", "0", "1"),
+    ("ZREM", "{key}", "1"),
+    ("ZCARD", "{key}"),
+    ("ZCOUNT", "{key}", "0", "1"),
+    ("ZSCORE", "{key}", "1"),
+    ("GET", "{key}"),
+    ("SET", "{key}", "1", "XX"),
+    ("HGET", "{key}", "1"),
+    ("HMGET", "{key}", "1"),
+    ("HDEL", "{key}", "1"),
+    ("XACK", "{key}", "1", "1-1"),
+    ("XADD", "{key}", "NOMKSTREAM", "*", "1", "1"),
+    ("XCLAIM", "{key}", "1", "1", "0", "1-1"),
+    ("XDEL", "{key}", "1-1"),
+    ("XGROUP CREATE", "{key}", "1", "0"),
+    ("XGROUP DELCONSUMER", "{key}", "1", "1"),
+    ("XPENDING", "{key}", "1"),
+    ("XRANGE", "{key}", "-", "+"),
+    ("XREAD", "STREAMS", "{key}", "0"),
+    ("XREADGROUP", "GROUP", "1", "1", "STREAMS", "{key}", ">"),
     ("ZADD", "{key}", "XX", "1", "1"),
     ("EVAL", "return 1", "1", "{key}"),
     ("EVALSHA", "0" * 40, "1", "{key}"),
     ("SCRIPT LOAD", "return 1"),
+)
+
+# What would make a key: the first does, and it goes by itself should it not be removed.
+MAKING: tuple[tuple[str, ...], ...] = (
+    ("LPUSH", "{key}", "1"),
+    ("PEXPIRE", "{key}", "10000"),
+    ("RPUSH", "{key}", "1"),
+    ("HSET", "{key}", "1", "1"),
+    ("HINCRBY", "{key}", "1", "1"),
 )
 
 EVICTS = "Under pressure it evicts conversations before their time: set maxmemory-policy to volatile-ttl or noeviction."
@@ -90,19 +122,15 @@ async def _facts(client: Redis) -> Facts:
     return {}
 
 
-async def _skew(client: Redis, now: Callable[[], float]) -> float | None:
+async def _skew(client: Redis, now: Callable[[], float]) -> float:
     """Give how many seconds the server's clock is ahead of ours."""
-    from redis.exceptions import NoPermissionError
-
     before = now()
-    with suppress(NoPermissionError):
-        seconds, micros = cast("tuple[int, int]", await _say(client, "TIME"))
-        return seconds + micros / 1e6 - (before + now()) / 2
-    return None
+    seconds, micros = cast("tuple[int, int]", await _say(client, "TIME"))
+    return seconds + micros / 1e6 - (before + now()) / 2
 
 
-def _on_clock(skew: float | None) -> list[str]:
-    if skew is None or abs(skew) <= LARGEST_SKEW:
+def _on_clock(skew: float) -> list[str]:
+    if abs(skew) <= LARGEST_SKEW:
         return []
     direction = "ahead of" if skew > 0 else "behind"
     return [f"Its clock is {abs(skew):.0f} s {direction} the one here: set both by a time server."]
@@ -110,25 +138,28 @@ def _on_clock(skew: float | None) -> list[str]:
 
 async def _check_rights(client: Redis) -> None:
     """Try every command that is needed, on a key of ours that nobody else has."""
+    key = f"{PREFIX}doctor:{{{secrets.token_hex(8)}}}"
+    if missing := [lack for words in HARMLESS if (lack := await _lack(client, key, words))]:
+        raise _refusal(missing)
+    if missing := [lack for words in MAKING if (lack := await _lack(client, key, words))]:
+        await _say(client, "DEL", key)
+        raise _refusal(missing)
+    await _say(client, "RPUSH", key, "1")  # a server that has no room, or is a replica, says so here
+    await _say(client, "DEL", key)
+
+
+async def _lack(client: Redis, key: str, words: tuple[str, ...]) -> str | None:
+    """Say one command about the key; give the right that is missing for it."""
     from redis.exceptions import NoPermissionError, ResponseError
 
-    key = f"{PREFIX}doctor:{{{secrets.token_hex(8)}}}"
-    missing: list[str] = []
-    for name, *words in HARMLESS:
-        try:
-            await _say(client, name, *(word.format(key=key) for word in words))
-        except NoPermissionError as error:
-            missing.append(f"{PREFIX}* keys" if _is_about_keys(error) else name)
-        except ResponseError:
-            pass  # no such key, no such script: it may be called
-    if missing:
-        raise _refusal(missing)
+    name, *rest = words
     try:
-        await _say(client, "RPUSH", key, "1")
+        await _say(client, name, *(word.format(key=key) for word in rest))
     except NoPermissionError as error:
-        raise _refusal(["RPUSH"]) from error
-    await _say(client, "PEXPIRE", key, TTL)
-    await _say(client, "DEL", key)
+        return f"{PREFIX}* keys" if _is_about_keys(error) else name
+    except ResponseError:
+        pass  # no such key, no such script, another kind of value: it may be called
+    return None
 
 
 def _is_about_keys(error: Exception) -> bool:

@@ -52,7 +52,10 @@ async def test_a_clock_that_is_wrong_is_said(redis_alone: Node, ahead: float, wo
     ("rules", "missing"),
     [
         (("-lset", "-eval"), "lacks rights: LSET, EVAL. Grant them"),
-        (("-rpush",), "lacks rights: RPUSH. Grant them"),
+        (("-rpush", "-lpush"), "lacks rights: LPUSH, RPUSH. Grant them"),
+        (("-hset", "-hincrby"), "lacks rights: HSET, HINCRBY. Grant them"),
+        (("-@stream",), "lacks rights: XACK, XADD, XCLAIM, XDEL, XGROUP CREATE, XGROUP DELCONSUMER, XPENDING, "),
+        (("-xgroup|create", "-time"), "lacks rights: TIME, XGROUP CREATE. Grant them"),
         (("resetkeys", "~other:*"), r"lacks rights: footnote:\* keys. Grant them"),
     ],
 )
@@ -67,7 +70,7 @@ async def test_missing_rights_are_listed(tmp_path: Path, rules: tuple[str, ...],
 async def test_a_user_who_may_not_ask_about_the_server_may_use_it(tmp_path: Path) -> None:
     """Hosted servers often allow no more."""
     with valkey.alone(tmp_path, appendonly="no") as node:
-        node.say("ACL", "SETUSER", "me", "on", ">hunter2", "+@all", "~footnote:*", "-info", "-time", "-config")
+        node.say("ACL", "SETUSER", "me", "on", ">hunter2", "+@all", "~footnote:*", "-info", "-config")
         says = await checked(f"redis://me:hunter2@{node.host}")
         assert says == f"a Redis server of unknown version at {node.host}"
         node.say("ACL", "SETUSER", "me", "+info")
