@@ -220,7 +220,7 @@ def _server(request: pytest.FixtureRequest) -> Place:
 @pytest.mark.promise("retry")
 @pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_each_question_comes_in_its_turn_and_once_from_the_server(server: Place, steps: list[Step]) -> None:
     """On the real one."""
 
