@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Collection
 
 from discord import AutoShardedClient
@@ -184,6 +185,30 @@ async def test_a_guild_that_throws_the_bot_out_is_forgotten(server: DiscordServe
         await box.next()
 
     assert forgotten == [WorkspaceRef(platform="discord", workspace=str(place.guild.id))]
+
+
+async def test_roles_and_channels_have_their_names_in_a_question(server: DiscordServer, place: Place) -> None:
+    """Those that the guild has."""
+    everyone = place.guild.roles[place.guild.id]
+    box = Box()
+    async with listening(server, box):
+        text = f"Does {everyone.mention} read {place.channel.mention} or <#1>?"
+        server.post_as(place.ada, place.channel, text, mentions=[server.bot])
+        asked = await box.question()
+
+    assert asked.question.text == "Does @@everyone read #general or #channel?"
+
+
+async def test_what_is_no_message_is_not_heard(server: DiscordServer, place: Place) -> None:
+    """Nor is a guild missed that nobody wants to be forgotten."""
+    box = Box()
+    async with listening(server, box) as client:
+        await client.on_socket_raw_receive(json.dumps({"t": "MESSAGE_POLL_VOTE_ADD", "d": {"user_id": "1"}}))
+        server.kick_bot(place.guild)
+        server.post_as(place.ada, server.dm(place.ada), "Are you there?")
+        asked = await box.question()
+
+    assert asked.question.text == "Are you there?"
 
 
 async def test_bystanders_in_a_thread_of_the_bot_are_left_alone(server: DiscordServer, place: Place) -> None:

@@ -10,6 +10,7 @@ from tests.adapters.discord.ears import Box, answers, listening
 from tests.fakes.memo import MemoryMemo
 from tests.servers.discord import Channel, DiscordServer, Message
 from tests.servers.discord.faults import EVERY
+from tests.servers.discord.payloads import channel_payload
 from tests.servers.discord.permissions import Permission
 from tests.servers.service import Reply
 
@@ -175,3 +176,24 @@ async def test_a_mark_or_a_reply_that_is_refused_breaks_nothing(server: DiscordS
         asked = await box.question()
 
     assert asked.question.text == "And now?"
+
+
+async def test_what_nobody_knows_yet_is_not_missing(server: DiscordServer, place: Place) -> None:
+    """Neither in a guild that an outage keeps away, nor in a thread whose channel is not known; both are asked for."""
+    thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
+    said = ask(server, place, thread)
+    server.change_thread(thread, archived=True)
+    hidden = {**channel_payload(server.platform, thread), "parent_id": "1"}
+    other = server.add_guild("Others")
+    server.gateway.away.add(other.id)
+    elsewhere = server.add_channel(other)
+    memo, box = MemoryMemo(), Box()
+    async with listening(server, box, memo=memo):
+        server.faults.add("GET /channels/{channel}", Reply(200, hidden))
+        server.repeat(said)
+        first = await box.question()
+        server.post_as(server.add_member(other), elsewhere, "B?", mentions=[server.bot])
+        second = await box.question()
+
+    assert second.address is not None
+    assert (first.message.thread.channel, second.address.message, memo.notes) == ("1", second.message, {})

@@ -64,6 +64,7 @@ class Gateway:
         self.refused = 0
         self.refusing = False  # connections are reset before they open
         self.silent = False  # heartbeats are not acknowledged
+        self.away: set[int] = set()  # guilds that an outage keeps from new sessions
         self.repeats = 0  # how many of the events already received a resumed session is told again
         self._connections: set[Connection] = set()
         self.platform: Platform
@@ -198,7 +199,8 @@ class Gateway:
         }
         session.write("READY", ready)
         for guild in here:
-            self._introduce(session, guild)
+            if guild.id not in self.away:
+                self._introduce(session, guild)
 
     def _introduce(self, session: Session, guild: Guild) -> None:
         if Intent.GUILDS in session.intents:
