@@ -17,7 +17,7 @@ PROMISES = {
     "failed-search-warns": "A search that fails puts a warning on the question and gives the reader a sentence.",
     "degradation": "A service that is down costs what it serves and no more, and is used again once it is back.",
     "moderators-only": "What only moderators may do is refused to everybody else, and noted where it is done.",
-    "discord-journey": "On Discord, a mention is answered once, in a thread, with footnotes, and what fails is said.",
+    "journey": "A mention is answered once, in a thread, with footnotes, and can be followed up there.",
     "no-secrets": "No key, password or token is ever shown or logged.",
     "follow-ups": "A follow-up is understood with what was asked before.",
     "scope": "A question limited to sources or chapters is answered from them alone.",

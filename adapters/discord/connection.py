@@ -107,6 +107,22 @@ async def stay_connected(make: Callable[[], AutoShardedClient], token: str, pati
         await patience.sleep(next(waits))
 
 
+async def log_in(client: AutoShardedClient, token: str, patience: Patience = PATIENCE) -> None:
+    """Log a client in that is to speak only, as soon as Discord can be reached. Raises `Misconfigured` as above."""
+    attempt, waits = 0, patience.waits()
+    while True:
+        try:
+            await client.login(token)
+        except Exception as error:  # noqa: BLE001 - the library leaks several families of exceptions
+            failure, reason = error, reason_of(error)
+        else:
+            return
+        _raise_if_lasting(failure, reason)
+        attempt += 1
+        patience.retrying(attempt, reason or "")
+        await patience.sleep(next(waits))
+
+
 def _raise_if_lasting(error: Exception, reason: str | None) -> None:
     """Raise what trying again does not help: what the operator has to change, and mistakes of ours."""
     from discord import LoginFailure, PrivilegedIntentsRequired

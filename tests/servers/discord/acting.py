@@ -270,4 +270,7 @@ def _options(declared: list[Json], path: list[str], given: Mapping[str, str | in
         inner = _options(by_name[path[0]].get("options", []), path[1:], given)
         return [{"name": path[0], "type": kind, "options": inner}]
     values = {name: str(value.id) if isinstance(value, User) else value for name, value in given.items()}
+    for name, value in values.items():
+        choices = [choice["value"] for choice in by_name[name].get("choices") or ()]
+        assert not choices or value in choices, f"{value!r} is none of {choices}"
     return [{"name": name, "type": by_name[name]["type"], "value": value} for name, value in values.items()]

@@ -1,0 +1,251 @@
+"""The whole way on every platform: from what somebody writes to what everybody reads, by real clients on sockets."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+import pytest
+
+from adapters.posting import Controls
+from core import sentences
+from core.prompts import FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
+from tests.builders import hit
+from tests.end_to_end.community import Community, DiscordCommunity, Town
+from tests.fakes.shelf import Shelf
+from tests.fixtures.redis import clean
+from tests.servers.openai import ChatServer, Stall
+from tests.servers.service import Reply
+
+PLATFORMS: dict[str, Callable[[], Community]] = {"discord": DiscordCommunity}
+ANSWER = "A robot acts in the world"
+
+
+@pytest.fixture(name="town", params=PLATFORMS)
+async def _town(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Town]:
+    """Build a town on each platform; nobody has started the bot yet."""
+    async with contextlib.AsyncExitStack() as stack:
+        community = PLATFORMS[request.param]()
+        await stack.enter_async_context(community.open())
+        chat = await stack.enter_async_context(ChatServer())
+        await stack.enter_async_context(clean(redis_url))
+        shelf = Shelf(hit(text=f"{ANSWER}."), by_query={"What is the best pizza?": [hit(0.1)]})
+        yield Town(community, chat, shelf, redis_url, tmp_path)
+
+
+@pytest.mark.promise("journey")
+async def test_a_mention_is_answered_in_a_thread_and_followed_up(town: Town) -> None:
+    """With a footnote that leads to the page; the next question there needs no mention and knows what was said."""
+    async with town.bot():
+        asked = town.community.ask()
+        answer = await town.sees(asked, ANSWER)
+        town.community.follow_up(asked, "And an arm?")
+        await town.sees(asked, ANSWER, times=2)
+
+    assert "https://docs.example/robots#what" in answer
+    followed_up = [message["content"] for message in town.chat.received[-1].body["messages"]]
+    assert "What is a robot?" in followed_up
+    assert followed_up.count("And an arm?") == 1
+
+
+@pytest.mark.promise("only-when-asked")
+async def test_people_who_talk_to_each_other_are_left_alone(town: Town) -> None:
+    """Also in a thread of the bot; the next question there shows that nothing else was under way."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        town.community.chat(asked, "I think so too, what about lunch?")
+        town.community.follow_up(asked, "And an arm?")
+        await town.sees(asked, ANSWER, times=2)
+
+    assert len(town.community.said(asked)) == 2
+
+
+@pytest.mark.promise("journey")
+async def test_what_is_replied_to_is_context(town: Town) -> None:
+    """It is quoted to the model with its author, as somebody's words."""
+    async with town.bot():
+        asked = town.community.ask("Is that so?", below="Robots have three arms.")
+        await town.sees(asked, ANSWER)
+
+    quoted = [str(message["content"]) for message in town.chat.received[0].body["messages"]]
+    assert any("Bob: Robots have three arms." in text and "<data" in text for text in quoted)
+
+
+@pytest.mark.promise("failed-search-warns")
+async def test_a_failed_search_is_a_warning_and_a_sentence_and_can_be_tried_again(town: Town) -> None:
+    """On the question, and in its thread; the answer then stands in the place of the sentence."""
+    town.shelf.fails = True
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, UNAVAILABLE)
+        await town.community.until(lambda: town.community.warned(asked), what="a warning")
+        assert town.community.controls(asked) is Controls.RETRY
+        town.shelf.fails = False
+        await town.community.press(asked)
+        await town.sees(asked, ANSWER)
+
+    assert len(town.community.said(asked)) == 1
+
+
+@pytest.mark.promise("ends-with-answer")
+async def test_a_model_that_fails_leaves_an_apology(town: Town) -> None:
+    """And nothing of what it had begun to say."""
+    town.chat.broken = Reply(503)
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, FAILED)
+
+    assert town.community.warned(asked)
+
+
+@pytest.mark.promise("journey")
+async def test_what_nothing_fits_is_said_without_a_warning(town: Town) -> None:
+    """It is an honest end, with the nearest sections."""
+    async with town.bot():
+        asked = town.community.ask("What is the best pizza?")
+        answer = await town.sees(asked, NO_CONTEXT)
+
+    assert "Robots" in answer
+    assert not town.community.warned(asked)
+
+
+@pytest.mark.promise("asked-once")
+async def test_an_event_that_comes_twice_is_answered_once(town: Town) -> None:
+    """As after a reconnect; the answer to the next question shows that nothing more is under way."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        town.community.repeat(asked)
+        await town.sees(town.community.ask("And an arm?"), ANSWER)
+
+    assert len(town.community.said(asked)) == 1
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_edited_question_is_answered_anew_in_the_same_place(town: Town) -> None:
+    """And the answer says so, also if the bot was started anew in between."""
+    async with town.bot():
+        asked = town.community.ask("What is a robt?")
+        await town.sees(asked, ANSWER)
+    async with town.bot():
+        town.community.edit(asked, "What is a robot?")
+        answer = await town.sees(asked, "Updated after the question was edited")
+
+    assert ANSWER in answer
+    assert len(town.community.said(asked)) == 1
+    assert town.chat.received[-1].body["messages"][-1]["role"] != "user"
+    assert any(message["content"] == "What is a robot?" for message in town.chat.received[-1].body["messages"])
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_deleted_question_takes_its_answer_along(town: Town) -> None:
+    """Unless somebody has said something below it: then it stays, while a later deletion has its effect."""
+    async with town.bot():
+        asked, kept = town.community.ask(), town.community.ask("What is an arm?")
+        await town.sees(asked, ANSWER)
+        await town.sees(kept, ANSWER)
+        town.community.chat(kept, "That helps my homework.")
+        said = town.community.said(kept)
+        town.community.delete(kept)
+        town.community.delete(asked)
+        await town.community.until(lambda: not town.community.said(asked), what="the end of the answer")
+
+    assert town.community.said(kept) == said
+
+
+@pytest.mark.promise("stops-count")
+async def test_a_stop_ends_the_call_of_the_model(town: Town) -> None:
+    """What was written stays, and says that it was stopped."""
+    town.chat.call("search_documents", {"query": "robot"})
+    town.chat.say(f"{ANSWER} [1]. And then ", then=Stall())
+    async with town.bot():
+        asked = town.community.ask()
+        await town.community.until(lambda: town.community.controls(asked) is Controls.STOP, what="a way to stop")
+        await town.community.press(asked)
+        answer = await town.sees(asked, STOPPED)
+        await town.chat.hung_up.wait()
+
+    assert ANSWER in answer
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_buttons_work_after_a_restart_and_votes_are_counted(town: Town) -> None:
+    """Nothing about an answer has to be in memory; only a moderator sees the count."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+    async with town.bot():
+        thanks = await town.community.press(asked)
+        status = await town.community.command("status", moderates=True)
+
+    assert thanks == sentences.THANKS
+    assert "1 helpful, 0 not helpful" in status
+
+
+@pytest.mark.promise("paused")
+async def test_moderators_pause_and_resume(town: Town) -> None:
+    """Whoever asks meanwhile is told so, and answered later."""
+    async with town.bot():
+        paused = await town.community.command("pause", moderates=True)
+        await town.sees(town.community.ask(), PAUSED)
+        resumed = await town.community.command("resume", moderates=True)
+        await town.sees(town.community.ask("And now?"), ANSWER)
+
+    assert (paused, resumed) == (sentences.paused(is_new=True), sentences.resumed(is_new=True))
+
+
+@pytest.mark.promise("journey")
+async def test_a_private_answer_is_for_one_person_and_is_not_remembered(town: Town) -> None:
+    """It comes with its sources, and is none of the thread's in which it was asked for."""
+    async with town.bot():
+        asked = town.community.ask("What is the best pizza?")
+        await town.sees(asked, NO_CONTEXT)
+        answer = await town.community.command("ask", at=asked, question="What is a robot?", private=True)
+        sources = await town.community.command("sources", at=asked)
+
+    assert ANSWER in answer
+    assert "https://docs.example/robots#what" in answer
+    assert sources == sentences.NO_SOURCES
+
+
+@pytest.mark.promise("selection-only")
+async def test_a_message_can_be_asked_about_by_itself(town: Town) -> None:
+    """The documents are not searched, and the model has no tools."""
+    town.chat.say("It is on Tuesday [1].")
+    async with town.bot():
+        answer = await town.community.ask_from("The meeting is on Tuesday at nine.", "When is the meeting?")
+
+    assert "Tuesday" in answer
+    assert town.shelf.asked == []
+    assert "tools" not in town.chat.received[0].body
+
+
+@pytest.mark.promise("forget")
+async def test_sources_can_be_shown_and_the_thread_forgotten(town: Town) -> None:
+    """By the one who asked."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        sources = await town.community.command("sources", at=asked)
+        forgotten = await town.community.command("forget", at=asked, what="this thread")
+        after = await town.community.command("sources", at=asked)
+
+    assert "0.90" in sources
+    assert forgotten == sentences.thread_forgotten(was_there=True)
+    assert after == sentences.NO_SOURCES
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_a_stop_of_the_bot_finishes_what_is_being_written(town: Town) -> None:
+    """And what waits is answered after the next start."""
+    async with town.bot(FOOTNOTE_ANSWERS_AT_ONCE="1") as bot:
+        first, second = town.community.ask(), town.community.ask("And an arm?")
+        await town.sees(first, ANSWER)
+        bot.stop()
+    async with town.bot():
+        await town.sees(second, ANSWER)
+
+    assert [len(town.community.said(asked)) for asked in (first, second)] == [1, 1]

@@ -1,0 +1,183 @@
+"""`footnote run`: the bot as a process, started, asked and stopped as its operator would."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from adapters.discord.connection import MESSAGE_CONTENT_DENIED, TOKEN_REFUSED
+from bot.roles import NOT_SHARED, NOTHING_TO_RUN
+from tests.fixtures.commands import Footnote
+from tests.servers.discord import Channel, DiscordServer, Message, Permission, User
+
+LEAST = (
+    Permission.VIEW_CHANNEL
+    | Permission.READ_MESSAGE_HISTORY
+    | Permission.SEND_MESSAGES
+    | Permission.CREATE_PUBLIC_THREADS
+    | Permission.SEND_MESSAGES_IN_THREADS
+    | Permission.ADD_REACTIONS
+)
+PATIENCE = 20.0  # seconds for a process to start, to answer, or to end
+
+
+@dataclass
+class Process:
+    """A bot that runs, and a guild in which somebody asks."""
+
+    running: asyncio.subprocess.Process
+    server: DiscordServer
+    channel: Channel
+    ada: User
+
+    def ask(self, text: str) -> Message:
+        """Mention the bot."""
+        return self.server.post_as(self.ada, self.channel, text, mentions=[self.server.bot])
+
+    async def sees(self, asked: Message, words: str) -> None:
+        """Wait for an answer with these words in the question's thread."""
+        await self.server.until(lambda: words in said(self.server, asked), what=words, seconds=PATIENCE)
+
+    async def ended(self) -> tuple[int | None, str]:
+        """Wait for the end; give the exit code and what was said on standard error."""
+        _, err = await asyncio.wait_for(self.running.communicate(), PATIENCE)
+        return self.running.returncode, err.decode()
+
+
+def said(server: DiscordServer, asked: Message) -> str:
+    """Give what the bot says in the thread of a question."""
+    messages = server.platform.messages.values()
+    return "\n".join(
+        one.content
+        for one in messages
+        if one.channel_id == asked.id and one.author_id == server.bot.id and not one.deleted
+    )
+
+
+def environment(server: DiscordServer, **more: str) -> dict[str, str]:
+    """Give the settings of a bot on this server."""
+    return {
+        "DISCORD_TOKEN": server.token,
+        "DISCORD_API_URL": server.api_url,
+        "DISCORD_GATEWAY_URL": server.gateway_url,
+        "DISCORD_MESSAGE_CONTENT": "true",
+        **more,
+    }
+
+
+@contextlib.asynccontextmanager
+async def started(footnote: Footnote, server: DiscordServer, **more: str) -> AsyncGenerator[Process]:
+    """Start the bot in a guild, and wait until it is there."""
+    guild = server.add_guild()
+    channel, ada = server.add_channel(guild), server.add_member(guild)
+    running = await asyncio.create_subprocess_exec(
+        *footnote.command("run"),
+        env=footnote.env(**environment(server, **more)),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        await server.connected(seconds=PATIENCE)
+        yield Process(running, server, channel, ada)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            running.kill()
+        await running.wait()
+
+
+@pytest.fixture(name="server")
+async def _server() -> AsyncGenerator[DiscordServer]:
+    """Run Discord."""
+    async with DiscordServer() as server:
+        yield server
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_the_bot_answers_until_it_is_stopped(footnote: Footnote, server: DiscordServer) -> None:
+    """From the documents, in a thread, with a link; then it goes in good order, and says nothing that nobody needs."""
+    async with started(footnote, server) as bot:
+        asked = bot.ask("What do penguins eat?")
+        await bot.sees(asked, "(<https://zoo.example/birds/penguins#food>)")
+        bot.running.send_signal(signal.SIGTERM)
+        code, err = await bot.ended()
+
+    assert code == 0
+    assert err in ("", "Discord: connected as Footnote#0000. Ctrl-C stops.\n")
+
+
+@pytest.mark.promise("catches-up")
+async def test_what_was_asked_while_it_was_away_is_answered_once(footnote: Footnote, server: DiscordServer) -> None:
+    """The next process finds the mention, and does not answer again what was answered before."""
+    async with started(footnote, server) as bot:
+        before = bot.ask("What do penguins eat?")
+        await bot.sees(before, "fish")
+        bot.running.send_signal(signal.SIGINT)
+        await bot.ended()
+        missed = bot.ask("What is a lighthouse?")
+    answered = said(server, before)
+    running = await asyncio.create_subprocess_exec(
+        *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.DEVNULL
+    )
+    await server.until(lambda: "tower" in said(server, missed), what="the late answer", seconds=PATIENCE)
+    running.send_signal(signal.SIGTERM)
+
+    assert await asyncio.wait_for(running.wait(), PATIENCE) == 0
+    assert said(server, before) == answered
+
+
+def test_a_bot_without_a_platform_says_what_to_set(footnote: Footnote) -> None:
+    """And so do processes that could not meet."""
+    alone, apart = footnote("run"), footnote("run", "worker", DISCORD_TOKEN="t0ken")
+
+    assert (alone.code, alone.err) == (2, f"{NOTHING_TO_RUN}\n")
+    assert (apart.code, apart.err) == (2, f"{NOT_SHARED}\n")
+
+
+def test_a_bot_without_documents_does_not_start(fresh: Footnote) -> None:
+    """It would answer nothing."""
+    ended = fresh("run", DISCORD_TOKEN="t0ken")
+
+    assert ended.code == 2
+    assert "There are no documents yet." in ended.err
+
+
+@pytest.mark.promise("no-secrets")
+async def test_what_only_the_operator_can_change_ends_the_bot_with_a_sentence(
+    footnote: Footnote, server: DiscordServer
+) -> None:
+    """A token that Discord refuses, and an intent that is switched off; the token is not shown."""
+    server.platform.message_content = False
+    settings = environment(server)
+
+    refused = await asyncio.to_thread(footnote, "run", **{**settings, "DISCORD_TOKEN": "wr0ng.t0ken.s3cret"})
+    denied = await asyncio.to_thread(footnote, "run", **settings)
+    doctor = await asyncio.to_thread(footnote, "doctor", **settings)
+
+    assert (refused.code, refused.err) == (2, f"{TOKEN_REFUSED}\n")
+    assert (denied.code, denied.err) == (2, f"{MESSAGE_CONTENT_DENIED}\n")
+    assert f"!!  discord  {MESSAGE_CONTENT_DENIED}" in doctor.out
+    assert doctor.code == 1
+
+
+@pytest.mark.promise("least-rights")
+async def test_the_doctor_gives_the_link_to_invite_the_bot(footnote: Footnote, server: DiscordServer) -> None:
+    """With the least permissions, and the number of servers that it is in."""
+    server.add_guild()
+
+    ended = await asyncio.to_thread(footnote, "doctor", **environment(server))
+
+    line = next(line for line in ended.out.splitlines() if line.startswith("ok  discord"))
+    link = parse_qs(urlsplit(line.partition("invite it: ")[2].split()[0]).query)
+    assert "in 1 server, reads follow-ups without a mention" in line
+    assert link == {
+        "client_id": [str(server.bot.id)],
+        "scope": ["bot applications.commands"],
+        "permissions": [str(int(LEAST))],
+    }
+    assert ended.code == 0
