@@ -100,10 +100,13 @@ class Draft:
         await asyncio.wait([self._editor])
         if not self._editor.cancelled():
             self._editor.exception()  # `finish` has raised it, or something else was raised before
-        if self._calling is not None and not self._calling.done():
+        if self._calling is not None:
             # It cannot be called back any more; whoever knows its message can remove it, or edit it after this.
             await asyncio.wait([self._calling], timeout=self._pace.farewell)
-            self._calling.cancel()
+            if not self._calling.done():
+                self._calling.cancel()
+            elif not self._calling.cancelled():
+                self._calling.exception()  # it was raised, unless nobody wants the answer any more
 
     def show(self, snapshot: Snapshot) -> None:
         """Say how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
@@ -224,14 +227,12 @@ class Draft:
     async def _call(self, call: Awaitable[Result]) -> Result:
         """Make a call; one that took long was made to wait by its client, and the next ones come more slowly."""
         started = self._timer.now()
-        calling = asyncio.ensure_future(call)
-        self._calling = calling
-        try:
-            return await asyncio.shield(calling)
-        finally:
-            self._last_call = self._timer.now()
-            took = self._last_call - started
-            self._interval = min(max(self._pace.interval, took, self._interval * 0.8), self._pace.longest)
+        calling = self._calling = asyncio.ensure_future(call)
+        await asyncio.wait([calling])  # which leaves it alone if this is cancelled
+        self._last_call = self._timer.now()
+        took = self._last_call - started
+        self._interval = min(max(self._pace.interval, took, self._interval * 0.8), self._pace.longest)
+        return calling.result()
 
     async def _is_ending(self) -> bool:
         """Wait until the next snapshot may be shown, or until the end, which waits for no pace."""

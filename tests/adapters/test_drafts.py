@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.drafts import BLANK, Draft, Snapshot, Timer
+from adapters.drafts import BLANK, Draft, Pace, Snapshot, Timer
 from adapters.drawing import Pencil, draw
-from adapters.posting import Part, Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
+from adapters.posting import Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
 from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
 from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
@@ -327,6 +327,42 @@ async def test_leaving_without_an_end_stops_the_editor() -> None:
 
     assert asyncio.all_tasks() == before
     assert platform.shown == ["a"]
+
+
+async def test_a_call_that_takes_too_long_is_given_up_when_nobody_wants_the_answer() -> None:
+    """It is waited for first, as it cannot be called back; what comes of it later is nobody's error."""
+    going_on = asyncio.Event()
+
+    class Slow(Thread):
+        async def post(self, part: Part, nonce: str) -> Posted:
+            going_on.set()
+            await asyncio.Event().wait()
+            return Posted("never")
+
+    platform = Slow()
+    before = asyncio.all_tasks()
+    async with Draft(platform, str, pace=Pace(farewell=0.0)) as shown:
+        shown.show(snapshot("a"))
+        await going_on.wait()
+    await settled()
+
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_platform_where_every_post_is_gone_at_once_is_left_alone() -> None:
+    """No nonce helps there."""
+
+    class Black(Thread):
+        async def post(self, part: Part, nonce: str) -> Posted:
+            self.calls.append((0.0, "post", nonce))
+            raise Gone
+
+    platform = Black()
+    async with Draft(platform, str) as shown:
+        with pytest.raises(Refused):
+            await shown.finish(parts("a"))
+
+    assert [nonce for _, _, nonce in platform.calls] == ["0", "1", "2", "3", "4", "5"]
 
 
 async def test_a_mistake_in_the_editor_is_not_hidden() -> None:

@@ -1,271 +1,403 @@
-"""Answers on Discord: where they appear, how they come, and what happens when something is missing."""
+"""What is Discord's own in showing answers: threads, typing, buttons, and places that are closed."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
-from discord import AutoShardedClient
+from discord import RateLimited
 
-from adapters.discord.connection import connect
-from adapters.discord.surface import DiscordSurface
+from adapters.discord.indicator import Indicator
+from adapters.discord.poster import meaning, translated
+from adapters.discord.render import MENTION_TO_CONTINUE
 from adapters.drafts import Pace
-from core.model import (
-    Answer,
-    Citation,
-    Claim,
-    Delivery,
-    MessageRef,
-    Progress,
-    Question,
-    Reaction,
-    ReplyAddress,
-    Restarted,
-    Searching,
-    Status,
-    TextDelta,
-    ThreadRef,
-)
-from tests.builders import NOON
-from tests.servers.discord import DiscordServer
-from tests.servers.discord.channels import Channel
-from tests.servers.discord.faults import Fault, Lost
-from tests.servers.discord.guilds import User
-from tests.servers.discord.mentions import Pings
-from tests.servers.discord.messages import Message
-from tests.servers.discord.permissions import Permission
-from tests.servers.discord.server import TOKEN
-from tests.servers.service import Reply, Reset
+from adapters.drawing import LATE, UPDATED
+from adapters.posting import PostingFailed, TooFast, Unreachable
+from core.model import Answer, Claim, Delivery, MessageRef, Progress, Reaction, ReplyAddress, Status, TextDelta
+from core.prompts import FAILED
+from core.run import answer_id
+from tests.on_discord import POST, OnDiscord, on_discord
+from tests.platforms import ANSWER, progress
+from tests.servers.discord import Channel, Message, Permission, Reply, Reset
 
-CITED = Citation(
-    number=1,
-    chapter="one",
-    section="What",
-    title="Robots",
-    url="https://docs.example/robots#what",
-    relevance_score=0.93,
-)
-ANSWER = Answer(id="a", text="A robot acts. [1]", citations=(CITED,), status=Status.ANSWERED)
-QUICK = Pace(interval=0.001)
-
-
-@dataclass
-class Scene:
-    """A server with one channel, somebody in it, and the bot's surface."""
-
-    server: DiscordServer
-    channel: Channel
-    ada: User
-    surface: DiscordSurface
-
-    def asks(self, text: str = "What is a robot?") -> Message:
-        """Ada mentions the bot in the channel."""
-        return self.server.post_as(self.ada, self.channel, text, mentions=[self.server.bot])
-
-    def claim(self, asked: Message, *, delivery: Delivery | None = None) -> Claim:
-        """The question as a worker holds it: the answer opens a thread on the message."""
-        guild = str(self.channel.guild_id)
-        place = ThreadRef(platform="discord", workspace=guild, channel=str(self.channel.id), thread=str(asked.id))
-        message = MessageRef(thread=place, id=str(asked.id))
-        question = Question.model_validate(
-            {"message": message, "text": "What is a robot?", "author": {"id": "1"}, "asked_at": NOON}
-        )
-        return Claim(question, delivery=delivery or Delivery(), address=ReplyAddress(thread=place, message=message))
-
-    def said(self, channel_id: int) -> list[str]:
-        """What the bot has said in a channel and nobody deleted."""
-        return [
-            message.content
-            for message in self.server.platform.messages.values()
-            if message.channel_id == channel_id and message.author_id == self.server.bot.id and not message.deleted
-        ]
-
-
-@pytest.fixture(name="scene")
-async def _scene() -> AsyncGenerator[Scene]:
-    """Set the scene; the client is logged in, without a gateway, as a worker's is."""
-    async with DiscordServer() as server:
-        guild = server.add_guild()
-        channel = server.add_channel(guild)
-        client = connect(
-            AutoShardedClient, message_content=False, api_url=server.api_url, gateway_url=server.gateway_url
-        )
-        await client.login(TOKEN)
-        yield Scene(server, channel, server.add_member(guild), DiscordSurface(client, pace=QUICK))
-        await client.close()
-
-
-async def progress(*items: Progress) -> AsyncIterator[Progress]:
-    """What the core says, one after the other."""
-    for item in items:
-        yield item
-
-
-WRITTEN = (Searching("robot"), TextDelta("A robot "), TextDelta("acts. [1]"), ANSWER)
-
-
-async def test_an_answer_opens_a_thread_on_the_question(scene: Scene) -> None:
-    """It is named after the question, and the answer in it has its footnote as a link and its source below."""
-    asked = scene.asks()
-
-    delivery = await scene.surface.reply(scene.claim(asked), progress(*WRITTEN))
-
-    thread = scene.server.platform.channels[asked.id]
-    (said,) = scene.said(thread.id)
-    assert thread.name == "What is a robot?"
-    assert "(<https://docs.example/robots#what>)" in said
-    assert "mention me" in said
-    assert [message.id for message in delivery.messages] == [
-        str(message.id) for message in scene.server.platform.messages.values() if message.content == said
-    ]
-    assert scene.said(scene.channel.id) == []
-
-
-async def test_what_was_taken_back_is_not_there_in_the_end(scene: Scene) -> None:
-    """The final answer replaces all that was shown before."""
-    asked = scene.asks()
-    taken_back = (TextDelta("Robots are made of cheese."), Restarted(), TextDelta("A robot acts. [1]"), ANSWER)
-
-    await scene.surface.reply(scene.claim(asked), progress(*taken_back))
-
-    (said,) = scene.said(asked.id)
-    assert "cheese" not in said
-
-
-async def test_the_next_attempt_edits_what_the_one_before_has_posted(scene: Scene) -> None:
-    """A question that is answered again has one answer."""
-    asked = scene.asks()
-    first = await scene.surface.reply(scene.claim(asked), progress(*WRITTEN))
-    better = ANSWER.model_copy(update={"text": "A robot moves. [1]"})
-
-    second = await scene.surface.reply(scene.claim(asked, delivery=first), progress(better))
-
-    (said,) = scene.said(asked.id)
-    assert "moves" in said
-    assert second == first
-
-
-async def test_without_the_right_to_open_threads_the_answer_is_a_reply(scene: Scene) -> None:
-    """In the channel, below the question."""
-    scene.server.deny(scene.channel, Permission.CREATE_PUBLIC_THREADS)
-    asked = scene.asks()
-
-    await scene.surface.reply(scene.claim(asked), progress(*WRITTEN))
-
-    assert len(scene.said(scene.channel.id)) == 1
-    assert asked.id not in scene.server.platform.channels
-
-
-async def test_a_thread_that_is_there_already_is_used(scene: Scene) -> None:
-    """An attempt before may have opened it and come no further."""
-    asked = scene.asks()
-    claim = scene.claim(asked)
-    await scene.surface.reply(claim, progress(*WRITTEN))
-    again = replace(claim, delivery=Delivery())
-
-    await scene.surface.reply(again, progress(*WRITTEN))
-
-    assert len(scene.said(asked.id)) == 1
-
-
-async def test_a_warning_is_a_reaction_on_the_question(scene: Scene) -> None:
-    """Twice is once, and a message that is gone is left alone."""
-    asked = scene.asks()
-    to = scene.claim(asked).message
-    await scene.surface.react(to, Reaction.WARNING)
-    await scene.surface.react(to, Reaction.WARNING)
-    reactions = dict(asked.reactions)
-    scene.server.delete_as(scene.ada, asked)
-
-    await scene.surface.react(to, Reaction.WARNING)
-
-    assert {emoji: set(people) for emoji, people in reactions.items()} == {"⚠️": {scene.server.bot.id}}
-
-
-POST = "POST /channels/{channel}/messages"
+TYPING = "POST /channels/{channel}/typing"
+THREADS = "POST /channels/{channel}/messages/{message}/threads"
 PATCH = "PATCH /channels/{channel}/messages/{message}"
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [Reset(), Lost(), Reply(503, {"message": "busy"})],
-    ids=["reset", "carried out, but the answer was lost", "503"],
-)
-async def test_a_post_that_fails_is_made_again_and_stands_there_once(scene: Scene, fault: Fault) -> None:
-    """Its nonce is the same each time, so Discord knows it."""
-    scene.server.faults.add(POST, fault)
-    asked = scene.asks()
-
-    await scene.surface.reply(scene.claim(asked), progress(*WRITTEN))
-
-    assert len(scene.said(asked.id)) == 1
+@pytest.fixture(name="discord")
+async def _discord() -> AsyncIterator[OnDiscord]:
+    async with on_discord(OnDiscord) as discord:
+        yield discord
 
 
-@pytest.mark.promise("nothing-pings")
-async def test_nothing_that_is_posted_or_edited_pings_or_previews(scene: Scene) -> None:
-    """Whatever the model writes, each request says so by itself, and the text does too."""
-    asked = scene.asks()
-    text = f"@everyone @here <@{scene.ada.id}> see https://evil.example [1]"
-    answer = ANSWER.model_copy(update={"text": text})
-
-    first = await scene.surface.reply(scene.claim(asked), progress(TextDelta(text), answer))
-    await scene.surface.reply(scene.claim(asked, delivery=first), progress(ANSWER))
-
-    (message,) = [one for one in scene.server.platform.messages.values() if str(one.id) == first.messages[0].id]
-    assert message.edits
-    assert [message.allowed_mentions, *(edit.allowed_mentions for edit in message.edits)] == [{"parse": []}] * (
-        1 + len(message.edits)
+def in_place(claim: Claim, channel: Channel, asked: Message) -> Claim:
+    """The claim of a question that was asked in a thread, a forum post or a direct conversation."""
+    place = claim.thread.model_copy(update={"channel": str(channel.parent_id or channel.id), "thread": str(channel.id)})
+    message = MessageRef(thread=place, id=str(asked.id))
+    return replace(
+        claim,
+        question=claim.question.model_copy(update={"message": message}),
+        address=ReplyAddress(thread=place),
     )
-    assert (message.pings, message.mentioned, message.suppresses_embeds) == (Pings(), Pings(), True)
 
 
-async def test_a_long_answer_is_several_messages_in_order(scene: Scene) -> None:
-    """None is longer than Discord allows, and the sources are in the last one."""
-    asked = scene.asks()
-    answer = ANSWER.model_copy(update={"text": "\n\n".join(f"Robot {n} acts. [1] {'word ' * 60}" for n in range(12))})
+async def test_an_answer_opens_a_thread_on_the_question(discord: OnDiscord) -> None:
+    """It is named after the question, and the answer in it has its footnote as a link and its source below."""
+    claim = await discord.asks()
 
-    delivery = await scene.surface.reply(scene.claim(asked), progress(answer))
+    delivery = await discord.surface.reply(claim, progress(TextDelta("A robot "), ANSWER))
 
-    said = scene.said(asked.id)
-    assert (len(said) > 2, len(delivery.messages)) == (True, len(said))
-    assert max(map(len, said)) <= 2_000
-    assert ["Robots" in part for part in said] == [False] * (len(said) - 1) + [True]
-
-
-async def test_an_answer_that_somebody_deletes_meanwhile_is_not_posted_again(scene: Scene) -> None:
-    """Who deletes a message of it wants none of it."""
-    asked = scene.asks()
-    first = await scene.surface.reply(scene.claim(asked), progress(*WRITTEN))
-    (message,) = [one for one in scene.server.platform.messages.values() if str(one.id) == first.messages[0].id]
-    scene.server.delete_as(scene.ada, message)
-
-    delivery = await scene.surface.reply(scene.claim(asked, delivery=first), progress(*WRITTEN))
-
-    assert (scene.said(asked.id), delivery.messages) == ([], ())
+    thread = discord.server.platform.channels[int(claim.message.id)]
+    (said,) = discord.server.platform.messages_in(thread, by=discord.server.bot)
+    assert thread.name == "What is a robot?"
+    assert "(<https://docs.example/robots#what>)" in said.content
+    assert MENTION_TO_CONTINUE in said.content
+    assert delivery == Delivery(messages=(MessageRef(thread=claim.thread, id=str(said.id)),))
 
 
-async def test_a_channel_that_is_gone_is_no_failure(scene: Scene) -> None:
+async def test_a_bot_that_reads_everything_needs_no_hint(discord: OnDiscord) -> None:
+    """People go on by writing."""
+    claim = await discord.asks()
+
+    await discord.surfaced(reads_all=True).reply(claim, progress(ANSWER))
+
+    assert "mention me" not in discord.stands(claim)[0]
+
+
+@pytest.mark.parametrize("more", [Permission.CREATE_PUBLIC_THREADS, Permission.READ_MESSAGE_HISTORY])
+async def test_without_the_right_to_open_threads_the_answer_stands_below_the_question(
+    discord: OnDiscord, more: Permission
+) -> None:
+    """In the channel, as a reply to it where the bot may read what was said; there it is edited and withdrawn too."""
+    discord.server.deny(discord.channel, Permission.CREATE_PUBLIC_THREADS | more)
+    claim = await discord.asks()
+
+    delivery = await discord.surface.reply(claim, progress(ANSWER))
+    again = await discord.surface.reply(replace(claim, delivery=delivery), progress(ANSWER))
+
+    (said,) = discord.server.platform.messages_in(discord.channel, by=discord.server.bot)
+    expected = (discord.channel.id, int(claim.message.id)) if more is Permission.CREATE_PUBLIC_THREADS else None
+    assert (said.reference, again) == (expected, delivery)
+    assert delivery.messages[0].thread == claim.thread.model_copy(update={"thread": str(discord.channel.id)})
+
+
+async def test_a_thread_that_is_there_already_is_used(discord: OnDiscord) -> None:
+    """Somebody was quicker, or an attempt before came no further."""
+    asked = discord.mention()
+    thread = discord.server.thread_as(discord.ada, asked)
+
+    await discord.surface.reply(discord.claim(asked), progress(ANSWER))
+
+    assert len(discord.server.platform.messages_in(thread, by=discord.server.bot)) == 1
+
+
+async def test_a_question_in_a_forum_post_is_answered_and_marked_inside(discord: OnDiscord) -> None:
+    """Its first message has the thread's id, but does not stand in the channel above."""
+    forum = discord.server.add_channel(discord.server.platform.guilds[discord.channel.guild_id or 0], forum=True)
+    post, asked = discord.server.post_in_forum_as(discord.ada, forum, "Robots", "What is a robot?")
+    claim = in_place(discord.claim(asked), post, asked)
+
+    await discord.surface.reply(claim, progress(ANSWER))
+    await discord.surface.react(claim.message, Reaction.WARNING)
+
+    assert len(discord.server.platform.messages_in(post, by=discord.server.bot)) == 1
+    assert set(asked.reactions) == {"⚠️"}
+
+
+async def test_a_direct_question_is_answered_in_place(discord: OnDiscord) -> None:
+    """There are no threads."""
+    place = discord.server.dm(discord.ada)
+    asked = discord.server.post_as(discord.ada, place, "What is a robot?")
+
+    await discord.surface.reply(in_place(discord.claim(asked), place, asked), progress(ANSWER))
+
+    assert len(discord.server.platform.messages_in(place, by=discord.server.bot)) == 1
+
+
+# Signs that it goes on, and what can be done
+
+
+async def test_the_bot_types_until_the_first_words_and_no_longer(discord: OnDiscord) -> None:
+    """In the place where the answer will be."""
+    claim = await discord.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        await discord.until(lambda: discord.server.platform.typing)
+        yield ANSWER
+
+    await discord.surface.reply(claim, written())
+
+    assert [each.channel_id for each in discord.server.platform.typing] == [int(claim.thread.thread)]
+
+
+async def test_typing_is_renewed_and_ends_with_the_run(discord: OnDiscord) -> None:
+    """Discord shows it for ten seconds; an answer that never comes leaves none."""
+    turns = asyncio.Queue[None]()
+    waited = list[float]()
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await turns.get()
+
+    before = asyncio.all_tasks()
+    async with Indicator(discord.client, str(discord.channel.id), sleep=sleep):
+        turns.put_nowait(None)
+        await discord.until(lambda: len(discord.server.platform.typing) == 2)
+
+    assert (waited[0], asyncio.all_tasks() - before) == (8.0, set())
+
+
+@pytest.mark.parametrize("fault", [Reset(), Reply(403, {"code": 50013, "message": "Missing Permissions"})])
+async def test_typing_that_does_not_work_costs_nothing(discord: OnDiscord, fault: Reset | Reply) -> None:
+    """It is not tried again."""
+    discord.server.faults.break_(TYPING, fault)
+    claim = await discord.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        await discord.until(discord.is_met)
+        yield ANSWER
+
+    await discord.surface.reply(claim, written())
+
+    assert ["A robot acts." in text for text in discord.stands(claim)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("answer", "buttons"),
+    [
+        (ANSWER, ["up", "down"]),
+        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT), ["up", "down"]),
+        (Answer(id="a", text=FAILED, status=Status.FAILED), ["retry"]),
+        (Answer(id="a", text="Stopped.", status=Status.STOPPED), []),
+        (Answer(id="a", text="Not now.", status=Status.REFUSED), []),
+    ],
+    ids=lambda value: value.status.value if isinstance(value, Answer) else "",
+)
+async def test_an_answer_bears_the_buttons_that_fit_it(discord: OnDiscord, answer: Answer, buttons: list[str]) -> None:
+    """While it is written it can be stopped, and in the end only the last message has buttons."""
+    claim = await discord.asks()
+    while_written = list[list[str]]()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(9)))
+        await discord.until(lambda: len(discord.stands(claim)) == 2)
+        while_written.extend(message.custom_ids for message in discord.answers(claim) if message.content)
+        yield answer
+
+    await discord.surface.reply(claim, written())
+
+    (last,) = [message for message in discord.answers(claim) if message.content and not message.deleted]
+    assert [[_kind(each) for each in ids] for ids in while_written] == [[], ["stop"]]
+    assert [_kind(each) for each in last.custom_ids] == buttons
+
+
+def _kind(custom_id: str) -> str:
+    return custom_id.split(":")[1]
+
+
+async def test_a_message_that_was_posted_with_other_buttons_gets_the_right_ones(discord: OnDiscord) -> None:
+    """A nonce gives the message of an attempt that was broken off, which can still be stopped by its button."""
+    claim = await discord.asks()
+    going_on = asyncio.Event()
+
+    async def broken() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot acts.\n\nAnd")
+        await discord.until(lambda: discord.stands(claim))
+        going_on.set()
+        await asyncio.Event().wait()
+
+    first = asyncio.create_task(discord.surface.reply(claim, broken()))
+    await going_on.wait()
+    first.cancel()
+    await asyncio.wait([first])
+    whole = ANSWER.model_copy(update={"text": "A robot acts.", "citations": ()})
+    await discord.surfaced(reads_all=True).reply(replace(claim, attempt=2), progress(whole))
+
+    (said,) = [message for message in discord.answers(claim) if message.content]
+    assert (said.content, [_kind(each) for each in said.custom_ids]) == ("A robot acts.", ["up", "down"])
+    assert said.custom_ids[0].endswith(answer_id(claim.question))
+
+
+async def test_an_answer_says_that_it_was_updated(discord: OnDiscord) -> None:
+    """Readers may remember another one."""
+    claim = await discord.asks()
+
+    await discord.surface.reply(replace(claim, is_update=True), progress(ANSWER))
+
+    assert f"-# {UPDATED}" in discord.stands(claim)[0].splitlines()
+
+
+@pytest.mark.parametrize(("minutes", "says"), [(4, False), (6, True)])
+async def test_an_answer_that_comes_late_says_sorry(discord: OnDiscord, minutes: int, says: bool) -> None:
+    """After five minutes nobody waits for it any more."""
+    claim = await discord.asks()
+    begins = claim.question.asked_at + timedelta(minutes=minutes)
+
+    await discord.surfaced(now=lambda: begins).reply(claim, progress(ANSWER))
+
+    assert (f"-# {LATE}" in discord.stands(claim)[0].splitlines()) is says
+
+
+# Places that are closed
+
+
+@pytest.mark.promise("refusals-end")
+async def test_where_the_bot_may_not_write_the_question_is_marked_and_somebody_hears_of_it(discord: OnDiscord) -> None:
+    """With as few requests as it takes to know."""
+    discord.server.deny(discord.channel, Permission.SEND_MESSAGES | Permission.CREATE_PUBLIC_THREADS)
+    claim = await discord.asks()
+
+    delivery = await discord.surface.reply(claim, progress(ANSWER))
+
+    assert (delivery, discord.warnings(claim), discord.refused) == (Delivery(), 1, [claim])
+    assert len(discord.server.requests_to(POST)) == 1
+
+
+async def test_half_an_answer_that_cannot_be_finished_is_known(discord: OnDiscord) -> None:
+    """The right was lost meanwhile; whoever withdraws the answer later finds what stands there."""
+    claim = await discord.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot acts.\n\nAnd")
+        await discord.until(lambda: discord.stands(claim))
+        discord.server.deny(discord.channel, Permission.VIEW_CHANNEL)
+        yield ANSWER
+
+    delivery = await discord.surface.reply(claim, written())
+
+    assert [message.id for message in delivery.messages] == [
+        str(message.id) for message in discord.answers(claim) if message.content
+    ]
+
+
+async def test_an_archived_thread_is_opened_by_the_answer(discord: OnDiscord) -> None:
+    """What stands in it cannot be edited before, so it is said anew and the old message goes."""
+    claim = await discord.asks()
+    first = await discord.surface.reply(claim, progress(ANSWER))
+    thread = discord.server.platform.channels[int(claim.message.id)]
+    discord.server.change_thread(thread, archived=True)
+    better = ANSWER.model_copy(update={"text": "A robot moves. [1]"})
+
+    await discord.surface.reply(replace(claim, delivery=first), progress(better))
+
+    assert (["moves" in text for text in discord.stands(claim)], thread.archived) == ([True], False)
+
+
+async def test_a_locked_thread_is_left_alone(discord: OnDiscord) -> None:
+    """Moderators have closed it; the mark stands on the question in the channel."""
+    asked = discord.mention()
+    discord.server.change_thread(discord.server.thread_as(discord.ada, asked), locked=True, archived=True)
+    claim = discord.claim(asked)
+
+    assert await discord.surface.reply(claim, progress(ANSWER)) == Delivery()
+    assert (discord.stands(claim), discord.warnings(claim)) == ([], 1)
+
+
+async def test_a_thread_that_is_deleted_meanwhile_takes_the_answer_along(discord: OnDiscord) -> None:
+    """Nothing is posted elsewhere, and nobody is warned."""
+    claim = await discord.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot acts.\n\nAnd")
+        await discord.until(lambda: discord.stands(claim))
+        discord.server.delete_channel(discord.server.platform.channels[int(claim.message.id)])
+        yield ANSWER
+
+    assert await discord.surface.reply(claim, written()) == Delivery()
+    assert (discord.stands(claim), discord.warnings(claim), discord.refused) == ([], 0, [])
+
+
+async def test_a_channel_that_is_gone_is_no_failure(discord: OnDiscord) -> None:
     """There is nowhere to say it, and trying again would change nothing."""
-    asked = scene.asks()
-    scene.server.delete_channel(scene.channel)
+    claim = await discord.asks()
+    discord.server.delete_channel(discord.channel)
 
-    assert await scene.surface.reply(scene.claim(asked), progress(*WRITTEN)) == Delivery()
+    assert await discord.surface.reply(claim, progress(ANSWER)) == Delivery()
 
 
-async def test_the_newest_messages_of_a_thread_are_read_oldest_first(scene: Scene) -> None:
+async def test_a_platform_that_is_away_is_a_failure(discord: OnDiscord) -> None:
+    """Another attempt may find it there."""
+    discord.server.faults.break_(POST, Reset())
+    claim = await discord.asks()
+
+    with pytest.raises(PostingFailed):
+        await discord.surfaced(pace=Pace(interval=0.0, longest=0.0, tries=2)).reply(claim, progress(ANSWER))
+
+
+async def test_a_thread_that_cannot_be_opened_now_is_a_failure(discord: OnDiscord) -> None:
+    """Nothing was said yet."""
+    discord.server.faults.break_(THREADS, Reset())
+    claim = await discord.asks()
+
+    with pytest.raises(PostingFailed):
+        await discord.surface.reply(claim, progress(ANSWER))
+
+
+async def test_a_mark_that_cannot_be_put_now_is_left_out(discord: OnDiscord) -> None:
+    """It is no reason to answer again."""
+    claim = await discord.asks()
+    discord.server.faults.break_("PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me", Reset())
+
+    await discord.surface.react(claim.message, Reaction.WARNING)
+
+    assert discord.warnings(claim) == 0
+
+
+async def test_an_edit_that_is_refused_for_its_age_is_a_new_message(discord: OnDiscord) -> None:
+    """Waiting would not help, although Discord says that it was too fast."""
+    claim = await discord.asks()
+    first = await discord.surface.reply(claim, progress(ANSWER))
+    discord.server.faults.break_(PATCH, Reply(429, {"code": 30046, "message": "Maximum number of edits"}))
+
+    second = await discord.surface.reply(replace(claim, delivery=first), progress(ANSWER))
+
+    assert (len(discord.stands(claim)), second != first) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "means"),
+    [
+        (RateLimited(31.0), TooFast),
+        (TimeoutError(), Unreachable),
+        (ConnectionResetError(), Unreachable),
+        (KeyError("ours"), type(None)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_failures_of_the_client_are_told_apart_from_mistakes(error: Exception, means: type[object]) -> None:
+    """Only what Discord or the network did is a failure of the platform."""
+    assert type(meaning(error)) is means
+
+
+async def test_a_mistake_is_raised_as_it_is() -> None:
+    """It is no failure of the platform, so it must not be tried again as one."""
+
+    async def mistaken() -> None:
+        raise KeyError("ours")
+
+    with pytest.raises(KeyError):
+        await translated(mistaken())
+
+
+# Reading
+
+
+async def test_the_newest_messages_of_a_thread_are_read_oldest_first(discord: OnDiscord) -> None:
     """With who said them, and as people read them."""
-    asked = scene.asks()
-    claim = scene.claim(asked)
-    await scene.surface.reply(claim, progress(*WRITTEN))
-    thread = scene.server.platform.channels[asked.id]
+    claim = await discord.asks()
+    await discord.surface.reply(claim, progress(ANSWER))
+    thread = discord.server.platform.channels[int(claim.message.id)]
     for text in ("one", "two"):
-        scene.server.post_as(scene.ada, thread, text, mentions=[scene.server.bot])
+        discord.server.post_as(discord.ada, thread, text, mentions=[discord.server.bot])
 
-    recalled = await scene.surface.recall(claim.thread, limit=2)
+    recalled = await discord.surface.recall(claim.thread, limit=2)
 
     assert [(line.role, line.author, line.text.split()[-1]) for line in recalled] == [
         ("user", "Ada", "one"),
         ("user", "Ada", "two"),
     ]
-    assert await scene.surface.recall(claim.thread.model_copy(update={"thread": "1"}), limit=2) == ()
+    assert await discord.surface.recall(claim.thread.model_copy(update={"thread": "1"}), limit=2) == ()

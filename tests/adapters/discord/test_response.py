@@ -1,0 +1,186 @@
+"""Answers to commands: in the response while that can be changed, then through the channel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from adapters.discord.render import MENTION_AGAIN
+from core.model import Answer, Delivery, MessageRef, Progress, Status, TextDelta, Withdrawal
+from core.prompts import FAILED
+from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord
+from tests.platforms import ANSWER, progress
+from tests.servers.discord import Message, Permission
+
+FOLLOW_UP = "POST /webhooks/{application}/{token}"
+LONG = ANSWER.model_copy(update={"text": "\n\n".join(f"Robot number {n}. {'word ' * 60}[1]" for n in range(9))})
+
+
+@pytest.fixture(name="discord")
+async def _discord() -> AsyncIterator[OnDiscordByCommand]:
+    async with on_discord(OnDiscordByCommand) as discord:
+        yield discord
+
+
+def whole(discord: OnDiscordByCommand) -> list[Message]:
+    """All that the bot has said, in order."""
+    return discord.server.platform.messages_in(discord.channel, by=discord.server.bot)
+
+
+async def test_the_answer_fills_the_response_below_the_question(discord: OnDiscordByCommand) -> None:
+    """Others have not seen what was asked; whoever wants to go on finds a thread."""
+    claim = await discord.commanded()
+
+    delivery = await discord.surface.reply(claim, progress(TextDelta("A robot "), ANSWER))
+
+    (said,) = whole(discord)
+    assert (str(said.id), said.thinking, said.suppresses_embeds) == (claim.message.id, False, True)
+    assert said.content.startswith("> What is a robot?\nA robot acts.")
+    assert said.content.endswith(MENTION_AGAIN)
+    assert discord.server.platform.channels[said.id].name == "What is a robot?"
+    place = claim.thread.model_copy(update={"thread": str(discord.channel.id)})
+    assert delivery == Delivery(messages=(MessageRef(thread=place, id=claim.message.id),))
+
+
+async def test_a_quoted_question_is_words_and_nothing_else(discord: OnDiscordByCommand) -> None:
+    """On one line, bounded, and it notifies nobody."""
+    claim = await discord.commanded()
+    text = "**What** is\n```\n@everyone <@1> [a](https://evil.example) " + "word " * 200
+    claim = replace(claim, question=claim.question.model_copy(update={"text": text}))
+
+    await discord.surface.reply(claim, progress(TextDelta("A robot acts.\n\nAnd"), LONG))
+
+    first, *_ = whole(discord)
+    assert discord.alarms() == []
+    assert first.content.splitlines()[0].startswith("> \\*\\*What\\*\\* is \\`")
+    assert first.content.splitlines()[1].startswith("Robot number 0.")
+    assert max(len(message.content) for message in whole(discord)) <= discord.longest
+
+
+async def test_no_right_in_the_channel_is_needed(discord: OnDiscordByCommand) -> None:
+    """Further messages follow the response in the same way, and are edited, withdrawn and noted as usual."""
+    discord.server.deny(discord.channel, Permission.VIEW_CHANNEL)
+    claim = await discord.commanded()
+
+    delivery = await discord.surface.reply(claim, progress(LONG))
+    again = await discord.surface.reply(replace(claim, delivery=delivery), progress(LONG))
+    shorter = await discord.surface.reply(replace(claim, delivery=delivery), progress(ANSWER))
+
+    assert len(delivery.messages) == 2
+    assert (again, shorter.messages, len(whole(discord))) == (delivery, delivery.messages[:1], 1)
+    assert len(discord.server.requests_to(FOLLOW_UP)) == 1
+    assert claim.message.id not in map(str, discord.server.platform.channels)
+
+
+async def test_further_messages_go_through_the_channel_where_they_may(discord: OnDiscordByCommand) -> None:
+    """There Discord knows a message that is posted again."""
+    claim = await discord.commanded()
+
+    delivery = await discord.surface.reply(claim, progress(LONG))
+
+    assert [str(message.id) for message in whole(discord)] == [message.id for message in delivery.messages]
+    assert (len(discord.server.requests_to(POST)), len(discord.server.requests_to(FOLLOW_UP))) == (1, 0)
+    assert [bool(message.custom_ids) for message in whole(discord)] == [False, True]
+
+
+@pytest.mark.promise("commands-outlive-tokens")
+async def test_a_response_whose_time_is_over_is_edited_by_the_bot(discord: OnDiscordByCommand) -> None:
+    """As when many waited, or the answer is tried again."""
+    claim = await discord.commanded()
+    discord.server.clock.advance(OVER.total_seconds())
+    late = discord.surfaced(now=lambda: claim.question.asked_at + OVER)
+
+    await late.reply(claim, progress(ANSWER))
+
+    (said,) = whole(discord)
+    assert ("A robot acts." in said.content, discord.server.requests_to(ORIGINAL)) == (True, [])
+    assert [each.channel_id for each in discord.server.platform.typing] in ([], [discord.channel.id])
+
+
+@pytest.mark.promise("commands-outlive-tokens")
+async def test_a_response_whose_time_ends_meanwhile_is_finished_by_the_bot(discord: OnDiscordByCommand) -> None:
+    """Also where Discord's clock is ahead of ours."""
+    claim = await discord.commanded()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot\n\nAnd")
+        await discord.until(lambda: discord.stands(claim))
+        discord.server.clock.advance(OVER.total_seconds())
+        yield ANSWER
+
+    await discord.surface.reply(claim, written())
+
+    assert ["A robot acts." in message.content for message in whole(discord)] == [True]
+
+
+async def test_a_failure_opens_no_thread(discord: OnDiscordByCommand) -> None:
+    """There is nothing to go on from."""
+    claim = await discord.commanded()
+
+    await discord.surface.reply(claim, progress(Answer(id="a", text=FAILED, status=Status.FAILED)))
+
+    assert int(claim.message.id) not in discord.server.platform.channels
+
+
+async def test_a_thread_that_may_not_be_opened_is_none(discord: OnDiscordByCommand) -> None:
+    """The answer stands there all the same."""
+    discord.server.deny(discord.channel, Permission.CREATE_PUBLIC_THREADS)
+    claim = await discord.commanded()
+
+    delivery = await discord.surface.reply(claim, progress(ANSWER))
+
+    assert len(delivery.messages) == len(whole(discord)) == 1
+
+
+async def test_an_answer_with_a_thread_that_people_use_stays(discord: OnDiscordByCommand) -> None:
+    """It was opened for them to go on."""
+    claim = await discord.commanded()
+    delivery = await discord.surface.reply(claim, progress(ANSWER))
+    thread = discord.server.platform.channels[int(claim.message.id)]
+    discord.server.post_as(discord.ada, thread, "Thank you.")
+
+    await discord.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
+
+    assert len(whole(discord)) == 1
+
+
+# For one person only
+
+
+async def test_a_private_answer_is_seen_by_one_person(discord: OnDiscordByCommand) -> None:
+    """All of its messages, without the question, which that person knows, and without a thread."""
+    claim = await discord.commanded(is_private=True)
+
+    delivery = await discord.surface.reply(claim, progress(LONG))
+    again = await discord.surface.reply(replace(claim, delivery=delivery), progress(LONG))
+
+    assert [message.seen_by for message in whole(discord)] == [discord.ada.id] * 2
+    assert whole(discord)[0].content.startswith("Robot number 0.")
+    assert (again, len(discord.server.platform.channels)) == (delivery, 1)
+    assert discord.server.requests_to(POST) == []
+
+
+async def test_a_private_failure_cannot_be_tried_again(discord: OnDiscordByCommand) -> None:
+    """Its words are kept nowhere."""
+    claim = await discord.commanded(is_private=True)
+
+    await discord.surface.reply(claim, progress(Answer(id="a", text=FAILED, status=Status.FAILED)))
+
+    assert [message.custom_ids for message in whole(discord)] == [[]]
+
+
+@pytest.mark.promise("commands-outlive-tokens")
+@pytest.mark.parametrize("is_known", [True, False], ids=["by our clock", "by Discord's"])
+async def test_a_private_answer_that_comes_too_late_is_dropped(discord: OnDiscordByCommand, is_known: bool) -> None:
+    """It must not be seen by others, and cannot reach the one."""
+    claim = await discord.commanded(is_private=True)
+    discord.server.clock.advance(OVER.total_seconds())
+    now = claim.question.asked_at + (OVER if is_known else timedelta())
+
+    await discord.surfaced(now=lambda: now).reply(claim, progress(ANSWER))
+
+    assert [message.content for message in whole(discord)] == [""]
+    assert discord.server.requests_to(POST) == []
