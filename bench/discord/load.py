@@ -1,0 +1,109 @@
+"""What is asked of the bot, and what came of it: the values that go from one process of the benchmark to another."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, cast
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+NUMBER = re.compile(r"\(no\. (\d+)\)")
+BEGINS, ENDS = "Answer {} begins.", "Answer {} ends."
+
+
+class Means(StrEnum):
+    """How a question is put."""
+
+    MENTION = "mention"
+    COMMAND = "/ask"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """So many questions, so many a second; all at once where the rate is None. They are counted on from *first*."""
+
+    first: int
+    count: int
+    rate: float | None
+    means: Means = Means.MENTION
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question as the platform saw it; times are seconds since 1970, None where it did not come to that."""
+
+    number: int
+    message: int
+    at: float
+    deferred: float | None = None
+    first: float | None = None
+    last: float | None = None
+    begins: int = 0
+    ends: int = 0
+    not_found: int = 0
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the last word of an answer stands there."""
+        return self.ends + self.not_found > 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its answer stands there once, from its beginning to its end."""
+        return (self.begins, self.ends, self.not_found) in ((1, 1, 0), (0, 0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All questions of one load, how many requests there were by route, and how many came too early."""
+
+    asked: tuple[Asked, ...]
+    seconds: float
+    requests: dict[str, int]
+    refused: dict[str, int]
+
+
+@dataclass
+class Notes:
+    """What the product's process noted: times by message, waits, lags of the loop, and memory by live answers."""
+
+    put: dict[int, float] = field(default_factory=dict[int, float])
+    claimed: dict[int, float] = field(default_factory=dict[int, float])
+    waited: dict[int, float] = field(default_factory=dict[int, float])
+    late: list[float] = field(default_factory=list[float])
+    resident: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
+    cpu: float = 0.0
+    failures: dict[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the product finds everybody."""
+
+    api: str
+    gateway: str
+    token: str
+    model: str
+
+
+@contextmanager
+def process(target: Callable[..., None], *arguments: Any) -> Generator[Connection]:
+    """Run a function in a process of its own; its first argument and what is given here are two ends of a pipe."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = cast("tuple[Connection, Connection]", context.Pipe())
+    running = context.Process(target=target, args=(theirs, *arguments))
+    running.start()
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        ours.close()
+        running.join(10)
+        running.terminate()
+        running.join()
