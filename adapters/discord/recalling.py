@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adapters.discord.poster import meaning
+from adapters.discord.poster import translated
+from adapters.posting import PostingFailed
 from core.model import Message
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 
 async def recalled(channel: Channel, *, me: int, limit: int) -> Sequence[Message]:
     """Give the newest messages with words in them, oldest first; nothing where the bot may not read."""
+
+    async def said() -> Sequence[discord.Message]:
+        return [message async for message in channel.history(limit=limit) if message.content]
+
     try:
-        found = [message async for message in channel.history(limit=limit) if message.content]
-    except Exception as error:
-        if meaning(error) is None:
-            raise
+        return [_line(message, me) for message in reversed(await translated(said()))]
+    except PostingFailed:
         return ()
-    return [_line(message, me) for message in reversed(found)]
 
 
 def _line(message: discord.Message, me: int) -> Message:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adapters.discord.poster import meaning
+from adapters.discord.poster import translated
+from adapters.posting import PostingFailed
 from core.model import MessageRef, Withdrawal
 
 if TYPE_CHECKING:
@@ -34,10 +35,11 @@ async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence
     """Give what people wrote after a message; nothing where the bot may not read, or where nothing is."""
     from discord import Object
 
-    try:
+    async def said() -> Sequence[Message]:
         found = spots.channel(channel).history(limit=LOOKED_AT, after=Object(int(first.id)))
         return [message async for message in found if not message.author.bot]
-    except Exception as error:
-        if meaning(error) is None:
-            raise
+
+    try:
+        return await translated(said())
+    except PostingFailed:
         return ()

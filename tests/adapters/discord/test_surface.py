@@ -16,7 +16,18 @@ from adapters.discord.render import MENTION_TO_CONTINUE
 from adapters.drafts import Pace
 from adapters.drawing import LATE, UPDATED
 from adapters.posting import PostingFailed, TooFast, Unreachable
-from core.model import Answer, Claim, Delivery, MessageRef, Progress, Reaction, ReplyAddress, Status, TextDelta
+from core.model import (
+    Answer,
+    Claim,
+    Delivery,
+    MessageRef,
+    Progress,
+    Reaction,
+    ReplyAddress,
+    Status,
+    TextDelta,
+    Withdrawal,
+)
 from core.prompts import FAILED
 from core.run import answer_id
 from tests.on_discord import POST, OnDiscord, on_discord
@@ -356,6 +367,26 @@ async def test_an_edit_that_is_refused_for_its_age_is_a_new_message(discord: OnD
     second = await discord.surface.reply(replace(claim, delivery=first), progress(ANSWER))
 
     assert (len(discord.stands(claim)), second != first) == (1, True)
+
+
+async def test_a_question_without_an_answer_has_nothing_to_take_back(discord: OnDiscord) -> None:
+    """It was deleted before anything was posted."""
+    claim = await discord.asks()
+
+    before = len(discord.server.requests)
+
+    await discord.surface.withdraw(Withdrawal(claim.message))
+
+    assert len(discord.server.requests) == before
+
+
+async def test_a_surface_without_a_store_notes_nothing(discord: OnDiscord) -> None:
+    """The answer is the same."""
+    claim = await discord.asks()
+
+    await discord.surfaced(deliveries=None).reply(claim, progress(ANSWER))
+
+    assert (len(discord.stands(claim)), discord.notes.written) == (1, [])
 
 
 @pytest.mark.parametrize(
