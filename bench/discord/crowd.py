@@ -13,7 +13,7 @@ from bench.discord.load import BEGINS, DOCS, ENDS, Asked, Asking, Means, Outcome
 from core.prompts import NO_CONTEXT
 from tests.servers.discord import Channel, DiscordServer, Guild, Interaction, Message, User
 
-CHANNELS = 20
+CHANNELS = 40
 THREADS = (50, 300.0)  # that may be opened in one channel, in so many seconds; the platform names no figure
 PATIENCE = 90.0  # seconds for the last answers
 AFTERWARDS = 3.0  # seconds in which an answer could still come a second time
