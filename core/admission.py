@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from core.errors import StoreUnavailable
 from core.model import Claim
@@ -44,7 +45,8 @@ class Admission:
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever used a command, which waits for an answer."""
-        key = f"refused:{kind}:{claim.thread.home}:{claim.question.author.id}"
+        person = sha256(f"{claim.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
+        key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
         is_new = await self._memo.changed(key, str(int(self._now().timestamp() // REMINDER.total_seconds())))
         has_interaction = claim.address is not None and claim.address.interaction is not None
         return Refusal(sentence, is_told=is_new or has_interaction)

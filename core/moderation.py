@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.errors import NotAllowed
+from core.forgetting import Forgetting, Forgotten
 from core.model import Actor, Deed, Policy, ThreadRef
 from core.ports import AuditLog, ConversationStore, PolicyStore
 
@@ -29,12 +30,14 @@ class Moderation:
         policies: PolicyStore,
         audit: AuditLog,
         conversations: ConversationStore,
+        forgetting: Forgetting,
         *,
         now: Callable[[], datetime],
     ) -> None:
         self._policies = policies
         self._audit = audit
         self._conversations = conversations
+        self._forgetting = forgetting
         self._now = now
 
     async def status(self, actor: Actor) -> Standing:
@@ -84,17 +87,17 @@ class Moderation:
         await self._note(actor, "forget thread", about=str(thread))
         return await self._conversations.forget(thread)
 
-    async def forget_person(self, actor: Actor, person_id: str) -> int:
-        """Remove what somebody asked in the workspace; give the number of their turns."""
+    async def forget_person(self, actor: Actor, person_id: str) -> Forgotten:
+        """Remove all of somebody in the workspace."""
         _check(actor)
         await self._note(actor, "forget person", about=person_id)
-        return await self._conversations.forget_person(actor.home, person_id)
+        return await self._forgetting.person(actor.home, person_id)
 
     async def forget_everything(self, actor: Actor) -> int:
         """Remove every conversation of the workspace; give their number."""
         _check(actor)
         await self._note(actor, "forget everything")
-        return await self._conversations.forget_workspace(actor.home)
+        return await self._forgetting.workspace(actor.home)
 
     async def _note(self, actor: Actor, did: str, *, about: str = "") -> None:
         """Note the deed before it is done, so that none is done unnoted."""

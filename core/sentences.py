@@ -96,6 +96,14 @@ def resumed(*, is_new: bool) -> str:
     return "I answer again." if is_new else "I was not paused."
 
 
+def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
+    """Confirm whether new posts are answered unasked; *is_heard* says whether the bot may read them at all."""
+    if on and not is_heard:
+        return "Noted, but I may not read messages that do not mention me, so nothing changes until I may."
+    again = "" if is_new else " That was so already."
+    return ("I answer every new post there." if on else "I answer there only if I am mentioned.") + again
+
+
 def standing_line(policy: Policy, written: Callable[[datetime], str]) -> str:
     """Say whether questions are answered; *written* gives a moment as the platform shows it."""
     if policy.paused_by is None:

@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from core.model import Conversation, Hit, MessageRef, Passage, Person, Question, ThreadRef, Turn
+from core.model import Conversation, Hit, MessageRef, Passage, Person, Question, Scope, ThreadRef, Turn
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+OPEN = Scope(open_at=NOON)
+"""What may be searched at noon, where nobody says otherwise."""
 
 
 def thread(name: str = "1") -> ThreadRef:

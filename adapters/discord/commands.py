@@ -121,7 +121,7 @@ def _sources(desk: Desk) -> Command[Any, ..., None]:
             thread = thread_of(interaction)
             if thread is None:
                 return sentences.NOT_IN_THREAD
-            return sources(await desk.self_service.sources(thread)) or sentences.NO_SOURCES
+            return sources(await desk.self_help.sources(thread)) or sentences.NO_SOURCES
 
         await privately(interaction, act)
 
@@ -141,13 +141,13 @@ async def _forget_thread(desk: Desk, used: Used) -> str:
     thread = thread_of(used)
     if thread is None:
         return sentences.NOT_IN_THREAD
-    return sentences.thread_forgotten(was_there=await desk.self_service.forget_thread(actor_of(used), thread))
+    return sentences.thread_forgotten(was_there=await desk.self_help.forget_thread(actor_of(used), thread))
 
 
 async def _forget_person(desk: Desk, used: Used) -> str:
     """Forget somebody here and in the direct messages, which belong to no server."""
     homes = dict.fromkeys((home_of(used), DIRECT_HOME))  # one, if this is a direct message
-    gone = await desk.self_service.forget_person(homes, str(used.user.id))
+    gone = await desk.self_help.forget_person(homes, str(used.user.id))
     return sentences.person_forgotten(gone.turns, gone.votes)
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from core.model import Terms
 from core.moderation import Moderation
 from core.ports import Inbox, Memo, VoteStore
-from core.self_service import PersonalData
+from core.self_help import SelfHelp
 from core.sentences import Practices
 
 
@@ -22,7 +22,7 @@ class Desk:
     """Everything behind what people can do besides writing; `unregistered` hears why Discord took no new commands."""
 
     inbox: Inbox
-    self_service: PersonalData
+    self_help: SelfHelp
     moderation: Moderation
     votes: VoteStore
     memo: Memo

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Literal, TypeAlias
 
-from discord import Permissions, User
+from discord import ForumChannel, Permissions, User
 from discord.app_commands import AppCommandContext, Command, Group, describe
 from discord.utils import format_dt
 
@@ -35,7 +35,7 @@ def admin_group(desk: Desk) -> Group:
         allowed_contexts=AppCommandContext(guild=True, dm_channel=False, private_channel=False),
         default_permissions=Permissions(manage_guild=True),
     )
-    for command in (_status(desk), _pause(desk), _resume(desk), _forget(desk)):
+    for command in (_status(desk), _pause(desk), _resume(desk), _auto_answer(desk), _forget(desk)):
         group.add_command(command)
     return group
 
@@ -67,6 +67,18 @@ def _resume(desk: Desk) -> Command[Group, ..., None]:
     return Command(name="resume", description="Answer again.", callback=resume)
 
 
+def _auto_answer(desk: Desk) -> Command[Group, ..., None]:
+    @describe(forum="Whose new posts I answer although they do not mention me.", on="Whether I do.")
+    async def auto_answer(interaction: Used, forum: ForumChannel, on: bool) -> None:
+        async def act() -> str:
+            is_new = await desk.moderation.auto_answer(actor_of(interaction), str(forum.id), on=on)
+            return sentences.auto_answering(on=on, is_new=is_new, is_heard=interaction.client.intents.message_content)
+
+        await privately(interaction, act)
+
+    return Command(name="auto-answer", description="Answer every new post of a forum, or not.", callback=auto_answer)
+
+
 def _forget(desk: Desk) -> Command[Group, ..., None]:
     @describe(what="What to forget.", person="Whose questions to forget.", confirm="Needed to forget everything.")
     async def forget(interaction: Used, what: What, person: User | None = None, confirm: bool = False) -> None:
@@ -94,8 +106,8 @@ async def _forgotten(desk: Desk, used: Used, what: What, *, person: User | None,
 
 
 async def _person_forgotten(desk: Desk, actor: Actor, person_id: str) -> str:
-    turns = await desk.moderation.forget_person(actor, person_id)
-    return sentences.person_forgotten(turns, await desk.votes.forget_person(actor.home, person_id))
+    gone = await desk.moderation.forget_person(actor, person_id)
+    return sentences.person_forgotten(gone.turns, gone.votes)
 
 
 async def _standing(desk: Desk, used: Used) -> str:

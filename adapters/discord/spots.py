@@ -60,6 +60,8 @@ class Spots:
             return self._response(claim, claim.address.interaction)
         if claim.delivery.messages:
             return self._spot(claim, claim.delivery.messages[0].thread.thread)
+        if claim.address is not None and claim.address.thread != claim.thread:  # no thread can be opened there
+            return self._spot(claim, claim.address.thread.thread, reply_to=claim.address.message)
         if not opens_thread(claim) or await self.open_thread(claim.message, claim.question.text):
             return self._spot(claim, claim.thread.thread)
         return self._spot(claim, claim.thread.channel, reply_to=claim.message)

@@ -17,9 +17,11 @@ from bot.wiring.stores import Stores
 from core.crowd import Crowd
 from core.errors import StoreUnavailable
 from core.events import CommandsFailed, Connected, ConnectionLost, Observer
+from core.forgetting import Forgetting
 from core.model import ThreadRef, WorkspaceRef
 from core.moderation import Moderation
-from core.ports import ChatSurface, Deliveries, Inbox
+from core.ports import ChatSurface, Deliveries
+from core.self_help import SelfHelp
 from core.sentences import Practices
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from adapters.discord.connection import Patience
     from adapters.discord.desk import Desk
+    from adapters.redis.inbox import RedisInbox
 
 PLATFORM = "discord"
 NAME = "Discord"
@@ -50,7 +53,7 @@ class Discord:
         self._token = revealed(settings.discord_token) or ""
         self._announcing: asyncio.Task[None] | None = None
 
-    async def listen(self, stores: Stores, inbox: Inbox) -> None:
+    async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         from adapters.discord.connection import stay_connected
 
@@ -88,17 +91,17 @@ class Discord:
 
         return await check(self._client(AutoShardedClient), self._token)
 
-    def _listener(self, stores: Stores, inbox: Inbox) -> AutoShardedClient:
+    def _listener(self, stores: Stores, inbox: RedisInbox) -> AutoShardedClient:
         from adapters.discord.desk import Desk
         from adapters.discord.listener import Listener
         from adapters.discord.ports import Ports
-        from core.self_service import PersonalData
 
         now = partial(datetime.now, UTC)
-        moderation = Moderation(stores.policies, stores.audit, stores.conversations, now=now)
+        forgetting = Forgetting(stores.conversations, stores.votes, inbox)
+        moderation = Moderation(stores.policies, stores.audit, stores.conversations, forgetting, now=now)
         desk = Desk(
             inbox=inbox,
-            self_service=PersonalData(stores.conversations, stores.votes, moderation),
+            self_help=SelfHelp(stores.conversations, forgetting, moderation),
             moderation=moderation,
             votes=stores.votes,
             memo=stores.memo,

@@ -15,13 +15,13 @@ from core.prompts import (
     REPAIR,
     UNAVAILABLE,
 )
-from tests.builders import hit, question
+from tests.builders import OPEN, hit, question
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Asked, Shelf
 from tests.fakes.surface import streamed
 
-FORCED = Asked("What is a robot?", 5)
+FORCED = Asked("What is a robot?", 5, OPEN)
 NEAREST = Citation(
     number=1,
     chapter="one",

@@ -26,7 +26,7 @@ from core.model import (
     Usage,
 )
 from core.prompts import INSTRUCTIONS
-from tests.builders import conversation, hit, question, turn_of
+from tests.builders import NOON, OPEN, conversation, hit, question, turn_of
 from tests.fakes.chat import Script, call, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Asked, Shelf
@@ -113,7 +113,7 @@ async def test_the_model_decides_what_to_search_and_when_to_stop(script: Script)
 
     answer = await Agent(model, shelf, clock=Clock()).answer(question("How do they move?"))
 
-    assert shelf.asked == [Asked("arms", 5), Asked("legs", 5)]
+    assert shelf.asked == [Asked("arms", 5, OPEN), Asked("legs", 5, OPEN)]
     assert [found["data"]["results"][0]["number"] for found in results(model.prompts[-1])] == [1, 2]
     assert [(c.number, c.url) for c in answer.citations] == [
         (1, "https://docs.example/arms#a"),
@@ -174,7 +174,7 @@ async def test_rounds_wasted_on_bad_calls_end_in_a_search_all_the_same(script: S
 
     answer = await Agent(model, shelf, clock=Clock()).answer(question())
 
-    assert shelf.asked == [Asked("What is a robot?", 5)]
+    assert shelf.asked == [Asked("What is a robot?", 5, OPEN)]
     assert (answer.status, answer.text) == (Status.ANSWERED, "Robots act [1].")
     assert [len(tools) for tools in model.tools] == [1, 1, 1, 1, 0, 0]
 
@@ -286,7 +286,7 @@ async def test_a_first_question_has_none_before_it(past: Any, script: Script) ->
 
     await Agent(model, shelf, clock=Clock()).answer(question(), past)
 
-    assert shelf.asked == [Asked("robot", 5)]
+    assert shelf.asked == [Asked("robot", 5, OPEN)]
 
 
 async def test_history_keeps_to_the_budget_as_the_service_counts_it(script: Script) -> None:
@@ -337,7 +337,7 @@ async def test_the_scope_of_the_question_bounds_every_search(script: Script) -> 
     model = script(turn(search("robot")), turn("Act [1]."))
     await Agent(model, shelf, clock=Clock()).answer(question(scope=scope))
 
-    assert shelf.asked == [Asked("robot", 5, scope)]
+    assert shelf.asked == [Asked("robot", 5, scope.model_copy(update={"open_at": NOON}))]
 
 
 def test_a_turn_of_a_model_says_nothing_by_default() -> None:

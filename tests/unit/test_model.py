@@ -21,6 +21,7 @@ from core.model import (
     Answer,
     Asked,
     Citation,
+    Complaint,
     Deed,
     Deleted,
     Delivery,
@@ -35,17 +36,21 @@ from core.model import (
     Policy,
     Prices,
     ReplyAddress,
+    Retried,
     Scope,
     Setting,
     Signal,
     Status,
     Stopped,
+    Tally,
+    Terms,
     ThreadRef,
     ToolCall,
     ToolRecord,
     Turn,
     Unreadable,
     Usage,
+    Vote,
     heading,
     without_controls,
 )
@@ -96,8 +101,12 @@ VALUES = [
     Edited(question=question(revision=2)),
     Deleted(message=question().message),
     Stopped(message=question().message, by=Person(id="p1")),
+    Retried(message=question().message, by=Person(id="p1")),
+    Terms(top_k=3, relevance_threshold=0.7),
+    Vote(answer_id="a", person_id="p1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON),
+    Tally(helpful=2, unhelpful=1),
 ]
-SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped)]
+SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped | Retried)]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)

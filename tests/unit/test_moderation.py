@@ -8,11 +8,14 @@ from datetime import timedelta
 import pytest
 
 from core.errors import NotAllowed
+from core.forgetting import Forgetting, Forgotten
 from core.model import Actor, Deed, Person, Policy
 from core.moderation import Moderation, Standing
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
+from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+from tests.fakes.votes import MemoryVotes
 
 ADA = Person(id="p1", name="Ada")
 MODERATOR = Actor(person=ADA, home=thread().home, may_moderate=True)
@@ -35,7 +38,8 @@ def _conversations() -> MemoryConversations:
 
 @pytest.fixture(name="moderation")
 def _moderation(conversations: MemoryConversations) -> Moderation:
-    return Moderation(MemoryPolicies(), MemoryAudit(), conversations, now=lambda: NOON)
+    forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox())
+    return Moderation(MemoryPolicies(), MemoryAudit(), conversations, forgetting, now=lambda: NOON)
 
 
 @pytest.mark.promise("moderators-only")
@@ -81,7 +85,7 @@ async def test_new_posts_of_a_channel_are_answered_until_moderators_end_it(moder
 @pytest.mark.promise("forget")
 @pytest.mark.parametrize(
     ("order", "gone", "about"),
-    [("forget thread", True, str(thread())), ("forget person", 0, "p2"), ("forget everything", 1, "")],
+    [("forget thread", True, str(thread())), ("forget person", Forgotten(), "p2"), ("forget everything", 1, "")],
 )
 async def test_what_is_forgotten_is_noted(
     moderation: Moderation, conversations: MemoryConversations, order: str, gone: object, about: str

@@ -9,7 +9,7 @@ import pytest
 
 from core.model import Citation, Hit, Question, Scope, ToolSpec
 from core.search_tool import SearchTool
-from tests.builders import hit, passage, question
+from tests.builders import NOON, OPEN, hit, passage, question
 from tests.fakes.shelf import Asked, Shelf
 
 ARMS = "https://docs.example/arms#a"
@@ -113,7 +113,7 @@ async def test_the_models_top_k_stays_within_the_questions(wanted: int | None, a
 
     await call(make_tool(shelf), query="robot", top_k=wanted)
 
-    assert shelf.asked == [Asked("robot", asked_for)]
+    assert shelf.asked == [Asked("robot", asked_for, OPEN)]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ async def test_a_chapter_narrows_the_scope_and_never_widens_it(
 
     await call(make_tool(shelf, question(scope=Scope(chapters=chapters))), query="robot", chapter=chapter)
 
-    assert shelf.asked == [Asked("robot", 5, Scope(chapters=searched))]
+    assert shelf.asked == [Asked("robot", 5, Scope(chapters=searched, open_at=NOON))]
 
 
 async def test_a_chapter_without_passages_is_told_to_the_model() -> None:
@@ -154,7 +154,7 @@ async def test_the_question_before_goes_along() -> None:
 
     await call(make_tool(shelf, earlier="What is VLA?"), query="How do I train one?")
 
-    assert shelf.asked == [Asked("How do I train one?", 5, earlier="What is VLA?")]
+    assert shelf.asked == [Asked("How do I train one?", 5, OPEN, earlier="What is VLA?")]
 
 
 async def test_only_what_reaches_the_threshold_is_given() -> None:

@@ -14,13 +14,15 @@ from adapters.discord.commands import install
 from adapters.discord.connection import connect
 from adapters.discord.desk import Desk
 from core.errors import StoreUnavailable
+from core.forgetting import Forgetting
 from core.model import Citation, MessageRef, Signal, Task, Terms, ThreadRef, Turn, WorkspaceRef
 from core.moderation import Moderation
-from core.self_service import PersonalData
+from core.self_help import SelfHelp
 from core.sentences import Practices
 from tests.adapters.discord.eager import EagerClient
 from tests.builders import NOON
 from tests.fakes.conversations import MemoryConversations
+from tests.fakes.inbox import MemoryInbox
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryAudit, MemoryPolicies
 from tests.fakes.votes import MemoryVotes
@@ -101,10 +103,11 @@ class Office:
     @cached_property
     def desk(self) -> Desk:
         """Put it together."""
-        moderation = Moderation(self.policies, self.audit, self.conversations, now=lambda: NOON)
+        forgetting = Forgetting(self.conversations, self.votes, MemoryInbox())
+        moderation = Moderation(self.policies, self.audit, self.conversations, forgetting, now=lambda: NOON)
         return Desk(
             inbox=self.inbox,
-            self_service=PersonalData(self.conversations, self.votes, moderation),
+            self_help=SelfHelp(self.conversations, forgetting, moderation),
             moderation=moderation,
             votes=self.votes,
             memo=self.memo,

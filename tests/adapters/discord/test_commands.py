@@ -9,7 +9,7 @@ import pytest
 from adapters.discord.situation import TOKEN_LIFE
 from core import sentences
 from core.model import NO_QUESTION, Asked, MessageRef, Person, Question, ThreadRef
-from core.self_service import NOT_PART_OF_IT
+from core.self_help import NOT_PART_OF_IT
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import SOURCE, TERMS, Office, home, thread_ref
 from tests.servers.discord import DiscordServer, Interaction, Lost, Permission, Reply, Reset

@@ -13,6 +13,7 @@ from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
 from tests.servers.discord import DiscordServer, Message, Permission, User
+from tests.servers.discord.acting import Option
 
 REFUSED = "Only moderators may do that. Ask one of them."
 EVERYTHING: Mapping[str, str] = {"what": "everything"}
@@ -34,7 +35,7 @@ def _boss(server: DiscordServer, place: Place) -> User:
     return server.add_member(place.guild, "Bo*ss*", permissions=Permission.MANAGE_GUILD)
 
 
-async def ordered(office: Office, by: User, place: Place, order: str, **options: str | bool | User) -> Message:
+async def ordered(office: Office, by: User, place: Place, order: str, **options: Option) -> Message:
     """Give an order in the channel, and wait for what is said."""
     return await office.told(office.server.slash(by, place.channel, f"{NAME} {order}", **options))
 
@@ -57,7 +58,30 @@ async def test_the_commands_are_shown_to_moderators_only(office: Office) -> None
     command = next(one for one in office.server.platform.commands[None] if one["name"] == NAME)
 
     assert (command["default_member_permissions"], command["contexts"]) == (int(Permission.MANAGE_GUILD), [0])
-    assert [option["name"] for option in command["options"]] == ["status", "pause", "resume", "forget"]
+    assert [option["name"] for option in command["options"]] == [
+        "status",
+        "pause",
+        "resume",
+        "auto-answer",
+        "forget",
+    ]
+
+
+async def test_a_forum_is_opened_and_closed_to_the_bot(office: Office, place: Place, boss: User) -> None:
+    """It is noted for the forum that was chosen; without the right to read, that is said as well."""
+    forum = office.server.add_channel(place.guild, "help", forum=True)
+    async with office.open():
+        told = [(await ordered(office, boss, place, "auto-answer", forum=forum, on=on)).content for on in (True, False)]
+        deeds = await office.audit.recent(home(place.guild.id), limit=9)
+
+    assert told == [
+        sentences.auto_answering(on=True, is_new=True, is_heard=False),
+        sentences.auto_answering(on=False, is_new=True, is_heard=False),
+    ]
+    assert [(deed.did, deed.about) for deed in deeds] == [
+        ("auto-answer off", str(forum.id)),
+        ("auto-answer on", str(forum.id)),
+    ]
 
 
 async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office, place: Place, boss: User) -> None:

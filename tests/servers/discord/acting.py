@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.servers.discord.channels import Channel, ChannelKind
 from tests.servers.discord.guilds import Guild, User
@@ -12,6 +12,7 @@ from tests.servers.discord.intents import Intent
 from tests.servers.discord.interactions import Asked, Interaction
 from tests.servers.discord.messages import Message
 from tests.servers.discord.payloads import (
+    channel_payload,
     guild_payload,
     interaction_payload,
     message_payload,
@@ -24,6 +25,7 @@ from tests.servers.discord.posting import Marks, create, delete, edit, react, te
 from tests.servers.discord.shape import Json
 from tests.servers.discord.threads import Opening, change, open_in, open_on, open_post
 
+Option: TypeAlias = str | int | bool | User | Channel
 ALL_MENTIONS = ["users", "roles", "everyone"]
 SLASH, MESSAGE_MENU = 1, 3
 SUBCOMMANDS = (1, 2)
@@ -199,17 +201,24 @@ class Acting:
         channel = self.platform.channels[shown.channel_id]
         return self._interact(user, channel, Asked.MODAL, data, message_id=shown.message_id)
 
-    def slash(self, user: User, channel: Channel, command: str, **options: str | int | bool | User) -> Interaction:
-        """Use a slash command, such as `ask` or `footnote-admin status`, with its options; people can be among them."""
+    def slash(self, user: User, channel: Channel, command: str, **options: Option) -> Interaction:
+        """Use a slash command, such as `ask` or `footnote-admin status`, with its options."""
         name, *rest = command.split()
         registered = self._registered(channel, name, SLASH)
         declared: list[Json] = registered["options"]
         data: Json = {"id": registered["id"], "name": name, "type": SLASH}
         data["options"] = _options(declared, rest, options)
-        people = [option for option in options.values() if isinstance(option, User)]
-        if people:
-            data["resolved"] = {"users": {str(person.id): user_payload(person) for person in people}}
+        data["resolved"] = self._resolved(options.values())
         return self._interact(user, channel, Asked.COMMAND, data)
+
+    def _resolved(self, options: Iterable[Option]) -> Json:
+        people = {str(one.id): user_payload(one) for one in options if isinstance(one, User)}
+        places = {
+            str(one.id): {**channel_payload(self.platform, one), "permissions": "0"}
+            for one in options
+            if isinstance(one, Channel)
+        }
+        return {kind: found for kind, found in (("users", people), ("channels", places)) if found}
 
     def menu(self, user: User, message: Message, name: str) -> Interaction:
         """Use a command of a message's menu."""
@@ -262,14 +271,14 @@ def _filled(part: Json, values: Mapping[str, str | list[str]]) -> Json:
     return {**answer, "custom_id": part.get("custom_id"), key: value}
 
 
-def _options(declared: list[Json], path: list[str], given: Mapping[str, str | int | bool | User]) -> list[Json]:
+def _options(declared: list[Json], path: list[str], given: Mapping[str, Option]) -> list[Json]:
     """Write the options of a command, those of a subcommand inside of it."""
     by_name = {option["name"]: option for option in declared}
     if path:
         kind = by_name[path[0]]["type"]
         inner = _options(by_name[path[0]].get("options", []), path[1:], given)
         return [{"name": path[0], "type": kind, "options": inner}]
-    values = {name: str(value.id) if isinstance(value, User) else value for name, value in given.items()}
+    values = {name: str(value.id) if isinstance(value, User | Channel) else value for name, value in given.items()}
     for name, value in values.items():
         choices = [choice["value"] for choice in by_name[name].get("choices") or ()]
         assert not choices or value in choices, f"{value!r} is none of {choices}"

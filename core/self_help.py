@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from core.errors import NotAllowed
+from core.forgetting import Forgetting, Forgotten
 from core.model import Actor, Citation, ThreadRef, WorkspaceRef
 from core.moderation import Moderation
-from core.ports import ConversationStore, VoteStore
+from core.ports import ConversationStore
 
 NOT_PART_OF_IT = "Only those who asked in this thread, or moderators, can have it forgotten."
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """How much of a person was removed."""
-
-    turns: int = 0
-    votes: int = 0
-
-
-class PersonalData:
+class SelfHelp:
     """Shows people their sources, and forgets what they want forgotten. Raises `StoreUnavailable`."""
 
-    def __init__(self, conversations: ConversationStore, votes: VoteStore, moderation: Moderation) -> None:
+    def __init__(self, conversations: ConversationStore, forgetting: Forgetting, moderation: Moderation) -> None:
         self._conversations = conversations
-        self._votes = votes
+        self._forgetting = forgetting
         self._moderation = moderation
 
     async def sources(self, thread: ThreadRef) -> Sequence[Citation]:
@@ -51,9 +43,6 @@ class PersonalData:
         return False
 
     async def forget_person(self, homes: Iterable[WorkspaceRef], person_id: str) -> Forgotten:
-        """Remove what somebody asked, and the votes, in all of these places; each is named once."""
-        turns = votes = 0
-        for home in homes:
-            turns += await self._conversations.forget_person(home, person_id)
-            votes += await self._votes.forget_person(home, person_id)
-        return Forgotten(turns, votes)
+        """Remove all of somebody in these places, each named once."""
+        gone = [await self._forgetting.person(home, person_id) for home in homes]
+        return Forgotten(sum(each.turns for each in gone), sum(each.votes for each in gone))

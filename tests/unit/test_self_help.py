@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 
 from core.errors import NotAllowed
+from core.forgetting import Forgetting, Forgotten
 from core.model import Actor, Citation, Person, Vote, WorkspaceRef
 from core.moderation import Moderation
-from core.self_service import Forgotten, PersonalData
+from core.self_help import SelfHelp
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
+from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryAudit, MemoryPolicies
 from tests.fakes.votes import MemoryVotes
 
@@ -38,9 +40,10 @@ def _audit() -> MemoryAudit:
 
 
 @pytest.fixture(name="service")
-def _service(conversations: MemoryConversations, votes: MemoryVotes, audit: MemoryAudit) -> PersonalData:
-    moderation = Moderation(MemoryPolicies(), audit, conversations, now=lambda: NOON)
-    return PersonalData(conversations, votes, moderation)
+def _service(conversations: MemoryConversations, votes: MemoryVotes, audit: MemoryAudit) -> SelfHelp:
+    forgetting = Forgetting(conversations, votes, MemoryInbox())
+    moderation = Moderation(MemoryPolicies(), audit, conversations, forgetting, now=lambda: NOON)
+    return SelfHelp(conversations, forgetting, moderation)
 
 
 async def ask(conversations: MemoryConversations, by: Actor, *, id: str = "m0", cited: bool = False) -> None:  # noqa: A002 - the field's name
@@ -51,7 +54,7 @@ async def ask(conversations: MemoryConversations, by: Actor, *, id: str = "m0", 
 
 
 async def test_the_sources_are_those_of_the_last_answer_that_has_any(
-    service: PersonalData, conversations: MemoryConversations
+    service: SelfHelp, conversations: MemoryConversations
 ) -> None:
     """A greeting in between takes none away."""
     unknown = await service.sources(thread())
@@ -63,7 +66,7 @@ async def test_the_sources_are_those_of_the_last_answer_that_has_any(
 
 @pytest.mark.promise("forget-me")
 async def test_whoever_asked_in_a_thread_can_have_it_forgotten(
-    service: PersonalData, conversations: MemoryConversations, audit: MemoryAudit
+    service: SelfHelp, conversations: MemoryConversations, audit: MemoryAudit
 ) -> None:
     """That is no deed of a moderator."""
     await ask(conversations, ADA)
@@ -72,7 +75,7 @@ async def test_whoever_asked_in_a_thread_can_have_it_forgotten(
     assert await audit.recent(ADA.home, limit=9) == ()
 
 
-async def test_somebody_else_cannot(service: PersonalData, conversations: MemoryConversations) -> None:
+async def test_somebody_else_cannot(service: SelfHelp, conversations: MemoryConversations) -> None:
     """The conversation stays."""
     await ask(conversations, ADA)
 
@@ -82,7 +85,7 @@ async def test_somebody_else_cannot(service: PersonalData, conversations: Memory
 
 
 async def test_a_moderator_can_and_it_is_noted(
-    service: PersonalData, conversations: MemoryConversations, audit: MemoryAudit
+    service: SelfHelp, conversations: MemoryConversations, audit: MemoryAudit
 ) -> None:
     """As with any order."""
     await ask(conversations, ADA)
@@ -92,7 +95,7 @@ async def test_a_moderator_can_and_it_is_noted(
 
 
 async def test_a_thread_of_another_workspace_is_nobodys_business(
-    service: PersonalData, conversations: MemoryConversations
+    service: SelfHelp, conversations: MemoryConversations
 ) -> None:
     """Ids of people mean nothing there."""
     await ask(conversations, ADA)
@@ -105,7 +108,7 @@ async def test_a_thread_of_another_workspace_is_nobodys_business(
 
 @pytest.mark.promise("forget-me")
 async def test_somebody_is_forgotten_in_all_places_that_are_named(
-    service: PersonalData, conversations: MemoryConversations, votes: MemoryVotes
+    service: SelfHelp, conversations: MemoryConversations, votes: MemoryVotes
 ) -> None:
     """Turns and votes are counted; those of others stay."""
     await ask(conversations, ADA, id="m1")
