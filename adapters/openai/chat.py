@@ -116,6 +116,7 @@ class OpenAIChat:
             async for text in texts:
                 if text:
                     yield TextDelta(text)
+                    await self._patience.breathe()
         rest = reading.rest()
         if rest:
             yield TextDelta(rest)

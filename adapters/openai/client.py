@@ -5,6 +5,7 @@ Of the environment, only what belongs to the machine counts: its proxies and its
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -18,11 +19,21 @@ NO_KEY = "none"  # the client insists on one; endpoints without keys ignore it
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it."""
+    """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it.
+
+    After each piece of text it rests for a *breath*, so that what comes meanwhile is one piece: where many answers are
+    written at once, and readers see a few states of each, small pieces cost time for nothing.
+    """
 
     connect: float = 5.0
     read: float = 30.0
     whole: float = 900.0
+    breath: float = 0.0
+
+    async def breathe(self) -> None:
+        """Take the rest, if there is to be one."""
+        if self.breath:
+            await asyncio.sleep(self.breath)
 
 
 def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:

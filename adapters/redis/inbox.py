@@ -141,7 +141,6 @@ class RedisInbox:
         """Do what could not be done when the server was away."""
         for entry, write in list(self._owed.items()):
             await write()
-            del self._owed[entry]
             self._forget(entry)
         if self._is_in_doubt:
             await self._ledger.reap(self.consumer, self._leases)
@@ -159,14 +158,20 @@ class RedisInbox:
     async def _finish(self, taken: Taken, write: Callable[[], Awaitable[None]]) -> None:
         """Write down how the task ended; a server that is away gets it later, since the work is done."""
         entry = taken.hold.entry
-        self._owed[entry] = write
-        with suppress(StoreUnavailable):
+        try:
             await write()
-            del self._owed[entry]
+        except StoreUnavailable:
+            self._owed[entry] = write
+        except BaseException:  # broken off: nobody knows whether it was written, and it may be written twice
+            self._owed[entry] = write
+            raise
+        else:
             self._forget(entry)
 
     def _forget(self, entry: str) -> None:
-        del self._leases[entry]
+        """Hold it no more; two that wrote the same may both come here."""
+        self._owed.pop(entry, None)
+        self._leases.pop(entry, None)
         if not self._leases:
             self._is_busy.clear()
 

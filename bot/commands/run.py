@@ -11,14 +11,17 @@ from bot.commands.session import Session, session
 from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import read_settings
+from bot.wiring import Rhythm
 from core.events import Connected, ConnectionLost, Event
 from core.model import Scope, without_controls
+
+CROWDED = Rhythm(breath=0.05)
 
 
 def run_bot(named: Collection[Role]) -> int:
     """Listen and answer; a first signal stops in good order, a second one at once."""
     chosen = shares(named, read_settings())
-    with session("footnote run", memory=True, observer=_tell) as opened:
+    with session("footnote run", memory=True, rhythm=CROWDED, observer=_tell) as opened:
         opened.run(check_searchable(opened.app.index, Scope()))
         opened.run(_work(opened, chosen))
     return OK

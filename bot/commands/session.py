@@ -13,7 +13,7 @@ from adapters.telemetry import log_events
 from bot.data_folder import hold
 from bot.logs import logger_to
 from bot.settings import Settings, read_settings, slips_of_settings
-from bot.wiring import App, assemble
+from bot.wiring import CALM, App, Rhythm, assemble
 from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone, unobserved
 from core.model import without_controls
 
@@ -36,7 +36,12 @@ class Session:
 
 @contextlib.contextmanager
 def session(
-    command: str, *, memory: bool = False, tells_slips: bool = True, observer: Observer = unobserved
+    command: str,
+    *,
+    memory: bool = False,
+    tells_slips: bool = True,
+    rhythm: Rhythm = CALM,
+    observer: Observer = unobserved,
 ) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends; *observer* hears of events too."""
     settings = read_settings()
@@ -46,7 +51,7 @@ def session(
     alone = not settings.is_shared
     with hold(settings.data_dir, command=command, alone=alone) as folder, asyncio.Runner() as runner:
         told = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once(), observer)
-        opened = assemble(settings, memory=memory, observer=told)
+        opened = assemble(settings, memory=memory, observer=told, rhythm=rhythm)
         app = runner.run(_enter(opened.__aenter__))
         try:
             yield Session(settings, app, runner, told)

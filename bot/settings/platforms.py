@@ -60,7 +60,7 @@ class Platforms(BaseSettings):
             le=1_000,
             description="How many questions one process answers at the same time; the others wait for their turn.",
         ),
-    ] = 32
+    ] = 128
     grace_seconds: Annotated[
         float,
         Field(

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.settings import Settings
 from bot.wiring.check import Check
 from bot.wiring.discord import Discord
-from bot.wiring.services import Services
+from bot.wiring.services import CALM, Rhythm, Services
 from bot.wiring.stores import Stores, check_stores, open_stores
 from core.agent import Agent, Limits
 from core.errors import Misconfigured
@@ -22,9 +22,7 @@ from core.ingest import Ingestion
 from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
 from core.responder import Responder
 
-__all__ = ["App", "Check", "assemble", "folder", "surface"]
-
-RETRY_WAIT = 0.5  # seconds
+__all__ = ["CALM", "App", "Check", "Rhythm", "assemble", "folder", "surface"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +44,17 @@ class App:
 
 @contextlib.asynccontextmanager
 async def assemble(
-    settings: Settings, *, memory: bool = False, observer: Observer = unobserved, retry_wait: float = RETRY_WAIT
+    settings: Settings, *, memory: bool = False, observer: Observer = unobserved, rhythm: Rhythm = CALM
 ) -> AsyncGenerator[App]:
     """Build everything; the stores only where *memory* is wanted, since they may be a server of ours.
 
     Nothing is reached before it is needed, so that a service that is down costs only what needs it. One that fails is
-    asked again after about *retry_wait* seconds, then after twice as many, and so on.
+    asked again after the wait that the *rhythm* names, then after twice as long, and so on.
     """
     from core.retrieval import HybridRetriever
 
     async with contextlib.AsyncExitStack() as stack:
-        services = Services(settings, observer, retry_wait, stack)
+        services = Services(settings, observer, rhythm, stack)
         embedder = services.embedder()
         reranker = services.reranker()
         index = services.index(embedder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from bot.settings import OFF, Settings, revealed
 from bot.wiring.check import Check
@@ -11,15 +12,26 @@ from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
 
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """Seconds before a service that failed is asked again, and of rest after each piece of a model's text."""
+
+    retry_wait: float = 0.5
+    breath: float = 0.0
+
+
+CALM = Rhythm()
+
+
 class Services:
     """Chooses each part by the settings: the service where there is a key or an address, what is built in otherwise."""
 
     def __init__(
-        self, settings: Settings, observer: Observer, retry_wait: float, stack: contextlib.AsyncExitStack
+        self, settings: Settings, observer: Observer, rhythm: Rhythm, stack: contextlib.AsyncExitStack
     ) -> None:
         self._settings = settings
         self._observer = observer
-        self._retry_wait = retry_wait
+        self._rhythm = rhythm
         self._stack = stack
         self.checks: list[Check] = []
 
@@ -33,12 +45,14 @@ class Services:
             return ExtractiveModel(embedder)
         from adapters.openai import OpenAIChat
         from adapters.openai.chat import RETRIES
+        from adapters.openai.client import Patience
 
         model = OpenAIChat(
             settings.openai_model,
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
-            retries=RETRIES.after(self._retry_wait),
+            retries=RETRIES.after(self._rhythm.retry_wait),
+            patience=Patience(breath=self._rhythm.breath),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)
@@ -63,7 +77,7 @@ class Services:
             dimension=settings.cohere_dimension,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=RETRIES.after(self._retry_wait),
+            retries=RETRIES.after(self._rhythm.retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(embedder.aclose)
@@ -83,7 +97,7 @@ class Services:
             settings.cohere_rerank_model,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=RETRIES.after(self._retry_wait),
+            retries=RETRIES.after(self._rhythm.retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(reranker.aclose)
@@ -108,7 +122,7 @@ class Services:
             dimension=embedder.dimension,
             collection=settings.qdrant_collection,
             api_key=revealed(settings.qdrant_key),
-            retries=RETRIES.after(self._retry_wait),
+            retries=RETRIES.after(self._rhythm.retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(index.aclose)

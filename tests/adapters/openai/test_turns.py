@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from adapters.openai import OpenAIChat
+from adapters.openai.client import Patience
 from core.model import ModelTurn, Prompt, TextDelta, ToolCall, Usage
 from tests.adapters.openai.asking import ASKED, SEARCH, ask, model_of, search, shown, turn_of
-from tests.servers.openai import DONE, KEY, MODEL, ChatServer, chunk
+from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Forever, chunk
 from tests.servers.service import Reply
 
 
@@ -244,3 +246,21 @@ async def test_calls_of_tools_that_do_not_exist_and_bad_arguments_pass_as_they_a
     """The model is told about them by the tools, not by an error."""
     server.call("fly", '{"query": ')
     assert (await turn_of(model)).tool_calls == (ToolCall(id="call_0001", name="fly", arguments='{"query": '),)
+
+
+async def test_what_comes_during_a_breath_is_one_piece(server: ChatServer) -> None:
+    """The first words are shown at once all the same."""
+    piece = f"data: {json.dumps(chunk({'content': 'w'}))}\n\n".encode()
+    server.stream(chunk({"role": "assistant", "content": ""}), Forever(piece))
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, patience=Patience(breath=0.05))
+    sizes: list[int] = []
+    async with aclosing(model.stream(ASKED, tools=())) as pieces:
+        async for each in pieces:
+            assert isinstance(each, TextDelta)
+            sizes.append(len(each.text))
+            if len(sizes) == 3:
+                break
+    await model.aclose()
+
+    assert sizes[0] == 1
+    assert min(sizes[1:]) > 1
