@@ -107,10 +107,12 @@ class Responder:
                 yield item
 
     async def _load(self, question: Question) -> Conversation | None:
+        """Give what was said before; an answer that this one takes the place of was never said."""
         if self._conversations is None or not _has_memory(question):
             return None
         try:
-            return await self._conversations.load(question.thread)
+            conversation = await self._conversations.load(question.thread)
+            return conversation.without(question.message) if conversation else None
         except StoreUnavailable:
             self._observer(MemoryFailed(question.message, "load"))
             return None

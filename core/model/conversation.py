@@ -26,3 +26,9 @@ class Conversation(Value):
 
     thread: ThreadRef
     turns: tuple[Turn, ...] = ()
+
+    def without(self, question_ref: MessageRef) -> Conversation:
+        """Leave out what was said to a question."""
+        return self.model_copy(
+            update={"turns": tuple(turn for turn in self.turns if turn.question_ref != question_ref)}
+        )

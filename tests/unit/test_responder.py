@@ -95,6 +95,19 @@ async def test_the_next_question_is_asked_with_what_was_said(script: Script) -> 
     assert [message["content"] for message in second[2:]] == ["Robots act.", "And its arm?"]
 
 
+@pytest.mark.promise("edits-count")
+async def test_a_question_that_is_answered_anew_is_asked_as_if_for_the_first_time(script: Script) -> None:
+    """Neither its former words nor the former answer are part of what was said before, also not for the search."""
+    model, shelf = script(*ANSWERED, *ANSWERED), Shelf(hit())
+    desk = Desk(model, shelf=shelf)
+
+    await desk.ask(question("What is a robt?"))
+    await desk.ask(question("What is a robot?"))
+
+    assert [message["content"] for message in model.prompts[2].messages[1:]] == ["What is a robot?"]
+    assert [asked.earlier for asked in shelf.asked] == ["", ""]
+
+
 async def test_another_thread_knows_nothing_of_it(script: Script) -> None:
     """What was said stays where it was said."""
     model = script(*ANSWERED, *ANSWERED)
