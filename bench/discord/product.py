@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from bench.discord.load import DOCS, Addresses
 from bench.discord.probes import Probes
 from bot.app import Bot
+from bot.commands.run import CROWDED
 from bot.roles import Role
 from bot.settings import Settings
 from bot.wiring import App, assemble, folder
@@ -40,7 +41,7 @@ def _environment(data: str, addresses: Addresses, seats: int) -> dict[str, str]:
 async def _serve(pipe: Connection, settings: Settings) -> None:
     probes = Probes()
     probes.install()
-    async with assemble(settings, memory=True, observer=probes.observe) as app:
+    async with assemble(settings, memory=True, observer=probes.observe, rhythm=CROWDED) as app:
         async for _ in app.ingestion.run(folder(DOCS, name="docs", base_url="https://docs.example")):
             pass
         async with _at_work(settings, app, probes):

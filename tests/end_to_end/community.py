@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from adapters.openai import OpenAIChat
 from adapters.posting import Controls
+from adapters.redis.connection import connect
 from bot.app import Bot
 from bot.roles import Role
 from bot.settings import Settings
@@ -93,6 +94,10 @@ class Community(Protocol):
         """Let Ada ask something of a message with this *text* alone; give the reply."""
         ...
 
+    def expel(self) -> None:
+        """Throw the bot out."""
+        ...
+
 
 @dataclass
 class DiscordCommunity:
@@ -102,10 +107,10 @@ class DiscordCommunity:
 
     def __post_init__(self) -> None:
         """Let people in."""
-        guild = self.server.add_guild()
-        self.channel = self.server.add_channel(guild)
-        self.ada, self.bob = (self.server.add_member(guild, name) for name in ("Ada", "Bob"))
-        self.moderator = self.server.add_member(guild, "Mod", permissions=Permission.MANAGE_GUILD)
+        self.guild = self.server.add_guild()
+        self.channel = self.server.add_channel(self.guild)
+        self.ada, self.bob = (self.server.add_member(self.guild, name) for name in ("Ada", "Bob"))
+        self.moderator = self.server.add_member(self.guild, "Mod", permissions=Permission.MANAGE_GUILD)
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Run the platform while the block runs."""
@@ -187,6 +192,10 @@ class DiscordCommunity:
         await self.until(lambda: shown.modal, what="a form")
         return await self._told(self.server.submit(self.ada, shown, {"question": question}))
 
+    def expel(self) -> None:
+        """Kick it from the guild."""
+        self.server.kick_bot(self.guild)
+
     async def _told(self, interaction: Interaction) -> str:
         """Wait for the end of what the bot says to an interaction: it has words, and none that stop it."""
         await self.until(lambda: interaction.acknowledged, what="a sign of life")
@@ -265,6 +274,13 @@ class Town:
 
         await self.community.until(lambda: len(complete()) >= times, what=f"{words!r} below {asked}")
         return complete()[-1]
+
+    async def forgets(self, asked: str) -> None:
+        """Wait until nothing of the conversation that a question began is stored."""
+        thread = next(e.question.thread for e in self.events if isinstance(e, StateChanged) and e.question.id == asked)
+        async with connect(self.redis_url) as client, asyncio.timeout(PATIENCE):
+            while await client.exists(f"footnote:conversation:{{{thread}}}"):  # noqa: ASYNC110 - another process tells of nothing
+                await asyncio.sleep(0.005)
 
     async def remembers(self, asked: str) -> None:
         """Wait until the bot has nothing more to do about a question."""

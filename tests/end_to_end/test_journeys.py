@@ -239,6 +239,28 @@ async def test_sources_can_be_shown_and_the_thread_forgotten(town: Town) -> None
     assert after == sentences.NO_SOURCES
 
 
+@pytest.mark.promise("forget")
+async def test_a_community_that_removes_the_bot_is_forgotten(town: Town) -> None:
+    """At once, and not when the conversations expire."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.community.expel()
+        await town.forgets(asked)
+
+
+async def test_people_can_read_who_gets_their_questions(town: Town) -> None:
+    """The services that are connected are named, and how long things are kept."""
+    async with town.bot(OPENAI_BASE_URL=town.chat.base_url, COHERE_API_KEY="k", FOOTNOTE_CONVERSATION_HOURS="48"):
+        privacy = await town.community.command("privacy")
+        help_ = await town.community.command("help")
+
+    assert "the chat model gpt-4o-mini (127.0.0.1) and Cohere" in privacy
+    assert "48 hours" in privacy
+    assert help_ == sentences.HELP
+
+
 @pytest.mark.promise("orderly-stop")
 async def test_a_stop_of_the_bot_finishes_what_is_being_written(town: Town) -> None:
     """And what waits is answered after the next start."""
