@@ -66,7 +66,7 @@ class ExtractiveModel:
         chosen = choose(question, await self._scored(question, sources))
         if not chosen:
             return [NOTHING]
-        return [*compose(chosen), *([] if _spoke_before(prompt.messages) else [NOTICE])]
+        return [*compose(chosen), *([] if _is_noticed(prompt.messages) else [NOTICE])]
 
     async def _from_selection(self, text: str, question: str) -> list[str]:
         """Quote the selection if a sentence of it has to do with the question."""
@@ -148,6 +148,6 @@ def _merged(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list({(result["number"], result["text"]): result for result in results}.values())
 
 
-def _spoke_before(messages: Sequence[ChatMessage]) -> bool:
-    """Say whether an earlier answer is in the conversation, which has said already that it quotes."""
-    return any(message["role"] == "assistant" and message.get("content") for message in messages)
+def _is_noticed(messages: Sequence[ChatMessage]) -> bool:
+    """Say whether an earlier answer in the conversation has said already that it quotes; not every answer does."""
+    return any(message["role"] == "assistant" and NOTICE in str(message.get("content")) for message in messages)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adapters.extractive import ExtractiveModel
+from adapters.extractive.model import NOTICE
 from core.agent import Agent
 from core.model import Answer
-from tests.builders import hit, question
+from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock
 from tests.fakes.embedder import HashEmbedder
 from tests.fakes.shelf import Shelf
@@ -54,3 +55,14 @@ async def test_a_sentence_is_about_what_its_heading_says() -> None:
     )
 
     assert answer.text.startswith("Put each of them down on the floor")
+
+
+@pytest.mark.parametrize(("said", "is_repeated"), [("I found nothing.", True), (f"Robots act. [1]\n\n{NOTICE}", False)])
+async def test_that_it_quotes_is_said_once_in_a_conversation(said: str, *, is_repeated: bool) -> None:
+    """An earlier answer that quoted nothing has not said so yet."""
+    before = conversation(turn_of("Hm?", said))
+    agent = Agent(ExtractiveModel(HashEmbedder()), Shelf(hit(0.9, "Robots weld cars in the hall.")), clock=Clock())
+
+    answer = await agent.answer(question("Where do robots weld cars?", id="m9"), before)
+
+    assert (NOTICE in answer.text) is is_repeated
