@@ -101,6 +101,7 @@ PROMISES = {
     "pinned": "Everything that is installed is pinned with its checksum.",
     # Documents about Footnote
     "true-readme": "The exchange in the README is a real one.",
+    "true-recording": "The recorded conversation on Discord is a real one.",
     "settings-documented": "Every setting is documented with its default.",
     "demo-knows": "The demo answers what newcomers ask.",
 }
