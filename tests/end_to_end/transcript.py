@@ -17,7 +17,7 @@ HANGING = {"-# ": "· ", "- ": "• "}
 _CODE = re.compile(r"(`[^`\n]+`)")
 _LINK = re.compile(r"(?<!\\)\[(?P<label>(?:\[\d+\]|[^\[\]\n])+)\]\(<(?P<url>[^<>\s]+)>\)")
 _EMPHASIS = re.compile(r"(?<![\\\w])(\*\*|[*_])(?=\S)(.+?)(?<=[^\s\\])\1(?!\w)")
-_ESCAPED = re.compile(r"\\([^\w\s])")
+_ESCAPED = re.compile(r"\\([^a-zA-Z0-9\s])")
 _MENTION = re.compile(r"<@!?(\d+)>")
 _MOMENT = re.compile(r"<t:-?\d+(?::[a-zA-Z])?>")
 _BARE = re.compile(r"<(https?://[^<>\s]+)>")
