@@ -16,6 +16,7 @@ from core.events import (
     Event,
     MemoryFailed,
     Observer,
+    PlaceRefused,
     Retried,
     ServiceFailed,
     StateChanged,
@@ -23,6 +24,9 @@ from core.events import (
     TokensUsed,
     ToolCalled,
 )
+
+_TROUBLES = MemoryFailed | Retried | ServiceFailed | TaskFailed | ConnectionLost | CommandsFailed | PlaceRefused
+_WITHOUT_QUESTION = Retried | ServiceFailed | Connected | ConnectionLost | CommandsFailed
 
 
 class Logger(Protocol):
@@ -48,13 +52,9 @@ def log_events(logger: Logger) -> Observer:
 
 
 def _is_trouble(event: Event) -> bool:
-    match event:
-        case StateChanged(error_type=error_type):
-            return error_type in ("retrieval", "generation")
-        case MemoryFailed() | Retried() | ServiceFailed() | TaskFailed() | ConnectionLost() | CommandsFailed():
-            return True
-        case _:
-            return False
+    if isinstance(event, StateChanged):
+        return event.error_type in ("retrieval", "generation")
+    return isinstance(event, _TROUBLES)
 
 
 def _name(event: Event) -> str:
@@ -67,7 +67,7 @@ def _fields(event: Event) -> dict[str, Any]:
     fields = asdict(event)
     if isinstance(event, ToolCalled):
         fields["arguments"] = _masked(event.arguments)
-    if not isinstance(event, Retried | ServiceFailed | Connected | ConnectionLost | CommandsFailed):
+    if not isinstance(event, _WITHOUT_QUESTION):
         fields["question"] = str(event.question)
     if isinstance(event, TokensUsed | Answered):
         del fields["usage"]

@@ -145,6 +145,13 @@ class CommandsFailed:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlaceRefused:
+    """A platform lets the bot say nothing where a question was asked; whoever looks after the place can change that."""
+
+    question: MessageRef
+
+
 Event: TypeAlias = (
     StateChanged
     | ToolCalled
@@ -158,6 +165,7 @@ Event: TypeAlias = (
     | Connected
     | ConnectionLost
     | CommandsFailed
+    | PlaceRefused
 )
 Observer: TypeAlias = Callable[[Event], None]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from adapters.discord.throttle import Throttle
 from core.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ ClientT = TypeVar("ClientT", bound="AutoShardedClient")
 
 API = "https://discord.com/api/v10"
 GATEWAY = "wss://gateway.discord.gg/"
-LONGEST_WAIT = 30.0  # seconds: a rate limit that lasts longer is an error, not a silence
 MESSAGE_CONTENT_DENIED = (
     "Discord does not let the bot read the content of messages. Switch on the Message Content Intent on the Bot page "
     "of the application, or set Footnote to do without it."
@@ -38,17 +38,21 @@ def connect(
     message_content: bool,
     api_url: str | None = None,
     gateway_url: str | None = None,
+    throttle: Throttle | None = None,
     **options: Any,
 ) -> ClientT:
     """Make a client of this *kind*, a subclass of `AutoShardedClient`; it connects when it is started.
 
     Nothing that it posts or edits notifies anybody unless the call says whom, and as many shards are started as Discord
     recommends. The library keeps its two addresses for the whole process, so all clients of a process have the same.
+    All clients that speak for one bot share the *throttle*.
     """
     import yarl
     from discord import AllowedMentions
     from discord.gateway import DiscordWebSocket
     from discord.http import Route
+
+    from adapters.discord.buckets import LONGEST_WAIT, throttle_requests
 
     Route.BASE = (api_url or API).rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway_url or GATEWAY)
@@ -57,7 +61,9 @@ def connect(
         "allowed_mentions": AllowedMentions.none(),
         "max_ratelimit_timeout": LONGEST_WAIT,
     }
-    return kind(**{**safe, **options})
+    client = kind(**{**safe, **options})
+    throttle_requests(client.http, throttle or Throttle())
+    return client
 
 
 def delays() -> Iterator[float]:

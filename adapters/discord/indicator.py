@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from adapters.discord.poster import translated
-from adapters.posting import PostingFailed
+from adapters.discord.throttle import Leisure
+from adapters.posting import PostingFailed, TooFast
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -52,9 +53,13 @@ class Indicator:
             await asyncio.wait([self._typing])
 
     async def _type(self, channel: str) -> None:
+        leisure = Leisure(queues=False)
         while True:
             try:
-                await translated(self._client.http.send_typing(int(channel)))
+                with leisure.applies():
+                    await translated(self._client.http.send_typing(int(channel)))
+            except TooFast:
+                pass  # answers are worth more
             except PostingFailed:
                 return
             await self._sleep(RENEWED)

@@ -5,6 +5,7 @@ Nothing that is sent pings or shows a preview: every call says so, since an edit
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+LONGEST_CALL = 45.0  # seconds, with all waits and new tries of the library
 MAY_NOT_REPLY = 160002
 UNKNOWN_CHANNEL = 10003
 UNKNOWN_MESSAGE = 10008
@@ -96,7 +98,8 @@ def buttons_of(shown: Message | View | None) -> list[str]:
 async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESSAGE) -> Result:
     """Make a call, and say what its failure means for whoever wants it done; *gone* are the codes of what is gone."""
     try:
-        return await call
+        async with asyncio.timeout(LONGEST_CALL):
+            return await call
     except Exception as error:
         failure = meaning(error, gone=gone)
         if failure is None:

@@ -12,7 +12,7 @@ from adapters.discord.buttons import controls_view
 from adapters.discord.poster import ChannelPoster, translated
 from adapters.discord.response_poster import InteractionPoster, ResponsePoster
 from adapters.discord.thread_name import thread_name
-from adapters.posting import Posted, Poster, Refused
+from adapters.posting import Posted, Poster, Refused, TooFast
 from core.model import Claim, Delivery, Interaction, MessageRef, Question
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ class Spots:
         return self._spot(claim, claim.thread.channel, reply_to=claim.message)
 
     async def open_thread(self, message: MessageRef, question: str) -> bool:
-        """Open the thread of a question on a message; one that is there already, by whomever, is the one."""
+        """Open the thread of a question on a message; one that is there already, by whomever, is the one.
+
+        Gives False where it may not be opened, or not soon.
+        """
         from discord import HTTPException
 
         # A message object would want the whole guild, which only a client that is connected to the gateway knows.
@@ -80,6 +83,8 @@ class Spots:
         )
         try:
             await translated(opening, gone=())
+        except TooFast:
+            return False
         except Refused as refused:
             cause = refused.__cause__
             return isinstance(cause, HTTPException) and cause.code == THREAD_EXISTS

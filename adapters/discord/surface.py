@@ -13,6 +13,8 @@ from adapters.discord.poster import NO_PLACE, ChannelPoster, translated
 from adapters.discord.recalling import recalled
 from adapters.discord.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
 from adapters.discord.spots import Spot, Spots, is_first
+from adapters.discord.throttle import Leisure
+from adapters.discord.unhurried import Unhurried, until_answered
 from adapters.discord.withdrawing import has_replies
 from adapters.drafts import Draft, Pace
 from adapters.drawing import Pencil, draw, remark
@@ -76,11 +78,11 @@ class DiscordSurface:
             async for _ in progress:
                 pass
             return Delivery()
-        waiting = None if spot.shows_waiting else spot.channel
+        waiting, leisure = None if spot.shows_waiting else spot.channel, Leisure()
         async with Indicator(self._client, waiting) as indicator:
             note, known = partial(self._note, claim, spot), [message.id for message in claim.delivery.messages]
-            async with Noted(spot.poster, note, indicator.stop, noted=known) as noted:
-                return spot.delivery(claim, await self._drawn(claim, progress, spot, noted))
+            async with Noted(Unhurried(spot.poster, leisure), note, indicator.stop, noted=known) as noted:
+                return spot.delivery(claim, await self._drawn(claim, until_answered(progress, leisure), spot, noted))
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless somebody has said something below it."""

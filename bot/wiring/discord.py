@@ -16,7 +16,7 @@ from bot.wiring.check import Check
 from bot.wiring.stores import Stores
 from core.crowd import Crowd
 from core.errors import StoreUnavailable
-from core.events import CommandsFailed, Connected, ConnectionLost, Observer
+from core.events import CommandsFailed, Connected, ConnectionLost, Observer, PlaceRefused
 from core.forgetting import Forgetting
 from core.model import ThreadRef, WorkspaceRef
 from core.moderation import Moderation
@@ -48,8 +48,11 @@ class Discord:
     """What the settings say of Discord; the token is there."""
 
     def __init__(self, settings: Settings, observer: Observer) -> None:
+        from adapters.discord.throttle import Throttle
+
         self._settings = settings
         self._observer = observer
+        self._throttle = Throttle()
         self._token = revealed(settings.discord_token) or ""
         self._announcing: asyncio.Task[None] | None = None
 
@@ -67,7 +70,12 @@ class Discord:
         from adapters.discord.surface import DiscordSurface
 
         async with self._client(AutoShardedClient) as client:
-            surface = DiscordSurface(client, reads_all=self._settings.discord_message_content, deliveries=deliveries)
+            surface = DiscordSurface(
+                client,
+                reads_all=self._settings.discord_message_content,
+                deliveries=deliveries,
+                refused=lambda claim: self._observer(PlaceRefused(claim.message)),
+            )
             yield Speaker(surface, partial(self._log_in, client))
 
     async def _log_in(self, client: AutoShardedClient) -> None:
@@ -143,6 +151,7 @@ class Discord:
             message_content=settings.discord_message_content,
             api_url=settings.discord_api_url,
             gateway_url=settings.discord_gateway_url,
+            throttle=self._throttle,
             **options,
         )
 

@@ -11,6 +11,7 @@ from core.events import (
     Answered,
     Event,
     MemoryFailed,
+    PlaceRefused,
     Retried,
     ServiceFailed,
     State,
@@ -90,6 +91,7 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
             ),
         ),
         (UrlsRemoved(REF, 2), ("info", "urls_removed", {"question": NAME, "count": 2})),
+        (PlaceRefused(REF), ("warning", "place_refused", {"question": NAME})),
         (MemoryFailed(REF, "load"), ("warning", "memory_failed", {"question": NAME, "doing": "load"})),
         (
             ServiceFailed("index", "It is down."),

@@ -1,0 +1,183 @@
+"""All requests of a process stay below Discord's limit, and what readers wait for goes first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.discord.throttle import Leisure, Throttle
+from adapters.discord.unhurried import Unhurried
+from adapters.drafts import Draft, Timer
+from adapters.posting import Part, Posted, TooFast
+from tests.virtual_time import run
+
+DISCORD = 50  # requests in a second
+DRAFTS = 200
+LENGTH = 20.0  # seconds in which each is written
+
+
+async def passed(throttle: Throttle, leisure: Leisure | None = None) -> float:
+    """Pass, and give the time."""
+    await throttle.take(leisure)
+    return asyncio.get_running_loop().time()
+
+
+def most_in_a_second(times: list[float]) -> int:
+    """Count the requests of the fullest second."""
+    return max(sum(start <= at < start + 1 for at in times) for start in times)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 3), min_size=1, max_size=150))
+def test_no_second_has_more_requests_than_discord_allows(wanted: list[float]) -> None:
+    """Whenever they come, and each of them passes as soon as it may."""
+
+    async def ask(throttle: Throttle, at: float) -> float:
+        await asyncio.sleep(at)
+        return await passed(throttle)
+
+    async def all_of_them() -> list[float]:
+        throttle = Throttle()
+        return await asyncio.gather(*(ask(throttle, at) for at in wanted))
+
+    times = run(all_of_them())
+    assert most_in_a_second(times) <= DISCORD
+    assert max(times) <= max(wanted) + len(wanted) / 45 + 0.001
+
+
+def test_what_comes_first_passes_first_and_readers_before_all_else() -> None:
+    """Edits take what is left, in their order too."""
+
+    async def order() -> list[str]:
+        throttle, leisure, seen = Throttle(1.0), Leisure(), list[str]()
+
+        async def go(name: str, marked: Leisure | None) -> None:
+            await throttle.take(marked)
+            seen.append(name)
+
+        names = ["at once", "edit 1", "post 1", "edit 2", "post 2"]
+        await asyncio.gather(*(go(name, leisure if "edit" in name else None) for name in names))
+        return seen
+
+    assert run(order()) == ["at once", "post 1", "post 2", "edit 1", "edit 2"]
+
+
+def test_waits_are_counted_and_told() -> None:
+    """Whoever measures the bot takes them for the platform's."""
+
+    async def waits() -> tuple[float, list[float]]:
+        heard = list[float]()
+        throttle = Throttle(1.0, observer=heard.append)
+        await asyncio.gather(*(throttle.take() for _ in range(3)))
+        return throttle.waited, heard
+
+    waited, heard = run(waits())
+    assert (waited, heard) == (pytest.approx(3.0), [pytest.approx(1.0), pytest.approx(2.0)])
+
+
+def test_an_edit_that_is_not_needed_any_more_is_dropped() -> None:
+    """The whole answer comes at once instead; edits after that are what a reader waits for."""
+
+    async def order() -> list[str]:
+        throttle, leisure, seen = Throttle(1.0), Leisure(), list[str]()
+        await throttle.take()
+        edit = asyncio.create_task(throttle.take(leisure))
+        await asyncio.sleep(0)
+        leisure.end()
+        with pytest.raises(TooFast):
+            await edit
+        with leisure.applies():
+            seen.append(str(Leisure.current()))
+        return seen
+
+    assert run(order()) == ["None"]
+
+
+def test_what_does_not_queue_is_made_at_once_or_not_at_all() -> None:
+    """Nobody misses a sign that the bot is typing, when there are answers to show."""
+
+    async def taken() -> list[str]:
+        throttle, typing, seen = Throttle(1.0), Leisure(queues=False), list[str]()
+        for seconds in (0.0, 0.5, 0.5):
+            await asyncio.sleep(seconds)
+            try:
+                await throttle.take(typing)
+            except TooFast as failure:
+                seen.append(str(failure))
+            else:
+                seen.append("made")
+        return seen
+
+    assert run(taken()) == ["made", "wait 0 s", "made"]
+
+
+def test_whoever_gives_up_leaves_the_place_to_others() -> None:
+    """Even in the moment in which it was granted."""
+
+    async def times() -> list[float]:
+        throttle = Throttle(1.0)
+        await throttle.take()
+        early, granted, late = (asyncio.create_task(passed(throttle)) for _ in range(3))
+        await asyncio.sleep(0.5)
+        early.cancel()
+        asyncio.get_running_loop().call_at(1.0, granted.cancel)  # which is when it is granted
+        return [await late]
+
+    assert run(times()) == [pytest.approx(1.0, abs=0.01)]
+
+
+class Wall:
+    """A `Poster` that keeps to the throttle, as a client of Discord's does; it remembers when what was shown."""
+
+    def __init__(self, throttle: Throttle) -> None:
+        self._throttle = throttle
+        self.shown: list[tuple[float, str]] = []
+
+    async def post(self, part: Part, nonce: str) -> Posted:
+        """Post a message."""
+        await self._show(part)
+        return Posted(nonce, part)
+
+    async def edit(self, message_id: str, part: Part) -> None:
+        """Replace what it shows."""
+        await self._show(part)
+
+    async def delete(self, message_id: str) -> None:
+        """Remove it."""
+
+    async def _show(self, part: Part) -> None:
+        self.shown.append((await passed(self._throttle, Leisure.current()), part.text))
+
+
+async def written(throttle: Throttle, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> Wall:
+    """Write an answer of some length, and show it meanwhile."""
+    wall, leisure, loop = Wall(throttle), Leisure(), asyncio.get_running_loop()
+    async with Draft(Unhurried(wall, leisure), str, timer=Timer(loop.time, sleep)) as draft:
+        for number in range(round(LENGTH * 5)):
+            draft.show(lambda number=number: [Part(str(number))])
+            await sleep(0.2)
+        leisure.end()
+        await draft.finish([Part("all")])
+    return wall
+
+
+def test_two_hundred_answers_at_once_slow_down_evenly_and_none_ends_late() -> None:
+    """Each final state waits for those before it in the line and for no edit, and none of the drafts stands still."""
+
+    async def all_of_them() -> list[Wall]:
+        throttle = Throttle()
+        return await asyncio.gather(*(written(throttle) for _ in range(DRAFTS)))
+
+    walls = run(all_of_them())
+    ends = [wall.shown[-1] for wall in walls]
+    pauses = [after - before for wall in walls for (before, _), (after, _) in pairwise(wall.shown)]
+    assert {text for _, text in ends} == {"all"}
+    assert max(at for at, _ in ends) <= LENGTH + DRAFTS / 45 + 0.1
+    assert most_in_a_second([at for wall in walls for at, _ in wall.shown]) <= DISCORD
+    counts = sorted(len(wall.shown) for wall in walls)
+    assert (counts[0] >= counts[-1] - 2, max(pauses) < 12) == (True, True), (counts, max(pauses))
