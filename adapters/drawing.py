@@ -11,7 +11,7 @@ from adapters.posting import Controls, Part
 from core.model import Answer, Claim, Progress, Question, Restarted, Status, TextDelta
 
 UPDATED = "Updated after the question was edited."
-LATE = "Sorry for the wait, I was away."
+LATE = "Sorry for the wait."
 LONG_WAIT = timedelta(minutes=5)
 
 _JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})

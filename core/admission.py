@@ -47,6 +47,13 @@ class Admission:
         """Tell somebody once in a while, and always whoever used a command, which waits for an answer."""
         person = sha256(f"{claim.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
-        is_new = await self._memo.changed(key, str(int(self._now().timestamp() // REMINDER.total_seconds())))
+        is_new = await self._changed(key, str(int(self._now().timestamp() // REMINDER.total_seconds())))
         has_interaction = claim.address is not None and claim.address.interaction is not None
         return Refusal(sentence, is_told=is_new or has_interaction)
+
+    async def _changed(self, key: str, value: str) -> bool:
+        """Ask the notes; without them, somebody is told once more."""
+        try:
+            return await self._memo.changed(key, value)
+        except StoreUnavailable:
+            return True

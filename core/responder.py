@@ -137,6 +137,7 @@ class Responder:
             tool_calls=answer.tool_calls,
             at=self._now(),
             author_id=question.author.id,
+            asked_at=question.asked_at,
         )
         try:
             await self._conversations.append(question.thread, turn)

@@ -17,6 +17,7 @@ from core.relevance import LEXICAL, rarity
 Result = TypeVar("Result")
 
 CANDIDATES = 20  # of each list; both scores are filled in for all, so more of them changed no ranking
+NEAREST = 3  # for somebody to look into where nothing is relevant
 DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
 RERANKED = 30
 
@@ -65,11 +66,12 @@ class HybridRetriever:
         found = await self._find(queries)
         lexical_only = vectors[0] is None
         evidence = _combine(found)
-        hits = await self._hits(query, evidence, limit=limit, lexical_only=lexical_only)
+        scored = await self._scored(query, evidence, lexical_only=lexical_only)
         end = self._clock()
         return SearchResult(
             query=query,
-            hits=tuple(hits),
+            hits=tuple(scored[:limit]),
+            nearest=tuple(sorted(scored, key=lambda hit: -hit.score)[:NEAREST]),
             total_count=len(evidence),
             query_time_ms=(embedded - start) * 1000,
             search_time_ms=(end - embedded) * 1000,
@@ -97,28 +99,25 @@ class HybridRetriever:
             self._observer(ServiceFailed("index", str(error)))
             raise RetrievalUnavailable(str(error)) from error
 
-    async def _hits(
-        self, query: str, evidence: Sequence[_Evidence], *, limit: int, lexical_only: bool
-    ) -> Sequence[Hit]:
+    async def _scored(self, query: str, evidence: Sequence[_Evidence], *, lexical_only: bool) -> Sequence[Hit]:
+        """Give everything that was found with its relevance, in the order of the ranks."""
         if self._reranker is not None and not lexical_only:
             try:
-                return await self._reranked(self._reranker, query, evidence, limit=limit)
+                return await self._reranked(self._reranker, query, evidence)
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
                 self._observer(ServiceFailed("reranker", str(error)))
         if lexical_only:
             with self._watching_index():
                 size = (await self._index.outline()).passages if evidence else 0
-            return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in evidence[:limit]]
+            return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in evidence]
         calibration = self._embedder.calibration
-        return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence[:limit]]
+        return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence]
 
-    async def _reranked(
-        self, reranker: Reranker, query: str, evidence: Sequence[_Evidence], *, limit: int
-    ) -> Sequence[Hit]:
+    async def _reranked(self, reranker: Reranker, query: str, evidence: Sequence[_Evidence]) -> Sequence[Hit]:
         best = [item.passage for item in evidence[:RERANKED]]
         scores = await reranker.rerank(query, best)
         hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
-        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+        return sorted(hits, key=lambda hit: -hit.score)
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:

@@ -15,6 +15,7 @@ from core.sources import Sources, cite
 from core.tools import Tool, ToolError
 
 NEAREST = 3
+NEAR = 0.05  # the relevance below which a section is not worth a look
 
 
 class SearchTool:
@@ -73,7 +74,7 @@ class SearchTool:
         return result
 
     def _remember(self, result: SearchResult) -> None:
-        for hit in result.hits:
+        for hit in (*result.hits, *result.nearest):
             known = self._found.get(hit.passage.source_url)
             if known is None or hit.score > known.score:
                 self._found[hit.passage.source_url] = hit
@@ -96,6 +97,7 @@ class SearchTool:
 
     @property
     def nearest(self) -> tuple[Citation, ...]:
-        """The closest sections of all searches, best first."""
-        best = sorted(self._found.values(), key=lambda hit: -hit.score)[:NEAREST]
+        """The closest sections of all searches, best first; none that have nothing to do with the question."""
+        near = (hit for hit in self._found.values() if hit.score >= NEAR)
+        best = sorted(near, key=lambda hit: -hit.score)[:NEAREST]
         return tuple(cite(hit, number) for number, hit in enumerate(best, start=1))

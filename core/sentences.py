@@ -56,7 +56,8 @@ def privacy(practices: Practices) -> str:
     """Say what is kept, how long, who gets it, and how to be forgotten."""
     hours = _hours(practices.conversation_hours)
     return f"""\
-**What I read:** messages that are addressed to me, and what they reply to.
+**What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. Asked in the \
+middle of another thread, I also read its last messages, and forget them again.
 **What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
 answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
 moderators order is noted.
@@ -78,12 +79,15 @@ def thread_forgotten(*, was_there: bool) -> str:
 
 def person_forgotten(questions: int, votes: int) -> str:
     """Say what was removed of somebody."""
-    return f"Removed: {_counted(questions, 'question')} with the answers, and {_counted(votes, 'vote')}."
+    return (
+        f"I no longer remember {_counted(questions, 'question')} with the answers, and {_counted(votes, 'vote')}. "
+        "Messages stay until somebody deletes them."
+    )
 
 
 def everything_forgotten(conversations: int) -> str:
     """Say what was removed of everybody."""
-    return f"Removed: {_counted(conversations, 'conversation')}."
+    return f"I no longer remember {_counted(conversations, 'conversation')}. Messages stay until somebody deletes them."
 
 
 def paused(*, is_new: bool) -> str:
@@ -119,7 +123,7 @@ def tally_line(tally: Tally) -> str:
 
 def waiting_line(count: int) -> str:
     """Say how many wait."""
-    return f"Waiting: {_counted(count, 'question')}."
+    return f"Waiting everywhere: {_counted(count, 'question')}."
 
 
 def deed_line(deed: Deed, written: Callable[[datetime], str]) -> str:

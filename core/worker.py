@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
@@ -119,8 +119,15 @@ class Worker:
         """Forget the turn, then take back what was posted."""
         surface = self._surface(withdrawal)
         async with ended_by(withdrawal.cancelled, LOST):
+            asker = await self._asker(withdrawal)
             await self._conversations.remove(withdrawal.message)
-            await surface.withdraw(withdrawal)
+            await surface.withdraw(replace(withdrawal, asker_id=asker))
+
+    async def _asker(self, withdrawal: Withdrawal) -> str:
+        """Give who asked, if that is remembered: what they say themselves below an answer is no reason to keep it."""
+        conversation = await self._conversations.load(withdrawal.thread)
+        turns = conversation.turns if conversation else ()
+        return next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
 
     async def _give_up(self, task: Task) -> None:
         """Apologize for a question that nobody will try any more; where even this fails, the event has told it."""
@@ -135,8 +142,8 @@ class Worker:
         if self._now() - claim.question.asked_at > UPDATE_WINDOW:
             return True
         conversation = await self._conversations.load(claim.thread)
-        turns = conversation.turns if conversation else ()
-        return bool(turns) and turns[-1].question_ref != claim.message
+        others = conversation.without(claim.message).turns if conversation else ()
+        return any((turn.asked_at or turn.at) > claim.question.asked_at for turn in others)
 
     def _surface(self, task: Task) -> ChatSurface:
         platform = task.thread.platform

@@ -18,17 +18,24 @@ LOOKED_AT = 20  # messages below an answer
 
 
 async def has_replies(withdrawal: Withdrawal, spots: Spots) -> bool:
-    """Say whether people have written below the answer: in its thread, or in a channel as replies to it."""
+    """Say whether others have written below the answer: in its thread, or in a channel as replies to it."""
     messages = withdrawal.delivery.messages
     if not messages:
         return False
     first = messages[0]
-    if await _said_after(first, withdrawal.thread.thread, spots):
+    if _by_others(await _said_after(first, withdrawal.thread.thread, spots), withdrawal):
         return True
     place = first.thread.thread
     said = await _said_after(first, place, spots) if place != withdrawal.thread.thread else ()
     ids = {message.id for message in messages}
-    return any(one.reference is not None and str(one.reference.message_id) in ids for one in said)
+    return any(
+        one.reference is not None and str(one.reference.message_id) in ids for one in _by_others(said, withdrawal)
+    )
+
+
+def _by_others(said: Sequence[Message], withdrawal: Withdrawal) -> Sequence[Message]:
+    """Leave out what the asker has said, who takes back the question."""
+    return [message for message in said if str(message.author.id) != withdrawal.asker_id]
 
 
 async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence[Message]:

@@ -118,13 +118,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """What a worker holds while it takes back the answer to a message that was deleted; `delivery` was posted."""
+    """What a worker holds while it takes back the answer to a message that was deleted; `delivery` was posted.
+
+    `asker_id` is who wrote the message, empty where that is not known any more.
+    """
 
     message: MessageRef
     attempt: int = 1
     fence: int = 0
     delivery: Delivery = Delivery()
     cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+    asker_id: str = ""
 
     @property
     def thread(self) -> ThreadRef:

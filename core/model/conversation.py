@@ -10,7 +10,10 @@ from core.model.value import Value
 
 
 class Turn(Value):
-    """One exchange as it is remembered; appended once, by `question_ref`. `author_id` is who asked, if known."""
+    """One exchange as it is remembered; appended once, by `question_ref`. `author_id` is who asked, if known.
+
+    `at` is when it was answered and `asked_at` when it was asked, if known.
+    """
 
     question_ref: MessageRef
     question: str
@@ -19,6 +22,7 @@ class Turn(Value):
     tool_calls: tuple[ToolRecord, ...] = ()
     at: datetime
     author_id: str = ""
+    asked_at: datetime | None = None
 
 
 class Conversation(Value):

@@ -36,7 +36,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The best passages for a query, best first; `lexical_only` when the embedder was down."""
+    """The best passages for a query, best first; `lexical_only` when the embedder was down.
+
+    `nearest` are those of the highest relevance among all that was found, which need not be the best.
+    """
 
     query: str
     hits: tuple[Hit, ...]
@@ -45,3 +48,4 @@ class SearchResult:
     search_time_ms: float
     total_time_ms: float
     lexical_only: bool = False
+    nearest: tuple[Hit, ...] = ()

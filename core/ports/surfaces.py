@@ -28,5 +28,5 @@ class ChatSurface(Surface, Protocol):
     """A platform where questions can be deleted, by those who asked them or by others."""
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
-        """Take back what was posted, unless others have replied to it; doing it twice is no error."""
+        """Take back what was posted, unless others than the asker have replied to it; doing it twice is no error."""
         ...

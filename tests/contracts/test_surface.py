@@ -157,6 +157,17 @@ async def test_an_answer_that_people_have_gone_on_from_stays(chat: ChatPlatform)
     assert chat.stands(claim) == before
 
 
+async def test_what_the_asker_has_said_keeps_no_answer(chat: ChatPlatform) -> None:
+    """Whoever takes back a question takes back the thanks for the answer with it."""
+    claim = await chat.asks()
+    delivery = await chat.surface.reply(claim, progress(*WRITTEN))
+    chat.replies(claim)
+
+    await chat.surface.withdraw(Withdrawal(claim.message, delivery=delivery, asker_id=claim.question.author.id))
+
+    assert chat.stands(claim) == []
+
+
 async def test_a_warning_is_there_once(chat: ChatPlatform) -> None:
     """However often it is put there."""
     claim = await chat.asks()

@@ -70,6 +70,7 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
                 tool_calls=answer.tool_calls,
                 at=NOON,
                 author_id="p1",
+                asked_at=NOON,
             ),
         ),
     )

@@ -83,6 +83,18 @@ async def search(found: Mapping[str, Sequence[Candidate]], *, reranker: Reranker
     return await retriever.search("q", limit=5, scope=Scope(), earlier=earlier)
 
 
+@pytest.mark.promise("abstains")
+async def test_the_nearest_are_those_of_the_highest_score_among_all() -> None:
+    """Words put others in front, of which there are more than are asked for."""
+    wordy = [Candidate(passage(f"Text {n}.", url=f"https://docs.example/{n}"), 0.1, 10.0) for n in range(6)]
+
+    result = await search({"q": [*wordy, Candidate(C, 0.4, None)]})
+
+    assert [name for name, _ in scores(result)] == ["0", "1", "2", "3", "4"]
+    assert result.nearest[0] == Hit(C, relevance(0.4))
+    assert len(result.nearest) == 3
+
+
 async def test_passages_are_ranked_by_half_cosine_and_half_bm25_and_scored_by_cosine() -> None:
     """BM25 is divided by the best of its query: a gets .4+.1, b .2+.5, c (in one list only) .45."""
     result = await search({"q": [Candidate(A, 0.8, 2.0), Candidate(B, 0.4, 10.0), Candidate(C, 0.9, None)]})

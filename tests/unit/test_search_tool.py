@@ -175,6 +175,16 @@ async def test_only_what_reaches_the_threshold_is_given() -> None:
     ]
 
 
+async def test_what_has_nothing_to_do_with_the_question_is_not_near() -> None:
+    """A section that scores next to nothing helps nobody."""
+    far = [hit(score, url=f"https://docs.example/far{score}#x") for score in (0.04, 0.05)]
+    tool = make_tool(Shelf(*far))
+
+    await call(tool, query="pizza")
+
+    assert [c.url for c in tool.nearest] == ["https://docs.example/far0.05#x"]
+
+
 async def test_passages_are_cut_to_the_window_that_fits_the_query() -> None:
     """The model reads whole sentences about what it asked."""
     tool = make_tool(Shelf(hit(0.9, TEXT)), limit=60)

@@ -34,8 +34,8 @@ def test_privacy_says_for_how_long(hours: float, said: str) -> None:
 
 def test_numbers_are_said_as_people_say_them() -> None:
     """One is no plural, and thousands are set apart."""
-    assert sentences.person_forgotten(1, 0) == "Removed: 1 question with the answers, and 0 votes."
-    assert sentences.everything_forgotten(1_234) == "Removed: 1,234 conversations."
+    assert sentences.person_forgotten(1, 0).startswith("I no longer remember 1 question with the answers, and 0 votes.")
+    assert sentences.everything_forgotten(1_234).startswith("I no longer remember 1,234 conversations.")
 
 
 def test_every_complaint_has_words() -> None:

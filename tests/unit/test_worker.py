@@ -158,12 +158,29 @@ async def test_an_answer_is_updated_for_a_while_and_before_any_follow_up(
         await office.answered(1)
         await wait_until(lambda: not office.inbox.is_busy, what="the end of the first answer")
         if follow_up:
-            await office.memory.append(thread(), turn_of("Q?", id="2"))
+            later_on = {"asked_at": NOON + timedelta(minutes=1)}
+            await office.memory.append(thread(), turn_of("Q?", id="2").model_copy(update=later_on))
         await office.inbox.put(edited("1"))
         await wait_until(lambda: not office.inbox.is_busy, what="the end of the second answer")
 
     assert len(office.answers) == 1 + is_updated
     assert await office.remembered() == expected
+
+
+@pytest.mark.promise("edits-count")
+async def test_a_follow_up_that_failed_is_answered_once_it_is_edited(script: Script) -> None:
+    """What was said before it is no reason to leave it; what was said after it would be."""
+    office = Office(script(turn(ModelUnavailable("down")), *WHOLE))
+    earlier = turn_of("Q?", id="0").model_copy(update={"asked_at": NOON - timedelta(minutes=1)})
+    await office.memory.append(thread(), earlier)
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await office.answered(1)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the first answer")
+        await office.inbox.put(edited("1"))
+        failed, answer = await office.answered(2)
+
+    assert (failed.status, answer.status) == (Status.FAILED, Status.ANSWERED)
 
 
 @pytest.mark.promise("deletions-count")
@@ -177,7 +194,7 @@ async def test_a_deleted_question_leaves_nothing(script: Script) -> None:
         await wait_until(lambda: bool(office.surface.withdrawn), what="the withdrawal")
 
     message = asked("1").message
-    assert office.surface.withdrawn == [Withdrawal(message, fence=2, delivery=posted("1"))]
+    assert office.surface.withdrawn == [Withdrawal(message, fence=2, delivery=posted("1"), asker_id="p1")]
     assert await office.remembered() == []
 
 

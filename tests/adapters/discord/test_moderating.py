@@ -117,7 +117,7 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
         rf"Paused by Bo\*ss\* {moment}.",
         rf"- {moment}: Bo\*ss\*, pause",
         "Votes: 0 helpful, 1 not helpful.",
-        "Waiting: 0 questions.",
+        "Waiting everywhere: 0 questions.",
         "I lack these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
     ]
     assert told.seen_by == boss.id
@@ -131,7 +131,7 @@ async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: 
     assert told.content.split("\n") == [
         "Questions are answered.",
         "Votes: 0 helpful, 0 not helpful.",
-        "Waiting: 0 questions.",
+        "Waiting everywhere: 0 questions.",
         "I lack no permission here.",
     ]
 
