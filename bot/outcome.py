@@ -7,10 +7,10 @@ import json
 import logging
 import os
 import sys
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from bot.traces import places
 from core.errors import FootnoteError, InvalidInput, Misconfigured
 
 if TYPE_CHECKING:
@@ -60,17 +60,9 @@ def _logged(error: BaseException) -> str:
     log = logging.getLogger("footnote")
     if not log.handlers:  # it happened before there was a data folder
         return ""
-    places = [f"{place.filename}:{place.lineno} {place.name}" for place in _places(error)]
-    log.error(json.dumps({"event": "unexpected", "level": "error", "kind": type(error).__name__, "places": places}))
+    said = {"event": "unexpected", "level": "error", "kind": type(error).__name__, "places": places(error)}
+    log.error(json.dumps(said))
     return _DETAILS
-
-
-def _places(error: BaseException) -> Iterator[traceback.FrameSummary]:
-    """Give the frames of an error, and of those that it groups."""
-    yield from traceback.extract_tb(error.__traceback__)
-    inner: BaseException
-    for inner in getattr(error, "exceptions", ()):
-        yield from _places(inner)
 
 
 def _tell(sentence: str, error_type: ErrorType, *, stopped: bool, as_json: bool) -> None:

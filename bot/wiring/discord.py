@@ -135,6 +135,11 @@ class Discord:
         """Bring the commands, and tell when the client is there."""
         from adapters.discord.commands import install
 
+        async def on_shard_disconnect(shard_id: int) -> None:
+            if client.is_ready() and not client.is_closed():  # before, the supervisor tells; after, it is meant
+                self._observer(ConnectionLost(NAME, 1, f"shard {shard_id} was disconnected"))
+
+        client.event(on_shard_disconnect)
         await install(client, desk)
         self._announcing = asyncio.create_task(self._announce(client))
 

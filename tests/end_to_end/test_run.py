@@ -44,6 +44,13 @@ class Process:
         """Wait for an answer with these words in the question's thread."""
         await self.server.until(lambda: words in said(self.server, asked), what=words, seconds=PATIENCE)
 
+    async def tells(self, words: str) -> None:
+        """Wait for a line with these words on standard error."""
+        assert self.running.stderr is not None
+        async with asyncio.timeout(PATIENCE):
+            while words not in (await self.running.stderr.readline()).decode():
+                pass
+
     async def ended(self) -> tuple[int | None, str]:
         """Wait for the end; give the exit code and what was said on standard error."""
         _, err = await asyncio.wait_for(self.running.communicate(), PATIENCE)
@@ -109,6 +116,20 @@ async def test_the_bot_answers_until_it_is_stopped(footnote: Footnote, server: D
 
     assert code == 0
     assert err in ("", "Discord: connected as Footnote#0000. Ctrl-C stops.\n")
+
+
+@pytest.mark.promise("stays-connected")
+async def test_a_connection_that_is_lost_is_told_and_used_again(footnote: Footnote, server: DiscordServer) -> None:
+    """Whoever runs the bot sees it; whoever asks does not notice."""
+    async with started(footnote, server) as bot:
+        await bot.tells("connected as")
+        server.gateway.drop()
+        asked = bot.ask("What do penguins eat?")
+        await bot.sees(asked, "fish")
+        bot.running.send_signal(signal.SIGTERM)
+        code, err = await bot.ended()
+
+    assert (code, err) == (0, "Discord: no connection (shard 0 was disconnected); trying again, attempt 1.\n")
 
 
 @pytest.mark.promise("catches-up")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.logs import logger_to
+from bot.logs import LIBRARIES, Background, logger_to
 from bot.outcome import OK, UNAVAILABLE, report
 
 
@@ -23,6 +23,9 @@ def _unlogged() -> Iterator[None]:
             log.removeHandler(handler)
             handler.close()
         log.propagate = True
+        for library in map(logging.getLogger, LIBRARIES):
+            for handler in [one for one in library.handlers if isinstance(one, Background)]:
+                library.removeHandler(handler)
 
     close()
     yield
@@ -55,6 +58,23 @@ def test_the_log_says_where_it_happened_without_anybodys_words(
     assert logged["places"][-1].endswith(" breaks")
     assert "penguin" not in line
     assert "footnote.log in the data folder has the details" in capsys.readouterr().err
+
+
+@pytest.mark.promise("logs-without-texts")
+def test_what_goes_wrong_in_a_librarys_background_is_logged_without_anybodys_words(tmp_path: Path) -> None:
+    """With its kind and where it happened; twice the log, once the line."""
+    logger_to(tmp_path, "info")
+    logger_to(tmp_path, "info")
+    try:
+        breaks()
+    except ExceptionGroup:
+        logging.getLogger("discord.client").exception("Ignoring exception in %s", "What do penguins eat?")
+
+    [line] = (tmp_path / "footnote.log").read_text().splitlines()
+    logged = json.loads(line)
+    assert (logged["event"], logged["library"], logged["kind"]) == ("background", "discord.client", "ExceptionGroup")
+    assert logged["places"][-1].endswith(" breaks")
+    assert "penguin" not in line
 
 
 def test_a_library_that_exits_because_nobody_reads_is_no_error() -> None:
