@@ -72,6 +72,8 @@ PROMISES = {
     "posted-once": "A message whose confirmation was lost is posted once.",
     "final-state": "The last state of an answer reaches the reader, however badly the platform behaves.",
     "no-orphans": "A message is noted as soon as it is posted, so that none is left that nobody knows of.",
+    "below-the-limit": "The bot makes no more requests in a second than the platform allows.",
+    "long-windows": "No question waits for a limit of the platform that lasts long, and none is lost to it.",
     "refusals-end": "Where the bot may say nothing, it does not try again.",
     "commands-outlive-tokens": "The answer to a command goes on in the channel when its own way is over.",
     "bounded-pace": "Messages change at the pace that the platform allows.",

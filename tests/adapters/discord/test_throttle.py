@@ -18,6 +18,7 @@ from tests.virtual_time import run
 
 DISCORD = 50  # requests in a second
 DRAFTS = 200
+JUST_BEFORE, JUST_AFTER = 1 - 4e-10, 1 + 4e-10  # what a loop does in one turn
 LENGTH = 20.0  # seconds in which each is written
 
 
@@ -32,6 +33,7 @@ def most_in_a_second(times: list[float]) -> int:
     return max(sum(start <= at < start + 1 for at in times) for start in times)
 
 
+@pytest.mark.promise("below-the-limit")
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=150))
 def test_no_second_has_more_requests_than_discord_allows(wanted: list[float]) -> None:
@@ -116,19 +118,49 @@ def test_what_does_not_queue_is_made_at_once_or_not_at_all() -> None:
     assert run(taken()) == ["made", "wait 0 s", "made"]
 
 
-def test_whoever_gives_up_leaves_the_place_to_others() -> None:
+@pytest.mark.parametrize("moment", [0.5, JUST_BEFORE, JUST_AFTER])
+def test_whoever_gives_up_leaves_the_place_to_others(moment: float) -> None:
     """Even in the moment in which it was granted."""
 
-    async def times() -> list[float]:
+    async def times() -> tuple[bool, float]:
         throttle = Throttle(1.0)
         await throttle.take()
-        early, granted, late = (asyncio.create_task(passed(throttle)) for _ in range(3))
-        await asyncio.sleep(0.5)
-        early.cancel()
-        asyncio.get_running_loop().call_at(1.0, granted.cancel)  # which is when it is granted
-        return [await late]
+        early, late = (asyncio.create_task(passed(throttle)) for _ in range(2))
+        asyncio.get_running_loop().call_at(moment, early.cancel)
+        await asyncio.wait([early, late])
+        return early.cancelled(), late.result()
 
-    assert run(times()) == [pytest.approx(1.0, abs=0.01)]
+    assert run(times()) == (True, pytest.approx(1.0, abs=0.01))
+
+
+@pytest.mark.parametrize("moment", [0.5, JUST_BEFORE, JUST_AFTER])
+def test_a_place_that_nobody_waits_for_is_there_for_the_next_one(moment: float) -> None:
+    """Whoever was to have it does not want it."""
+
+    async def time() -> float:
+        throttle = Throttle(1.0)
+        await throttle.take()
+        early = asyncio.create_task(throttle.take())
+        asyncio.get_running_loop().call_at(moment, early.cancel)
+        await asyncio.wait([early])
+        return await passed(throttle)
+
+    assert run(time()) == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize(("moment", "is_made"), [(0.5, False), (JUST_AFTER, True)])
+def test_an_edit_that_has_been_let_through_is_made(moment: float, is_made: bool) -> None:
+    """Only what still waits can be dropped."""
+
+    async def outcome() -> BaseException | None:
+        throttle, leisure = Throttle(1.0), Leisure()
+        await throttle.take()
+        asyncio.get_running_loop().call_at(moment, leisure.end)
+        edit = asyncio.create_task(throttle.take(leisure))
+        await asyncio.wait([edit])
+        return edit.exception()
+
+    assert (run(outcome()) is None) is is_made
 
 
 class Wall:
@@ -166,6 +198,7 @@ async def written(throttle: Throttle, sleep: Callable[[float], Awaitable[None]] 
     return wall
 
 
+@pytest.mark.promise("final-state")
 def test_two_hundred_answers_at_once_slow_down_evenly_and_none_ends_late() -> None:
     """Each final state waits for those before it in the line and for no edit, and none of the drafts stands still."""
 
