@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.model import WorkspaceRef
-from core.ports import ConversationStore, PersonalData, VoteStore
+from core.model import Policy, WorkspaceRef
+from core.ports import ConversationStore, PersonalData, PolicyStore, VoteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,13 @@ class Forgotten:
 class Forgetting:
     """Knows every place where something of people is kept. Raises `StoreUnavailable`."""
 
-    def __init__(self, conversations: ConversationStore, votes: VoteStore, waiting: PersonalData) -> None:
+    def __init__(
+        self, conversations: ConversationStore, votes: VoteStore, waiting: PersonalData, policies: PolicyStore
+    ) -> None:
         self._conversations = conversations
         self._votes = votes
         self._waiting = waiting
+        self._policies = policies
 
     async def person(self, home: WorkspaceRef, person_id: str) -> Forgotten:
         """Remove all of a person in a workspace, beginning with what waits, which would be remembered later."""
@@ -31,5 +34,14 @@ class Forgetting:
         return Forgotten(turns, await self._votes.forget_person(home, person_id))
 
     async def workspace(self, home: WorkspaceRef) -> int:
-        """Remove every conversation of a workspace; give their number."""
-        return await self._conversations.forget_workspace(home)
+        """Remove all of everybody in a workspace; give the number of conversations. What is set there stays."""
+        await self._waiting.forget_workspace(home)
+        gone = await self._conversations.forget_workspace(home)
+        await self._votes.forget_workspace(home)
+        return gone
+
+    async def farewell(self, home: WorkspaceRef) -> int:
+        """Leave a workspace for good: remove also what moderators have set, and who set it."""
+        gone = await self.workspace(home)
+        await self._policies.save(home, Policy())
+        return gone

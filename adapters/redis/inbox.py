@@ -11,7 +11,7 @@ from uuid import uuid4
 from adapters.redis.lease import Lease
 from adapters.redis.ledger import Hold, Ledger, Taken
 from core.errors import FootnoteError, StoreUnavailable
-from core.model import MOST_ATTEMPTS, Delivery, Signal, Task, WorkspaceRef
+from core.model import Delivery, MessageRef, Signal, Task, WorkspaceRef
 
 LEASE = 30.0  # seconds without a sign of life, after which a task may be taken over
 BLOCK = 2.0  # seconds that one read waits; as late can a delayed attempt be
@@ -90,7 +90,11 @@ class RedisInbox:
     async def keep(self, task: Task) -> bool:
         """Keep the words of the task, if it is still ours."""
         hold = self._hold(task)
-        return hold is not None and await self._ledger.keep(hold)
+        return hold is not None and await self._ledger.keep(hold, task)
+
+    async def knows(self, message: MessageRef) -> bool:
+        """Say whether a message was put as a question."""
+        return await self._ledger.knows(message)
 
     async def waiting(self) -> int:
         """Count what waits, for all processes."""
@@ -99,6 +103,10 @@ class RedisInbox:
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove what a person has asked."""
         return await self._ledger.forget_person(home, person_id)
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove what was asked in a workspace."""
+        return await self._ledger.forget_workspace(home)
 
     def _hold(self, task: Task) -> Hold | None:
         holds = (lease.hold for lease in self._leases.values())
@@ -148,12 +156,13 @@ class RedisInbox:
 
     async def _fail(self, taken: Taken, error: Exception) -> None:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
-        reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
-        attempt = taken.task.attempt
-        delay = None if attempt >= MOST_ATTEMPTS else self._delays[min(attempt, len(self._delays)) - 1]
-        await self._ledger.fail(taken.hold, delay=delay, reason=reason)
-        if delay is not None:
-            self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
+        if taken.task.is_last_attempt:
+            reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
+            await self._ledger.bury(taken.hold, taken.task, reason=reason)
+            return
+        delay = self._delays[min(taken.task.attempt, len(self._delays)) - 1]
+        await self._ledger.delay(taken.hold, seconds=delay)
+        self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
 
     async def _finish(self, taken: Taken, write: Callable[[], Awaitable[None]]) -> None:
         """Write down how the task ended; a server that is away gets it later, since the work is done."""

@@ -7,7 +7,8 @@ The keys, all on one node of a cluster as they share a hash tag:
     question:<message>    hash: what is known of a question; it stays after the end, so that a repetition is noticed
     interaction:<message> the token of an interaction, which goes when it expires
     retry:<message>       the words of a question that failed, for a while, in case that it is to be tried again
-    person:<person>       the messages with questions of somebody, by the time of each
+    person:<person>       the messages with questions of somebody in a workspace, by the time of each
+    workspace:<workspace> those of whom there are such messages there, by the time of the last
     waiting               the messages that wait, by the time since when; older than LIFE, their question is gone
     delayed               the threads whose first message waits for its next attempt, by the time of that
     signals               stream that names the messages of which a worker has to look what has happened to them
@@ -137,9 +138,14 @@ redis.call('HSET', question, 'delivery', ARGV[8])
 return 1
 """
 
-KEEP = f"""{HELD}
-local words = redis.call('HGET', question, 'text')
-if words then redis.call('SET', key('retry', ref), words, 'PX', ARGV[8]) end
+KEPT = """
+local function retain(words, kept)
+  if words ~= '' and change < 2 then redis.call('SET', key('retry', ref), words, 'PX', kept) end
+end
+"""
+
+KEEP = f"""{HELD}{KEPT}
+retain(ARGV[8], ARGV[9])
 return 1
 """
 
@@ -171,8 +177,8 @@ announce(thread)
 return 1
 """
 
-FAIL = f"""{HELD}{OUTDATED}
-local delay, reason = ARGV[8], ARGV[9]
+FAIL = f"""{HELD}{OUTDATED}{KEPT}
+local delay, reason, words, kept = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 if delay ~= '' then
   wait(ref)
   redis.call('ZADD', PREFIX .. 'delayed', now() + delay, thread)
@@ -180,7 +186,8 @@ if delay ~= '' then
   return 1
 end
 redis.call('HSET', question, 'state', 'dead', 'concluded', 1, 'reason', reason)
-redis.call('HDEL', question, 'stopped')
+redis.call('HDEL', question, 'text', 'stopped')
+retain(words, kept)
 redis.call('ZADD', PREFIX .. 'dead', now(), ref)
 redis.call('PEXPIRE', PREFIX .. 'dead', LIFE)
 leave(thread, ref)

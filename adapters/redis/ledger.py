@@ -105,17 +105,23 @@ class Ledger:
             case Retried():
                 return await self._put(self._retry, signal)
 
+    async def knows(self, message: MessageRef) -> bool:
+        """Look whether a message is a question."""
+        with translated():
+            state = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "state"))
+        return state not in (None, b"early")
+
     async def waiting(self) -> int:
         """Count the questions that wait."""
         return cast("int", await self._run(self._waiting))
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove the words of every question of a person, each as one step; give the number of those that had any."""
-        person = _person(home, person_id)
-        with translated():
-            refs = await self._client.zrange(f"{PREFIX}person:{person}", 0, -1)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
-        messages = [MessageRef.parse(ref.decode()) for ref in cast("list[bytes]", refs)]
-        return sum([await self._about(self._forget, message, 0, person) for message in messages])
+        return await self._forget_all(_person(home, person_id), home)
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Do the same for everybody of a workspace."""
+        return sum([await self._forget_all(person, home) for person in await self._noted(f"workspace:{home}")])
 
     async def due(self) -> float | None:
         """Bring forward what has waited long enough; give the seconds until the next, None if nothing waits."""
@@ -138,7 +144,7 @@ class Ledger:
             return None
         taken = self._taken(entry, found)
         if isinstance(taken, Hold):
-            await self.fail(taken, delay=None, reason=UNREADABLE)
+            await self.bury(taken, None, reason=UNREADABLE)
             return None
         return taken
 
@@ -152,9 +158,9 @@ class Ledger:
         sealed = self._sealed(hold.message, "delivery", delivery)
         return await self._run(self._record, *hold.words, sealed) == 1
 
-    async def keep(self, hold: Hold) -> bool:
-        """Keep the words of the question beyond its end, if the task is still ours."""
-        return await self._run(self._keep, *hold.words, KEPT // timedelta(milliseconds=1)) == 1
+    async def keep(self, hold: Hold, task: Task) -> bool:
+        """Keep the words of the question beyond its end, without those of others, if the task is still ours."""
+        return await self._run(self._keep, *hold.words, *self._kept(task)) == 1
 
     async def settle(self, hold: Hold) -> None:
         """Conclude the task; what changed meanwhile comes next."""
@@ -164,10 +170,13 @@ class Ledger:
         """Give the task to whoever is next, as if it had not been taken."""
         await self._run(self._hand_back, *hold.words)
 
-    async def fail(self, hold: Hold, *, delay: float | None, reason: str) -> None:
-        """Let the task wait for *delay* seconds; with none, lay it aside as dead, with the *reason*."""
-        wait = "" if delay is None else int(delay * 1000)
-        await self._run(self._fail, *hold.words, wait, reason)
+    async def delay(self, hold: Hold, *, seconds: float) -> None:
+        """Let the task wait for its next attempt."""
+        await self._run(self._fail, *hold.words, int(seconds * 1000))
+
+    async def bury(self, hold: Hold, task: Task | None, *, reason: str) -> None:
+        """Lay the task aside as dead, and keep the words of the question as `keep` does; None has none to read."""
+        await self._run(self._fail, *hold.words, "", reason, *self._kept(task))
 
     async def reap(self, consumer: str, held: Collection[str]) -> None:
         """Give back what the server handed to *consumer* without its knowledge, as the answer was lost."""
@@ -195,10 +204,26 @@ class Ledger:
         with translated():
             return await script([READY], [PREFIX, self._life, *words])
 
+    async def _forget_all(self, person: str, home: WorkspaceRef) -> int:
+        messages = [MessageRef.parse(ref) for ref in await self._noted(f"person:{person}")]
+        return sum([await self._about(self._forget, message, 0, person, str(home)) for message in messages])
+
+    async def _noted(self, index: str) -> list[str]:
+        with translated():
+            members = await self._client.zrange(PREFIX + index, 0, -1)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
+        return [member.decode() for member in cast("list[bytes]", members)]
+
     def _words(self, question: Question) -> Words:
         """Give the question, sealed, and whose it is."""
-        person = _person(question.thread.home, question.author.id)
-        return self._sealed(question.message, "text", question), person
+        home = question.thread.home
+        return self._sealed(question.message, "text", question), _person(home, question.author.id), str(home)
+
+    def _kept(self, task: Task | None) -> Words:
+        """Give what is kept of a task, sealed, and for how long: nothing that others have written."""
+        if not isinstance(task, Claim):
+            return "", 0
+        alone = task.question.model_copy(update={"context": ()})
+        return self._sealed(task.message, "text", alone), KEPT // timedelta(milliseconds=1)
 
     def _address(self, question: Question, address: ReplyAddress | None) -> Words:
         """Give the address, the token with which somebody may answer for us, and when that expires."""

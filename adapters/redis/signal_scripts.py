@@ -10,29 +10,32 @@ local question, token, kept = key('question', ref), key('interaction', ref), key
 local state = redis.call('HGET', question, 'state')
 local is_deleted = redis.call('HGET', question, 'deleted') == '1'
 local known = tonumber(redis.call('HGET', question, 'revision') or '-1')
-local function note(name)
-  local person = key('person', name)
-  redis.call('ZADD', person, now(), ref)
-  redis.call('ZREMRANGEBYSCORE', person, '-inf', now() - LIFE)
-  redis.call('PEXPIRE', person, LIFE)
+local function enter(index, member)
+  redis.call('ZADD', index, now(), member)
+  redis.call('ZREMRANGEBYSCORE', index, '-inf', now() - LIFE)
+  redis.call('PEXPIRE', index, LIFE)
+end
+local function note(name, home)
+  enter(key('person', name), ref)
+  enter(key('workspace', home), name)
 end
 """
 
 ASK = f"""{PUT}
 if state and (state ~= 'early' or is_deleted) then return 0 end
-note(ARGV[8])
+note(ARGV[8], ARGV[9])
 if revision > known then redis.call('HSET', question, 'revision', revision, 'text', ARGV[7]) end
-redis.call('HSET', question, 'attempts', 0, 'address', ARGV[9])
+redis.call('HSET', question, 'attempts', 0, 'address', ARGV[10])
 wait(ref)
 redis.call('PEXPIRE', question, LIFE)
-if ARGV[10] ~= '' then redis.call('SET', token, ARGV[10], 'PXAT', ARGV[11]) end
+if ARGV[11] ~= '' then redis.call('SET', token, ARGV[11], 'PXAT', ARGV[12]) end
 join(thread, ref)
 return 1
 """
 
 EDIT = f"""{PUT}
 if is_deleted or revision <= known then return 0 end
-note(ARGV[8])
+note(ARGV[8], ARGV[9])
 redis.call('HSET', question, 'revision', revision, 'text', ARGV[7])
 redis.call('HDEL', question, 'stopped')
 redis.call('DEL', kept)
@@ -91,11 +94,15 @@ return 1
 DELETE = f"{PUT}{WITHDRAW}"
 
 FORGET = f"""{PUT}
-redis.call('ZREM', key('person', ARGV[7]), ref)
+local person = key('person', ARGV[7])
+redis.call('ZREM', person, ref)
+if redis.call('EXISTS', person) == 0 then redis.call('ZREM', key('workspace', ARGV[8]), ARGV[7]) end
 if state == 'done' or state == 'dead' then
   redis.call('HSET', question, 'state', 'done')
   redis.call('ZREM', PREFIX .. 'dead', ref)
-  return redis.call('HDEL', question, 'text') + redis.call('DEL', kept, token) > 0 and 1 or 0
+  local gone = redis.call('DEL', kept)
+  redis.call('DEL', token)
+  return gone
 end
 {WITHDRAW}"""
 
@@ -108,7 +115,7 @@ return 1
 
 RETRY = f"""{PUT}
 if is_deleted or state ~= 'done' and state ~= 'dead' then return 0 end
-local words = redis.call('GET', kept) or redis.call('HGET', question, 'text')
+local words = redis.call('GET', kept)
 if not words then return 0 end
 redis.call('HSET', question, 'text', words, 'attempts', 0, 'retried', 1)
 redis.call('HDEL', question, 'concluded', 'reason')

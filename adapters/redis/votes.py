@@ -55,6 +55,18 @@ redis.call('DEL', person)
 return gone
 """
 
+FORGET_ALL = f"""{PRELUDE}
+local gone = 0
+for _, index in ipairs({{helpful, unhelpful}}) do
+  for _, name in ipairs(redis.call('ZRANGE', index, 0, -1)) do
+    gone = gone + redis.call('DEL', PREFIX .. 'vote:' .. name)
+    redis.call('DEL', PREFIX .. 'person:' .. string.match(name, '%S+$'))
+  end
+end
+redis.call('DEL', helpful, unhelpful)
+return gone
+"""
+
 
 class RedisVotes:
     """Keeps votes, each change as one script. They hold no text that anybody wrote, so they are not encrypted."""
@@ -64,6 +76,7 @@ class RedisVotes:
         self._cast = client.register_script(CAST)
         self._count = client.register_script(COUNT)
         self._forget = client.register_script(FORGET)
+        self._forget_all = client.register_script(FORGET_ALL)
 
     async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
         """Keep the vote, or replace it."""
@@ -82,6 +95,11 @@ class RedisVotes:
         """Remove what a person has thought."""
         with translated():
             return cast("int", await self._forget([_prefix(home)], [self._kept, quote(person_id, safe="")]))
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove what everybody has thought."""
+        with translated():
+            return cast("int", await self._forget_all([_prefix(home)], [self._kept]))
 
 
 def _prefix(home: WorkspaceRef) -> str:

@@ -105,7 +105,7 @@ class Discord:
         from adapters.discord.ports import Ports
 
         now = partial(datetime.now, UTC)
-        forgetting = Forgetting(stores.conversations, stores.votes, inbox)
+        forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
         moderation = Moderation(stores.policies, stores.audit, stores.conversations, forgetting, now=now)
         desk = Desk(
             inbox=inbox,

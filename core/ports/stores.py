@@ -74,8 +74,13 @@ class Inbox(Protocol):
     async def keep(self, task: Task) -> bool:
         """Keep the words of a task that is held for a while longer than usual, so that `Retried` can find them.
 
-        False if the task is no longer ours.
+        They are kept without the messages that are quoted to them: others wrote those, and did not ask. False if the
+        task is no longer ours.
         """
+        ...
+
+    async def knows(self, message: MessageRef) -> bool:
+        """Say whether a message was put as a question; what only became of it before it came does not count."""
         ...
 
     async def waiting(self) -> int:
@@ -92,6 +97,10 @@ class PersonalData(Protocol):
         Of an inbox, these are words: what waits or is being answered is treated as deleted, and nothing else that was
         answered can be tried again.
         """
+        ...
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Do the same for everybody of a workspace."""
         ...
 
 
@@ -140,6 +149,10 @@ class VoteStore(Protocol):
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove every vote of a person in a workspace; give their number."""
+        ...
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove every vote of a workspace; give their number."""
         ...
 
 

@@ -46,7 +46,7 @@ class Record:
     concluded: bool = False
     deleted: bool = False
     stopped: bool = False
-    kept: bool = False
+    kept: Question | None = None
     retried: bool = False
     cancelled: Cancellation = field(default_factory=Cancellation)
 
@@ -71,6 +71,11 @@ class Record:
     def is_by(self, home: WorkspaceRef, person_id: str) -> bool:
         """Say whether somebody has asked it."""
         return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
+
+    def keep(self) -> None:
+        """Lay the words aside, without those of others."""
+        if self.question and not self.deleted:
+            self.kept = self.question.model_copy(update={"context": ()})
 
     def is_held_as(self, task: Task) -> bool:
         """Say whether *task* is what somebody works on."""
@@ -119,6 +124,11 @@ class MemoryInbox:
             case Retried():
                 return self._retry(record)
 
+    async def knows(self, message: MessageRef) -> bool:
+        """Say whether a message was put as a question."""
+        self._check()
+        return message in self._records and self._records[message].state != "early"
+
     async def waiting(self) -> int:
         """Count the questions that nobody works on yet."""
         self._check()
@@ -130,20 +140,27 @@ class MemoryInbox:
         theirs = [each for each in self._records.values() if each.is_by(home, person_id)]
         return sum(map(self._forget, theirs))
 
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove what was asked in a workspace."""
+        self._check()
+        there = [each for each in self._records.values() if each.message.thread.home == home and each.question]
+        return sum(map(self._forget, there))
+
     async def keep(self, task: Task) -> bool:
         """Keep the words of a task."""
         self._check()
         record = self._records[task.message]
         if not record.is_held_as(task):
             return False
-        record.kept = True
+        if not record.is_outdated(task):
+            record.keep()
         return True
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:
         """Hold the next task while the block runs."""
         record = await self._next()
-        record.state, record.kept = "running", False
+        record.state, record.kept = "running", None
         record.attempts += 1
         record.fence += 1
         task = record.task()
@@ -189,15 +206,13 @@ class MemoryInbox:
     def _edit(self, record: Record, question: Question) -> bool:
         if record.deleted or (record.question and record.question.revision >= question.revision):
             return False
-        record.question = question
-        record.stopped = record.kept = False
+        record.question, record.kept, record.stopped = question, None, False
         return self._change(record, Interruption.EDITED)
 
     def _delete(self, record: Record) -> bool:
         if record.deleted:
             return False
-        record.deleted = True
-        record.stopped = record.kept = False
+        record.deleted, record.kept, record.stopped = True, None, False
         was_shown = record.attempts or record.concluded or record.retried or record.delivery.messages
         if record.state == "waiting" and not was_shown:
             record.state = "done"
@@ -218,17 +233,17 @@ class MemoryInbox:
     def _forget(self, record: Record) -> bool:
         if record.state not in ("done", "dead"):
             return self._delete(record)
-        had_words = not record.deleted and (record.state == "dead" or record.kept)
-        record.state, record.kept = "done", False
+        had_words = record.kept is not None
+        record.state, record.kept = "done", None
         self.dead.pop(record.message, None)
         return had_words
 
     def _retry(self, record: Record) -> bool:
-        is_known = record.state == "dead" or (record.state == "done" and record.kept)
-        if record.deleted or not is_known:
+        if record.deleted or record.state not in ("done", "dead") or record.kept is None:
             return False
         self.dead.pop(record.message, None)
-        record.kept, record.concluded, record.retried = False, False, True
+        record.question, record.kept = record.kept, None
+        record.concluded, record.retried = False, True
         self._join(record)
         return True
 
@@ -266,6 +281,7 @@ class MemoryInbox:
         if record.attempts >= MOST_ATTEMPTS:
             record.state, record.concluded, record.stopped = "dead", True, False
             self.dead[record.message] = error
+            record.keep()
             self._leave(record)
             return
         record.state = "waiting"

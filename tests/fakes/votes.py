@@ -36,6 +36,14 @@ class MemoryVotes:
             del self._votes[key]
         return len(gone)
 
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove what everybody has thought."""
+        self._check()
+        gone = [key for key in self._votes if key[0] == str(home)]
+        for key in gone:
+            del self._votes[key]
+        return len(gone)
+
     def of(self, home: WorkspaceRef) -> tuple[Vote, ...]:
         """Give the votes of a workspace, for a test to look at."""
         return tuple(vote for key, vote in self._votes.items() if key[0] == str(home))

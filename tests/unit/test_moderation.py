@@ -38,8 +38,9 @@ def _conversations() -> MemoryConversations:
 
 @pytest.fixture(name="moderation")
 def _moderation(conversations: MemoryConversations) -> Moderation:
-    forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox())
-    return Moderation(MemoryPolicies(), MemoryAudit(), conversations, forgetting, now=lambda: NOON)
+    policies = MemoryPolicies()
+    forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox(), policies)
+    return Moderation(policies, MemoryAudit(), conversations, forgetting, now=lambda: NOON)
 
 
 @pytest.mark.promise("moderators-only")

@@ -41,8 +41,9 @@ def _audit() -> MemoryAudit:
 
 @pytest.fixture(name="service")
 def _service(conversations: MemoryConversations, votes: MemoryVotes, audit: MemoryAudit) -> SelfHelp:
-    forgetting = Forgetting(conversations, votes, MemoryInbox())
-    moderation = Moderation(MemoryPolicies(), audit, conversations, forgetting, now=lambda: NOON)
+    policies = MemoryPolicies()
+    forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
+    moderation = Moderation(policies, audit, conversations, forgetting, now=lambda: NOON)
     return SelfHelp(conversations, forgetting, moderation)
 
 

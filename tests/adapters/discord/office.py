@@ -68,6 +68,10 @@ class Counter:
         """Nobody works here."""
         raise NotImplementedError
 
+    async def knows(self, message: MessageRef) -> bool:
+        """Nobody listens here."""
+        raise NotImplementedError
+
     async def waiting(self) -> int:
         """All that came still wait."""
         return len(self.signals)
@@ -103,7 +107,7 @@ class Office:
     @cached_property
     def desk(self) -> Desk:
         """Put it together."""
-        forgetting = Forgetting(self.conversations, self.votes, MemoryInbox())
+        forgetting = Forgetting(self.conversations, self.votes, MemoryInbox(), self.policies)
         moderation = Moderation(self.policies, self.audit, self.conversations, forgetting, now=lambda: NOON)
         return Desk(
             inbox=self.inbox,
