@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from discord import RateLimited
@@ -17,9 +16,6 @@ from adapters.discord.render import MENTION_TO_CONTINUE
 from adapters.drafts import Pace
 from adapters.drawing import LATE, UPDATED
 from adapters.posting import PostingFailed, TooFast, Unreachable
-from bot.settings import Settings
-from bot.wiring.discord import Discord
-from core.events import Event, PlaceRefused
 from core.model import (
     Answer,
     Claim,
@@ -436,18 +432,3 @@ async def test_the_newest_messages_of_a_thread_are_read_oldest_first(discord: On
         ("user", "Ada", "two"),
     ]
     assert await discord.surface.recall(claim.thread.model_copy(update={"thread": "1"}), limit=2) == ()
-
-
-@pytest.mark.promise("refusals-end")
-async def test_a_place_that_is_closed_to_the_bot_is_told_to_whoever_runs_it(discord: OnDiscord) -> None:
-    """By the event of a bot that is put together from settings; it holds no words."""
-    values: dict[str, Any] = {"discord_token": discord.server.token, "discord_api_url": discord.server.api_url}
-    events = list[Event]()
-    claim = await discord.asks()
-    discord.forbids(claim)
-
-    async with Discord(Settings(**values), events.append).speaker(discord.notes) as speaker:
-        await speaker.log_in()
-        await speaker.surface.reply(claim, progress(ANSWER))
-
-    assert events == [PlaceRefused(claim.message)]
