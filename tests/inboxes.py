@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
@@ -20,6 +20,7 @@ from core.model import (
     Delivery,
     Edited,
     Interruption,
+    Message,
     MessageRef,
     Person,
     Question,
@@ -34,7 +35,10 @@ from tests.fixtures.redis import clean
 SECRET = "a secret that is long enough for a test"
 PATIENCE = 5.0
 ADA = Person(id="p1", name="Ada")
+BOBS = Message(role="user", text="My robot is broken.", author="Bob")
 POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
+
+Signals = TypeVar("Signals", Asked, Edited)
 
 
 class Box(Inbox, Deliveries, PersonalData, Protocol):
@@ -70,6 +74,11 @@ def asked(id: str = "m1", *, in_thread: str = "1", revision: int = 0) -> Asked: 
 def edited(id: str = "m1", *, in_thread: str = "1", revision: int = 1) -> Edited:  # noqa: A002 - the field's name
     """Somebody asks in other words."""
     return Edited(question=question(f"What is {id} #{revision}?", id=id, in_thread=in_thread, revision=revision))
+
+
+def quoting(signal: Signals) -> Signals:
+    """What somebody else has written comes along."""
+    return signal.model_copy(update={"question": signal.question.model_copy(update={"context": (BOBS,)})})
 
 
 def deleted(of: Asked) -> Deleted:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TypeVar
 
 import pytest
 
-from core.model import Asked, Claim, Edited, Interruption, Person, Withdrawal
+from core.model import Claim, Delivery, Interruption, MessageRef, Person, Withdrawal
 from tests.builders import thread
 from tests.fakes.inbox import MemoryInbox
 from tests.fixtures.redis import place
@@ -15,6 +14,7 @@ from tests.inboxes import (
     POSTED,
     Box,
     Boxes,
+    Signals,
     asked,
     asks,
     edited,
@@ -29,8 +29,6 @@ from tests.inboxes import (
 
 HOME = thread().home
 EVE = Person(id="{eve}: ", name="Eve")
-
-Signals = TypeVar("Signals", Asked, Edited)
 
 
 @pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
@@ -123,3 +121,67 @@ async def test_an_edit_that_came_before_its_question_is_forgotten_too(inbox: Box
 
     assert not await inbox.put(by_eve(asked()))
     assert await is_empty(inbox)
+
+
+def elsewhere(signal: Signals) -> Signals:
+    """It is asked in another workspace."""
+    place = thread("far").model_copy(update={"workspace": "{w2}: "})
+    message = MessageRef(thread=place, id=signal.message.id)
+    return signal.model_copy(update={"question": signal.question.model_copy(update={"message": message})})
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_what_a_forgotten_workspace_waits_for_does_not_come(boxes: Boxes) -> None:
+    """Whoever asked; what others wait for elsewhere does."""
+    for signal in (by_eve(asked("1")), asked("2"), elsewhere(asked("3")), asked("4", in_thread="2")):
+        await boxes.here.put(signal)
+
+    assert [await boxes.there.forget_workspace(HOME) for _ in range(2)] == [3, 0]
+    assert asks(await taken(boxes.here)) == elsewhere(asked("3")).question
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_the_answers_that_a_forgotten_workspace_is_given_end(boxes: Boxes) -> None:
+    """What they remembered meanwhile, and what was shown of them, is taken back by what comes next."""
+    for name in ("1", "2"):
+        await boxes.here.put(by_eve(asked(name, in_thread=name)))
+    async with boxes.here.claim() as one, boxes.there.claim() as other:
+        await boxes.here.record(one, POSTED)
+        assert await boxes.there.forget_workspace(HOME) == 2
+        assert {await heard(task.cancelled) for task in (one, other)} == {Interruption.DELETED}
+
+    withdrawn = {task.message.id: task for task in [await taken(boxes.here), await taken(boxes.here)]}
+    assert {name: (type(task), task.delivery) for name, task in withdrawn.items()} == {
+        one.message.id: (Withdrawal, POSTED),
+        other.message.id: (Withdrawal, Delivery()),
+    }
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_of_what_failed_no_words_are_kept_of_a_forgotten_workspace(inbox: Box) -> None:
+    """Nor of what was given up; elsewhere they are."""
+    signals = (asked("1"), by_eve(asked("2")), elsewhere(asked("3")))
+    for signal in signals:
+        await inbox.put(signal)
+        await fall_short(inbox)
+    await inbox.put(asked("4"))
+    for _ in range(3):
+        await fail(inbox, ValueError())
+
+    assert [await inbox.forget_workspace(HOME) for _ in range(2)] == [3, 0]
+    assert [await inbox.put(retried(each)) for each in (*signals, asked("4"))] == [False, False, True, False]
+    assert await taken(inbox) == Claim(elsewhere(asked("3")).question, fence=2)
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_a_workspace_that_was_forgotten_can_ask_again_and_be_forgotten_again(inbox: Box) -> None:
+    """The bot was invited again, and has the same people."""
+    for name in ("1", "2"):
+        await inbox.put(asked(name))
+        assert await inbox.forget_workspace(HOME) == 1
+    await inbox.put(asked("3"))
+
+    assert asks(await taken(inbox)).message.id == "3"
+    assert await inbox.forget_workspace(HOME) == 0

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.model import MOST_ATTEMPTS, Claim, Task, Withdrawal
-from core.ports import Inbox
+from tests.builders import thread
 from tests.fakes.inbox import MemoryInbox
 from tests.fixtures.redis import Place, place
-from tests.inboxes import PATIENCE, asked, deleted, edited, redis_boxes, retried
+from tests.inboxes import PATIENCE, Box, asked, deleted, edited, quoting, redis_boxes, retried
 
 THREADS = 3
 QUESTIONS = 6
 
-Doing: TypeAlias = Literal["ask", "edit", "delete", "retry", "claim", "keep", "settle", "fail", "hand back"]
+Doing: TypeAlias = Literal["ask", "edit", "delete", "retry", "forget", "claim", "keep", "settle", "fail", "hand back"]
 Step: TypeAlias = tuple[Doing, int]
 
 
@@ -43,6 +43,7 @@ class Expected:
     concluded: bool = False
     retried: bool = False
     kept: bool = False
+    quotes: bool = True
     tries: int = 0
 
 
@@ -50,7 +51,7 @@ class Expected:
 class Model:
     """The rules in short, beside an inbox that has to obey them."""
 
-    inbox: Inbox
+    inbox: Box
     lines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     known: dict[str, Expected] = field(default_factory=lambda: defaultdict(Expected))
     held: dict[str, Held] = field(default_factory=dict[str, Held])
@@ -69,6 +70,8 @@ class Model:
                 await self.delete(name, place)
             case "retry":
                 await self.retry(name, place)
+            case "forget":
+                await self.forget()
             case "claim":
                 await self.claim()
             case _ if self.held:
@@ -82,7 +85,7 @@ class Model:
         """Ask once, or again."""
         question = self.known[name]
         is_new = question.revision < 0 and not question.deleted
-        assert await self.inbox.put(asked(name, in_thread=place)) == is_new
+        assert await self.inbox.put(quoting(asked(name, in_thread=place))) == is_new
         if is_new:
             question.revision = 0
             self.lines[place].append(name)
@@ -93,8 +96,8 @@ class Model:
         if question.revision < 0 or question.deleted:
             return
         question.revision += 1
-        question.attempts, question.kept = 0, False
-        signal = edited(name, in_thread=place, revision=question.revision)
+        question.attempts, question.kept, question.quotes = 0, False, True
+        signal = quoting(edited(name, in_thread=place, revision=question.revision))
         assert [await self.inbox.put(signal), await self.inbox.put(signal)] == [True, False]
         if name not in self.lines[place]:
             self.lines[place].append(name)
@@ -104,13 +107,29 @@ class Model:
         question = self.known[name]
         if question.revision < 0 or question.deleted:
             return
-        was_shown = question.concluded or question.retried or question.attempts > 0 or name in self._running()
-        question.deleted, question.attempts, question.kept = True, 0, False
         signal = deleted(asked(name, in_thread=place))
         assert [await self.inbox.put(signal), await self.inbox.put(signal)] == [True, False]
         if name not in self.lines[place]:
             self.lines[place].append(name)
-        elif not was_shown:
+        self._withdraw(name, place)
+
+    async def forget(self) -> None:
+        """Forget everybody, and once more: what has not ended is withdrawn, and nothing is left to be tried again."""
+        gone = 0
+        for name, question in self.known.items():
+            place = str(int(name) % THREADS)
+            if name in self.lines[place] and not question.deleted:
+                self._withdraw(name, place)
+                gone += 1
+            gone += question.kept
+            question.kept = False
+        assert [await self.inbox.forget_workspace(thread().home) for _ in range(2)] == [gone, 0]
+
+    def _withdraw(self, name: str, place: str) -> None:
+        question = self.known[name]
+        was_shown = question.concluded or question.retried or question.attempts > 0 or name in self._running()
+        question.deleted, question.attempts, question.kept = True, 0, False
+        if not was_shown:
             self.lines[place].remove(name)
 
     async def retry(self, name: str, place: str) -> None:
@@ -121,7 +140,7 @@ class Model:
         assert [await self.inbox.put(signal), await self.inbox.put(signal)] == [is_again, False]
         if is_again:
             self.lines[place].append(name)
-            question.kept, question.concluded, question.retried = False, False, True
+            question.kept, question.concluded, question.retried, question.quotes = False, False, True, False
             question.tries += 1
 
     async def keep(self, place: str) -> None:
@@ -147,6 +166,7 @@ class Model:
         assert isinstance(task, Withdrawal) == question.deleted
         assert isinstance(task, Withdrawal) or (
             (task.question.revision, task.is_update) == (question.revision, question.concluded)
+            and bool(task.question.context) == question.quotes
         )
         self.held[place] = Held(task, stack)
 
@@ -187,11 +207,11 @@ class Model:
 
 
 OFTEN: tuple[Doing, ...] = ("ask", "claim", "settle")
-DOINGS: tuple[Doing, ...] = (*OFTEN, *OFTEN, "edit", "delete", "retry", "retry", "keep", "fail", "hand back")
+DOINGS: tuple[Doing, ...] = (*OFTEN, *OFTEN, "edit", "delete", "retry", "retry", "forget", "keep", "fail", "hand back")
 STEPS = st.lists(st.tuples(st.sampled_from(DOINGS), st.integers(0, QUESTIONS - 1)), min_size=5, max_size=40)
 
 
-async def obeys(inbox: Inbox, steps: list[Step]) -> None:
+async def obeys(inbox: Box, steps: list[Step]) -> None:
     """Let an inbox go through all the *steps*."""
     model = Model(inbox)
     for step in steps:
@@ -202,6 +222,7 @@ async def obeys(inbox: Inbox, steps: list[Step]) -> None:
 @pytest.mark.promise("in-order")
 @pytest.mark.promise("asked-once")
 @pytest.mark.promise("retry")
+@pytest.mark.promise("forget-workspace")
 @pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
 @settings(max_examples=150, deadline=None)
@@ -218,6 +239,7 @@ def _server(request: pytest.FixtureRequest) -> Place:
 @pytest.mark.promise("in-order")
 @pytest.mark.promise("asked-once")
 @pytest.mark.promise("retry")
+@pytest.mark.promise("forget-workspace")
 @pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
 @settings(max_examples=40, deadline=None)

@@ -25,6 +25,7 @@ from tests.inboxes import (
     fall_short,
     heard,
     is_empty,
+    quoting,
     redis_boxes,
     retried,
     stopped,
@@ -110,6 +111,21 @@ async def test_what_was_given_up_can_be_tried_again(inbox: Box) -> None:
     assert attempts == [Claim(asked().question, attempt=each, fence=3 + each) for each in (1, 2, 3)]
     assert await inbox.put(retried(asked()))
     assert await taken(inbox) == Claim(asked().question, attempt=1, fence=7)
+
+
+@pytest.mark.promise("nothing-of-bystanders")
+async def test_what_others_wrote_is_not_kept(inbox: Box) -> None:
+    """They come along until the question has ended, also to further attempts; what is tried again stands alone."""
+    questions = [quoting(asked(name, in_thread=name)) for name in ("1", "2")]
+    await inbox.put(questions[0])
+    tasks = [await fall_short(inbox)]
+    await inbox.put(questions[1])
+    tasks += [await fail(inbox, ValueError()) for _ in range(3)]
+    for each in questions:
+        assert await inbox.put(retried(each))
+
+    assert [asks(task) for task in tasks] == [each.question for each in (questions[0], *questions[1:] * 3)]
+    assert [asks(await taken(inbox)) for _ in range(2)] == [asked(name, in_thread=name).question for name in ("1", "2")]
 
 
 @pytest.mark.promise("retry")

@@ -85,6 +85,20 @@ async def test_the_votes_of_a_person_can_be_forgotten(votes: VoteStore) -> None:
     assert await votes.count(ELSEWHERE) == Tally(helpful=1)
 
 
+@pytest.mark.promise("forget-workspace")
+async def test_the_votes_of_a_workspace_can_be_forgotten(votes: VoteStore) -> None:
+    """Of everybody, those of other workspaces stay, and people can vote again."""
+    for on, by, is_helpful in (("a b", "p1", True), ("a1", "p 2", False), ("a2", "p1", True)):
+        await votes.cast(HOME, vote(on, by=by, is_helpful=is_helpful))
+    await votes.cast(ELSEWHERE, vote())
+
+    assert [await votes.forget_workspace(HOME) for _ in range(2)] == [3, 0]
+    await votes.cast(HOME, vote(is_helpful=False))
+    assert await votes.count(HOME) == Tally(unhelpful=1)
+    assert await votes.count(ELSEWHERE) == Tally(helpful=1)
+    assert await votes.forget_person(HOME, "p1") == 1
+
+
 async def test_ids_of_any_characters_are_kept_apart(votes: VoteStore) -> None:
     """Where one id ends and the other begins is never in doubt."""
     for on, by in (("a b", "c"), ("a", "b c"), ("{a}", "نص"), ("a:b", "\n")):

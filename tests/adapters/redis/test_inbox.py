@@ -31,6 +31,7 @@ from tests.inboxes import (
     fall_short,
     heard,
     is_empty,
+    quoting,
     retried,
     stopped,
     taken,
@@ -59,6 +60,11 @@ class Desk:
     async def question(self, name: str = "m1") -> dict[bytes, bytes]:
         """Read what is known of a question."""
         return cast("dict[bytes, bytes]", await say(self.client, "HGETALL", _key("question", name)))
+
+    async def kept(self, name: str) -> str | None:
+        """Read what is kept of a question to be tried again."""
+        sealed = cast("bytes | None", await say(self.client, "GET", _key("retry", name)))
+        return Seal([SECRET]).decrypt(sealed, place=f"{_key('question', name)} text") if sealed else None
 
 
 def _key(kind: str, name: str) -> str:
@@ -178,9 +184,25 @@ async def test_of_a_forgotten_person_neither_words_nor_a_name_are_left(desk: Des
     async with desk.inbox() as inbox:
         await inbox.put(asked())
         await inbox.forget_person(thread().home, "p1")
-        names = [key for key in await all_keys(desk.client) if b"person" in key]
+        names = [key for key in await all_keys(desk.client) if b"person" in key or b"workspace" in key]
 
         assert (names, (await desk.question()).keys()) == ([], {b"state", b"revision", b"attempts", b"deleted"})
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_of_a_forgotten_workspace_neither_words_nor_names_are_left(desk: Desk) -> None:
+    """Of those who wait, of those who were answered, and of those whose question failed."""
+    async with desk.inbox() as inbox:
+        for name in ("1", "2", "3"):
+            await inbox.put(asked(name))
+        await taken(inbox)
+        await fall_short(inbox)
+        await inbox.forget_workspace(thread().home)
+        kinds = {key.removeprefix(PREFIX.encode()).partition(b":")[0] for key in await all_keys(desk.client)}
+        fields = set[bytes]().union(*[await desk.question(name) for name in ("1", "2", "3")])
+
+    assert kinds <= {b"question", b"ready", b"thread", b"signals"}
+    assert fields == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"address", b"deleted"}
 
 
 async def test_a_token_goes_when_it_expires(desk: Desk) -> None:
@@ -215,7 +237,7 @@ async def test_a_question_that_cannot_be_read_is_laid_aside(desk: Desk) -> None:
 
 @pytest.mark.promise("tried-again")
 async def test_what_was_given_up_keeps_its_reason(desk: Desk) -> None:
-    """In words of ours: of a stranger's error only its kind; the question is kept to be tried again."""
+    """In words of ours: of a stranger's error only its kind."""
     async with desk.inbox() as inbox:
         for name, error in (("m1", ConnectionError("http://vendor")), ("m2", StoreUnavailable("Try again later."))):
             await inbox.put(asked(name))
@@ -226,7 +248,40 @@ async def test_what_was_given_up_keeps_its_reason(desk: Desk) -> None:
 
     assert reasons == [b"ConnectionError", b"Try again later."]
     assert dead == [str(asked(name).message).encode() for name in ("m1", "m2")]
-    assert b"text" in await desk.question()
+
+
+@pytest.mark.promise("retry")
+async def test_the_words_of_what_was_given_up_are_kept_for_an_hour(desk: Desk) -> None:
+    """As those of what failed otherwise; afterwards nobody can have it tried again."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        for _ in range(3):
+            await fail(inbox, ValueError())
+        kept = _key("retry", "m1")
+        stored, life = await desk.client.exists(kept), await desk.client.ttl(kept)
+        await let_pass(desk.client, 3600)
+
+        assert (stored, 3590 < life <= 3600, await desk.client.exists(kept)) == (1, True, 0)
+        assert b"text" not in await desk.question()
+        assert not await inbox.put(retried(asked()))
+
+
+@pytest.mark.promise("nothing-of-bystanders")
+async def test_what_others_wrote_leaves_nothing_behind(desk: Desk) -> None:
+    """However a question has ended: not even for whoever has the key."""
+    names = ("answered", "fell short", "given up")
+    async with desk.inbox() as inbox:
+        for name in names:
+            await inbox.put(quoting(asked(name)))
+        await taken(inbox)
+        await fall_short(inbox)
+        for _ in range(3):
+            await fail(inbox, ValueError())
+        kept = [await desk.kept(name) for name in names]
+        texts = [b"text" in await desk.question(name) for name in names]
+
+    assert kept == [None, *(asked(name).question.model_dump_json() for name in names[1:])]
+    assert texts == [False] * 3
 
 
 @pytest.mark.promise("retry")

@@ -1,0 +1,94 @@
+"""What is removed of a person and of a workspace, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from core.errors import StoreUnavailable
+from core.forgetting import Forgetting, Forgotten
+from core.model import Conversation, Person, Policy, Tally, Vote, Withdrawal
+from tests.builders import NOON, thread, turn_of
+from tests.fakes.conversations import MemoryConversations
+from tests.fakes.inbox import MemoryInbox
+from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.votes import MemoryVotes
+from tests.inboxes import asked, taken
+
+HOME = thread().home
+SET = Policy(paused_by=Person(id="p1", name="Ada"), paused_at=NOON, auto_answer=("7",))
+WAYS: dict[str, Callable[[Forgetting], Awaitable[object]]] = {
+    "person": lambda forgetting: forgetting.person(HOME, "p1"),
+    "workspace": lambda forgetting: forgetting.workspace(HOME),
+    "farewell": lambda forgetting: forgetting.farewell(HOME),
+}
+
+
+class Office:
+    """All that is remembered, with something in each place."""
+
+    def __init__(self) -> None:
+        self.inbox = MemoryInbox()
+        self.conversations = MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
+        self.votes = MemoryVotes()
+        self.policies = MemoryPolicies({str(HOME): SET})
+        self.forgetting = Forgetting(self.conversations, self.votes, self.inbox, self.policies)
+
+    async def fill(self) -> None:
+        """Let somebody ask, be answered, and vote."""
+        await self.inbox.put(asked())
+        await self.conversations.append(thread(), turn_of("Why?").model_copy(update={"author_id": "p1"}))
+        await self.votes.cast(HOME, Vote(answer_id="a1", person_id="p1", is_helpful=True, at=NOON))
+
+    async def left(self) -> tuple[int, Conversation | None, Tally]:
+        """Say what is there."""
+        return await self.inbox.waiting(), await self.conversations.load(thread()), await self.votes.count(HOME)
+
+
+@pytest.fixture(name="office")
+async def _office() -> Office:
+    office = Office()
+    await office.fill()
+    return office
+
+
+@pytest.mark.promise("forget-person")
+@pytest.mark.promise("forget-workspace")
+@pytest.mark.parametrize(("way", "gone"), [("person", Forgotten(turns=1, votes=1)), ("workspace", 1), ("farewell", 1)])
+async def test_everything_is_removed_wherever_it_is(office: Office, way: str, gone: object) -> None:
+    """What waits, what is remembered, and what was thought of it."""
+    assert await WAYS[way](office.forgetting) == gone
+    assert await office.left() == (0, None, Tally())
+
+
+@pytest.mark.promise("forget-workspace")
+@pytest.mark.parametrize(("way", "policy"), [("workspace", SET), ("farewell", Policy())])
+async def test_what_moderators_have_set_goes_with_the_bot_only(office: Office, way: str, policy: Policy) -> None:
+    """Forgetting what people said is no reason to answer again where that was paused."""
+    await WAYS[way](office.forgetting)
+
+    assert await office.policies.load(HOME) == policy
+
+
+@pytest.mark.promise("forget-workspace")
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_is_remembered_too_late_is_taken_back(office: Office, way: str) -> None:
+    """A run that was under way has written its turn afterwards: a withdrawal comes after it."""
+    async with office.inbox.claim() as task:
+        await WAYS[way](office.forgetting)
+        await office.conversations.append(thread(), turn_of("What is m1?", id="m1"))
+
+    assert await taken(office.inbox) == Withdrawal(task.message, fence=2)
+
+
+@pytest.mark.promise("forget-workspace")
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_waits_is_removed_first(office: Office, way: str) -> None:
+    """Otherwise it would be answered and remembered after everything else has gone."""
+    office.conversations.fails = True
+    with pytest.raises(StoreUnavailable):
+        await WAYS[way](office.forgetting)
+
+    assert await office.inbox.waiting() == 0
