@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.model import ChatMessage, Prompt, Question
+from core.model import ChatMessage, Message, Prompt, Question
 
 INSTRUCTIONS = """\
 You are Footnote. You answer questions of a community from its own documents, in a chat thread.
@@ -76,8 +76,14 @@ def _quoted(question: Question) -> tuple[ChatMessage, ...]:
     """Give messages of other people as data of its own, never as if the asker had said them."""
     if not question.context:
         return ()
-    lines = (f"{message.author or message.role}: {message.text}" for message in question.context)
-    return (_user(fenced("messages quoted from the channel", "\n".join(lines))),)
+    lines = "\n".join(map(_line, question.context))
+    return (_user(fenced("messages quoted from the channel", lines)),)
+
+
+def _line(message: Message) -> str:
+    """Write down who said what; only the first line stands at the margin, so that nobody can speak for others."""
+    author = " ".join((message.author or message.role).split())
+    return "\n  ".join(f"{author}: {message.text}".splitlines())
 
 
 def fenced(what: str, text: str) -> str:
