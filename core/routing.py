@@ -39,6 +39,7 @@ class Reason(StrEnum):
     DIRECT = "a direct message"
     MENTIONED = "the bot is mentioned"
     FOLLOW_UP = "a follow-up in a thread of the bot"
+    ASKED = "it was a question for the bot before"
     UNASKED = "moderators want it answered without a mention"
     GONE = "the message was deleted"
     NOT_ADDRESSED = "nobody spoke to the bot"
@@ -52,9 +53,10 @@ class Reason(StrEnum):
 class Standing:
     """What the bot knows and may do where the message stands.
 
-    `threads_we_own` are the ids of threads that it has opened or answered in at somebody's wish. `askers` are the
-    people who have asked in this thread, None where that is not known. `answers_unasked` says that moderators want the
-    message answered although nobody speaks to the bot, as with new posts of a forum.
+    `threads_we_own` are the ids of threads that it has opened, and of those that it answers unasked; answering a
+    mention in somebody's thread makes that none of ours. `askers` are the people who have asked in this thread, None
+    where that is not known. `answers_unasked` says that moderators want the message answered although nobody speaks to
+    the bot, as with new posts of a forum. `is_asked` says that the message was put into the inbox before.
     """
 
     me: str
@@ -63,6 +65,7 @@ class Standing:
     opens_threads: bool = True
     askers: Collection[str] | None = None
     answers_unasked: bool = False
+    is_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,11 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
     if inbound.kind is InboundKind.DELETED:
         return Decision(Action.WITHDRAW, Reason.GONE)
     decision = _addressed(inbound, standing)
-    if inbound.kind is InboundKind.EDITED and decision.is_for_us:
+    if inbound.kind is not InboundKind.EDITED:
+        return decision
+    if decision.is_for_us:
         return Decision(Action.REVISE, decision.reason, decision.reads_thread)
-    return decision
+    return Decision(Action.REVISE, Reason.ASKED) if standing.is_asked else decision
 
 
 def _addressed(inbound: Inbound, standing: Standing) -> Decision:

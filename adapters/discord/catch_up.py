@@ -65,9 +65,8 @@ class CatchUp:
             with suppress(PostingFailed):
                 async for message in self._said(place, since):
                     missed = {**message, "guild_id": str(place.guild.id)}  # which only events have
-                    await self._hear({"t": "MESSAGE_CREATE", "d": missed})
-                    if message.get("edited_timestamp"):  # and if it was heard before it was edited
-                        await self._hear({"t": "MESSAGE_UPDATE", "d": missed})
+                    event = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
+                    await self._hear({"t": event, "d": missed})
 
     async def _said(self, place: Place, since: int) -> AsyncGenerator[Json]:
         """Give the messages after a moment, oldest first."""

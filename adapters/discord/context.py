@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,16 +33,29 @@ class Context:
             return data
         return {**data, "referenced_message": await self._fetched(data)}
 
-    async def chain(self, data: Json) -> tuple[Message, ...]:
+    async def read(self, data: Json, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        """Give what was said before a message if it *recalls* that, and what it replies to; no message is in both.
+
+        Of each, the oldest comes first.
+        """
+        chain = await self._chain(data)
+        known = {said["id"] for said in chain}
+        before = [said for said in await self._recalled(data) if said["id"] not in known] if recalls else []
+        return self._lines(before), self._lines(chain)
+
+    def _lines(self, messages: Sequence[Json]) -> tuple[Message, ...]:
+        return tuple(filter(None, (line(said, me=self.me, place=self.place) for said in messages)))
+
+    async def _chain(self, data: Json) -> Sequence[Json]:
         """Give the message replied to and those before it, oldest first."""
-        said: list[Message | None] = []
+        said: list[Json] = []
         before = await self._before(data)
         while before is not None and len(said) < CHAIN:
-            said.append(line(before, me=self.me, place=self.place))
+            said.append(before)
             before = await self._before(before) if len(said) < CHAIN else None
-        return tuple(filter(None, reversed(said)))
+        return said[::-1]
 
-    async def recalled(self, data: Json) -> tuple[Message, ...]:
+    async def _recalled(self, data: Json) -> Sequence[Json]:
         """Give what was said last in the place before a message, oldest first."""
         reading = self.http.logs_from(int(self.place.id), RECALLED, before=int(data["id"]))
         try:
@@ -49,7 +63,7 @@ class Context:
         except PostingFailed:
             return ()
         whole = [each.get("referenced_message") or each if each.get("type") == _STARTER else each for each in found]
-        return tuple(filter(None, (line(each, me=self.me, place=self.place) for each in reversed(whole))))
+        return whole[::-1]
 
     async def _before(self, data: Json) -> Json | None:
         """Give the message that one replies to; None if it is no reply, or to one that is gone."""

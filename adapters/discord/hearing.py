@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from adapters.discord.catch_up import LATEST
 from adapters.discord.context import Context
 from adapters.discord.inbound import Json, Self, parse
+from adapters.discord.owed import Owed
 from adapters.discord.remarks import Remarks
 from adapters.discord.scene import Scene, guild_of, scene_of
 from core.crowd import CANNOT_TAKE
 from core.errors import InvalidInput, StoreUnavailable
-from core.model import Inbound, InboundKind, Setting, Signal
+from core.model import Asked, Edited, Inbound, InboundKind, MessageRef, ReplyAddress, Setting, Signal
 from core.routing import Action, Decision, Reason, Standing, route, signal
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ class Heard:
 
     data: Json
     inbound: Inbound
+    standing: Standing
     decision: Decision
     scene: Scene
     context: Context
@@ -40,6 +44,7 @@ class Hearing:
         self._client = client
         self._ports = ports
         self._remarks = Remarks(client, ports, chores)
+        self._owed = Owed(chores)
 
     async def hear(self, event: Json, *, quietly: bool = False) -> None:
         """Put what an event means for the bot into the inbox; *quietly* says nothing to anybody about it."""
@@ -47,29 +52,40 @@ class Hearing:
         heard = await self._decided(event, scene) if scene is not None else None
         if heard is None:
             return
-        tells = heard.inbound.kind is InboundKind.WRITTEN and not quietly
-        if tells:
-            self._remarks.need(heard.scene)
-        if heard.inbound.kind is not InboundKind.WRITTEN or heard.scene.rights.answers:
-            await self._take(heard, tells=tells)
-        elif tells:
-            self._remarks.warn(heard.inbound, heard.scene)
+        if heard.inbound.kind is InboundKind.WRITTEN:
+            await self._take_question(heard, tells=not quietly)
+        else:
+            await self._take_change(heard, tells=not quietly)
 
-    async def _take(self, heard: Heard, *, tells: bool) -> None:
-        """Put the signal; who asks is told why there is none, who changed or deleted something is not."""
+    async def _take_question(self, heard: Heard, *, tells: bool) -> None:
+        """Put a question, where it may be answered; who asks is told why it is not."""
         inbound, scene = heard.inbound, heard.scene
-        try:
-            found = await self._signal(heard)
-            is_taken = found is not None and await self._ports.inbox.put(found)
-        except InvalidInput as refused:
+        if tells:
+            self._remarks.need(scene)
+        if not scene.rights.answers:
             if tells:
-                self._remarks.say(inbound, scene, str(refused))
+                self._remarks.warn(inbound, scene)
+            return
+        signals = await self._signals(heard, tells=tells)
+        try:
+            taken = [await self._ports.inbox.put(each) for each in signals]
         except StoreUnavailable:
             if tells:
                 self._remarks.fail(inbound, scene, CANNOT_TAKE)
         else:
-            if tells and is_taken:
+            if tells and any(taken):
                 self._remarks.count(inbound, scene)
+
+    async def _take_change(self, heard: Heard, *, tells: bool) -> None:
+        """Put what somebody did to a question, now or when the store is back."""
+        tells = tells and heard.inbound.kind is InboundKind.EDITED and self._is_young(heard.inbound)
+        signals = await self._signals(heard, tells=tells)
+        if signals:
+            await self._owed.do(partial(self._put, signals))
+
+    async def _put(self, signals: Sequence[Signal]) -> None:
+        for each in signals:
+            await self._ports.inbox.put(each)
 
     async def _decided(self, event: Json, scene: Scene) -> Heard | None:
         """Read an event and decide; only what seems to be for the bot is looked up further."""
@@ -82,37 +98,66 @@ class Hearing:
             data = await context.completed(data)
             inbound = parse({**event, "d": data}, me=context.me, place=scene.place) or inbound
         decision = route(inbound, standing)
-        return Heard(data, inbound, decision, scene, context) if decision.is_for_us else None
+        return Heard(data, inbound, standing, decision, scene, context) if decision.is_for_us else None
+
+    async def _signals(self, heard: Heard, *, tells: bool) -> Sequence[Signal]:
+        """Make the signals, with what a question refers to; who asks nothing is told so, and an earlier answer stays.
+
+        An edit may be the first that is said to the bot, with a mention that was forgotten, so it is asked as well: an
+        inbox that knows the question takes the edit alone.
+        """
+        try:
+            found = await self._signal(heard)
+        except InvalidInput as refused:
+            if tells:
+                self._remarks.say(heard.inbound, heard.scene, str(refused))
+            return ()
+        if not isinstance(found, Edited) or not self._is_young(heard.inbound) or not heard.scene.rights.answers:
+            return (found,) if found else ()
+        written = heard.inbound.model_copy(update={"kind": InboundKind.WRITTEN})
+        address = self._address(heard, route(written, heard.standing))
+        return (Asked(question=found.question, address=address), found) if address else (found,)
 
     async def _signal(self, heard: Heard) -> Signal | None:
-        """Make the signal, with what the question refers to."""
-        inbound, decision, context = heard.inbound, heard.decision, heard.context
+        """Make the signal for an event."""
+        inbound, decision = heard.inbound, heard.decision
         if decision.action is Action.WITHDRAW:
             return signal(inbound, decision)
-        asked = inbound.model_copy(update={"quoted": await context.chain(heard.data)})
-        before = await context.recalled(heard.data) if decision.reads_thread else ()
+        before, quoted = await heard.context.read(heard.data, recalls=decision.reads_thread)
+        asked = inbound.model_copy(update={"quoted": quoted})
         found = signal(asked, decision, before=before, terms=self._ports.terms)
-        if found is None or found.kind != "asked" or found.address is None or decision.action is Action.OPEN_THREAD:
+        if not isinstance(found, Asked):
             return found
-        where = {"message": None}
-        if inbound.setting is Setting.CHANNEL:  # in the channel itself, as a reply
-            channel = inbound.thread.model_copy(update={"thread": heard.scene.place.id})
-            where = {"thread": channel, "message": inbound.message}
-        return found.model_copy(update={"address": found.address.model_copy(update=where)})
+        return found.model_copy(update={"address": self._address(heard, decision)})
+
+    def _address(self, heard: Heard, decision: Decision) -> ReplyAddress | None:
+        """Say where a question is answered; None for what is none."""
+        inbound = heard.inbound
+        if decision.action is Action.OPEN_THREAD:
+            return ReplyAddress(thread=inbound.thread, message=inbound.message)
+        if decision.action is not Action.ANSWER_HERE:
+            return None
+        if inbound.setting is not Setting.CHANNEL:
+            return ReplyAddress(thread=inbound.thread)
+        channel = inbound.thread.model_copy(update={"thread": heard.scene.place.id})
+        return ReplyAddress(thread=channel, message=inbound.message)  # in the channel itself, as a reply
 
     async def _standing(self, inbound: Inbound, scene: Scene, context: Context) -> Standing:
         """Say what the bot knows and may do here; stores are asked only where that matters."""
+        is_ours = scene.is_thread_of(context.me.user_id) or await self._answered_post(inbound, scene)
         standing = Standing(
             me=context.me.user_id,
-            threads_we_own={scene.place.id} if scene.is_thread_of(context.me.user_id) else (),
-            reads_all=self._client.intents.message_content,
+            threads_we_own={scene.place.id} if is_ours else (),
+            reads_all=self._reads_all,
             opens_threads=scene.place.has_threads and scene.rights.opens_threads,
         )
         decision = route(inbound, standing)
         if decision.reason is Reason.FOLLOW_UP:
-            return replace(standing, askers=await self._askers(inbound))
-        if decision.reason is Reason.NOT_ADDRESSED and scene.is_post_of(inbound.message.id):
-            return replace(standing, answers_unasked=await self._answers_posts(inbound))
+            standing = replace(standing, askers=await self._askers(inbound))
+        elif decision.reason is Reason.NOT_ADDRESSED and scene.is_post_of(inbound.message.id):
+            standing = replace(standing, answers_unasked=await self._answers_posts(inbound))
+        if inbound.kind is InboundKind.EDITED and not route(inbound, standing).is_for_us:
+            standing = replace(standing, is_asked=await self._was_asked(inbound))
         return standing
 
     async def _askers(self, inbound: Inbound) -> Collection[str] | None:
@@ -121,15 +166,40 @@ class Hearing:
         except StoreUnavailable:
             return None
 
+    async def _was_asked(self, inbound: Inbound) -> bool:
+        """Say whether a message was a question before it was edited, as its words are nobody's business otherwise."""
+        return self._reads_all and self._is_young(inbound) and await self._knows(inbound.message)
+
+    async def _answered_post(self, inbound: Inbound, scene: Scene) -> bool:
+        """Say whether somebody writes on in a post of theirs that was answered unasked, or is about to be."""
+        if not scene.is_post_by(inbound.author_id) or scene.is_post_of(inbound.message.id):
+            return False
+        first = inbound.message.model_copy(update={"id": scene.place.id})
+        return await self._answers_posts(inbound) and await self._knows(first)
+
+    async def _knows(self, message: MessageRef) -> bool:
+        try:
+            return await self._ports.inbox.knows(message)
+        except StoreUnavailable:
+            return False
+
     async def _answers_posts(self, inbound: Inbound) -> bool:
         """Say whether moderators want new posts answered here, which takes the right to read them."""
-        if self._ports.policies is None or not self._client.intents.message_content:
+        if self._ports.policies is None or not self._reads_all:
             return False
         try:
             policy = await self._ports.policies.load(inbound.thread.home)
         except StoreUnavailable:
             return False
         return inbound.thread.channel in policy.auto_answer and not policy.is_paused
+
+    def _is_young(self, inbound: Inbound) -> bool:
+        """Say whether somebody may still wait for an answer to a message."""
+        return inbound.at is not None and self._ports.now() - inbound.at < LATEST
+
+    @property
+    def _reads_all(self) -> bool:
+        return self._client.intents.message_content
 
     def _me(self, data: Json) -> Self:
         guild, user = guild_of(self._client, data), self._client.user

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discord import AutoShardedClient, Object, TextChannel
 
+from adapters.discord.insisting import insisted
 from adapters.discord.poster import ChannelPoster, translated
-from adapters.posting import Part
+from adapters.posting import Part, TooFast, Unreachable
 
 if TYPE_CHECKING:
     from discord import Guild
@@ -25,13 +27,23 @@ class Hints:
         self._memo = memo
 
     async def give(self, guild: Guild, channel_id: str, missing: tuple[str, ...]) -> None:
-        """Name the permissions, unless the same was said before. Raises `PostingFailed` and `StoreUnavailable`."""
+        """Name the permissions, unless the same was said before. Raises `PostingFailed` and `StoreUnavailable`.
+
+        What could not be said now is said another time; what nobody wants to hear counts as said.
+        """
         key = f"discord:permissions:{guild.id}:{channel_id}"
         if not await self._memo.changed(key, ", ".join(missing)):
             return
-        channel = _moderators_of(guild) or await translated(self._client.create_dm(Object(guild.owner_id or 0)))
         nonce = hashlib.sha256(f"{key}:{missing}".encode()).hexdigest()[:24]
-        await ChannelPoster(channel).post(Part(sentence(channel_id, missing)), nonce)
+        try:
+            await insisted(partial(self._post, guild, Part(sentence(channel_id, missing)), nonce))
+        except (Unreachable, TooFast):
+            await self._memo.forget(key)
+            raise
+
+    async def _post(self, guild: Guild, part: Part, nonce: str) -> None:
+        channel = _moderators_of(guild) or await translated(self._client.create_dm(Object(guild.owner_id or 0)))
+        await ChannelPoster(channel).post(part, nonce)
 
 
 def sentence(channel_id: str, missing: tuple[str, ...]) -> str:

@@ -39,12 +39,16 @@ class Self:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The channel of an event, as the client knows it: its type, and the parent of a thread."""
+    """The channel of an event, as the client knows it: its type, and the parent of a thread.
+
+    `title` is what somebody has written above the message, as above the first one of a forum post.
+    """
 
     id: str
     type: int
     parent_id: str = ""
     names: Mapping[str, str] = field(default_factory=dict[str, str])  # of roles and channels, by their ids
+    title: str = ""
 
     @property
     def setting(self) -> Setting:
@@ -93,13 +97,20 @@ def _read(kind: InboundKind, data: Json, me: Self, place: Place) -> Inbound:
         setting=place.setting,
         revision=int(edited.timestamp() * 1000) if edited else 0,
         author=_person(_object(data.get("author")), _object(data.get("member"))),
-        text=wording.clean(str(data.get("content") or ""))[:QUESTION_LIMIT].rstrip(),
+        text=_titled(place.title, wording.clean(str(data.get("content") or ""))),
         mentions=_mentions(data, me),
         is_reply_to=str(_object(replied.get("author")).get("id") or ""),
         reply_to=_replied_message(data, place),
         quoted=tuple(filter(None, [line(replied, me=me, place=place)])),
         at=_time(data.get("timestamp")) or _made(str(data["id"])),
     )
+
+
+def _titled(title: str, text: str) -> str:
+    """Put a title above a text, unless it says so itself, or has no room for it."""
+    whole = f"{title}\n{text}".strip()
+    is_said = text.casefold().startswith(title.casefold())
+    return text if is_said or len(text) <= QUESTION_LIMIT < len(whole) else whole
 
 
 def _message(data: Json, message_id: str, place: Place) -> MessageRef:

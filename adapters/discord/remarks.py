@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.discord.hints import Hints
+from adapters.discord.insisting import insisted
 from adapters.discord.poster import ChannelPoster, translated
-from adapters.posting import Part, PostingFailed, nonce
+from adapters.posting import Part, nonce
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -66,9 +66,10 @@ class Remarks:
     async def _post(self, inbound: Inbound, scene: Scene, sentence: str) -> None:
         channel = self._client.get_partial_messageable(int(scene.place.id))
         poster = ChannelPoster(channel, reply_to=int(inbound.message.id))
-        await poster.post(Part(sentence), nonce(inbound.message, inbound.revision, ASIDE))
+        mark = nonce(inbound.message, inbound.revision, ASIDE)
+        await insisted(partial(poster.post, Part(sentence), mark))
 
     async def _react(self, inbound: Inbound, scene: Scene) -> None:
         channel = self._client.get_partial_messageable(int(scene.place.id))
-        with suppress(PostingFailed):
-            await translated(channel.get_partial_message(int(inbound.message.id)).add_reaction(WARNING))
+        message = channel.get_partial_message(int(inbound.message.id))
+        await insisted(lambda: translated(message.add_reaction(WARNING)))

@@ -9,6 +9,7 @@ from discord import AllowedMentions, InteractionResponseType
 from discord.http import Route
 from discord.ui import Modal
 
+from adapters.discord.insisting import insisted
 from adapters.discord.markdown import PART_LIMIT
 from adapters.discord.poster import translated
 from adapters.discord.situation import Used
@@ -69,16 +70,19 @@ async def shown(used: Used, form: Modal) -> bool:
 
 async def tell(used: Used, text: str) -> None:
     """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
-    text, nobody = split(text, PART_LIMIT)[0], AllowedMentions.none()
+    first = split(text, PART_LIMIT)[0]
     with suppress(PostingFailed):
-        if not used.response.is_done():
-            call = used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
-            await translated(call)
-        elif used.response.type is InteractionResponseType.deferred_channel_message:
-            await translated(_fill(used, text))
-        else:
-            call = used.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
-            await translated(call)
+        await insisted(lambda: translated(_said(used, first)))
+
+
+async def _said(used: Used, text: str) -> None:
+    nobody = AllowedMentions.none()
+    if not used.response.is_done():
+        await used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+    elif used.response.type is InteractionResponseType.deferred_channel_message:
+        await _fill(used, text)
+    else:
+        await used.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
 
 
 async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:

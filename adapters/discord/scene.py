@@ -42,8 +42,11 @@ class Scene:
 
     def is_post_of(self, message_id: str) -> bool:
         """Say whether a message is the first one of a forum post, which has its id."""
-        channel = self.channel
-        return isinstance(channel, Thread) and isinstance(channel.parent, ForumChannel) and self.place.id == message_id
+        return _is_post(self.channel) and self.place.id == message_id
+
+    def is_post_by(self, user_id: str) -> bool:
+        """Say whether this is a forum post of somebody's."""
+        return _is_post(self.channel) and self.is_thread_of(user_id)
 
 
 def known_channel(client: AutoShardedClient, data: Json) -> GuildChannel | Thread | None:
@@ -67,7 +70,13 @@ async def scene_of(client: AutoShardedClient, data: Json) -> Scene | None:
         return None
     names = dict(_names(channel, str(data.get("content") or "")))
     parent = str(channel.parent_id) if isinstance(channel, Thread) else ""
-    return Scene(Place(channel_id, channel.type.value, parent, names), channel)
+    is_first = _is_post(channel) and channel_id == str(data.get("id"))
+    title = " ".join(channel.name.split()) if is_first else ""
+    return Scene(Place(channel_id, channel.type.value, parent, names, title), channel)
+
+
+def _is_post(channel: GuildChannel | Thread | None) -> bool:
+    return isinstance(channel, Thread) and isinstance(channel.parent, ForumChannel)
 
 
 async def _fetched(client: AutoShardedClient, channel_id: int) -> GuildChannel | Thread | None:

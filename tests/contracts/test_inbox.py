@@ -73,6 +73,19 @@ async def test_a_question_that_comes_again_changes_nothing(inbox: Box) -> None:
     assert await is_empty(inbox)
 
 
+async def test_a_question_is_known_as_long_as_it_is_kept(boxes: Boxes) -> None:
+    """By every process, also after it was answered; what was only heard of before it came is none."""
+    early, known = edited("early"), asked()
+    await boxes.here.put(early)
+    await boxes.here.put(known)
+    waiting = await boxes.there.knows(known.message)
+    await taken(boxes.here)
+
+    assert (waiting, await boxes.there.knows(known.message)) == (True, True)
+    assert not await boxes.there.knows(early.message)
+    assert not await boxes.there.knows(asked("never").message)
+
+
 @pytest.mark.promise("asked-once")
 async def test_a_question_that_two_put_at_once_is_taken_from_one(boxes: Boxes) -> None:
     """One of them hears that it was new."""

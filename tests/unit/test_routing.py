@@ -98,6 +98,17 @@ def test_who_speaks_to_others_is_left_alone(inbound: Inbound, standing: Standing
     assert route(inbound, standing) == Decision(Action.LEAVE, reason)
 
 
+@pytest.mark.promise("edits-count")
+@pytest.mark.parametrize("text", ["What is an arm?", ""])
+def test_an_edit_of_a_question_counts_whoever_it_speaks_to_now(text: str) -> None:
+    """Without the mention, it is still the question that is answered; what never was one is left alone."""
+    edited = said(text, setting=Setting.CHANNEL, kind=InboundKind.EDITED)
+    known = replace(ELSEWHERE, is_asked=True)
+
+    assert route(edited, known) == Decision(Action.REVISE, Reason.ASKED)
+    assert route(said(setting=Setting.CHANNEL), known) == Decision(Action.LEAVE, Reason.NOT_ADDRESSED)
+
+
 @pytest.mark.parametrize(
     ("inbound", "askers"),
     [(said("And on Windows?"), {BOB}), (said("Go on."), {ADA}), (said("Go on.", is_reply_to=BOT), {BOB})],

@@ -12,14 +12,14 @@ from adapters.discord.connection import connect
 from adapters.discord.listener import Listener
 from adapters.discord.ports import Ports
 from core.errors import StoreUnavailable
-from core.model import Asked, Signal, Task
+from core.model import Asked, Edited, MessageRef, Signal, Task
 from core.ports import Inbox
 from tests.servers.discord import DiscordServer, Message
 
 
 @dataclass
 class Box:
-    """Keeps what comes, in order, and each thing once; `crowd` is how many it says are waiting."""
+    """Keeps what comes, in order, and each thing once, as an inbox does; `crowd` is how many it says are waiting."""
 
     signals: list[Signal] = field(default_factory=list[Signal])
     fails: bool = False
@@ -30,10 +30,8 @@ class Box:
 
     async def put(self, signal: Signal) -> bool:
         """Keep a signal."""
-        if self.fails:
-            self.refused.set()
-            raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
-        if signal in self.known:
+        self._check()
+        if self._is_old(signal):
             return False
         self.known.append(signal)
         self.signals.append(signal)
@@ -48,9 +46,28 @@ class Box:
         """Nobody works here."""
         raise NotImplementedError
 
+    async def knows(self, message: MessageRef) -> bool:
+        """Look among the questions."""
+        self._check()
+        return any(one.message == message for one in self.known if isinstance(one, Asked))
+
     async def waiting(self) -> int:
         """Give what the test has said."""
         return self.crowd
+
+    def _is_old(self, signal: Signal) -> bool:
+        """Know a question by its message, and an edit by its revision."""
+        same = [one for one in self.known if one.message == signal.message]
+        if isinstance(signal, Edited):
+            return any(
+                isinstance(one, Asked | Edited) and one.question.revision >= signal.question.revision for one in same
+            )
+        return any(one.kind == signal.kind for one in same)
+
+    def _check(self) -> None:
+        if self.fails:
+            self.refused.set()
+            raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
 
     async def next(self) -> Signal:
         """Wait for one signal and take it."""

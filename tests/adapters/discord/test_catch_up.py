@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.discord.catch_up import PAGE, PAGES
-from core.model import Asked, Edited
+from core.model import Edited
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import Box, answers, listening
 from tests.fakes.memo import MemoryMemo
@@ -48,7 +48,7 @@ async def test_mentions_that_were_missed_are_heard_at_the_next_start(server: Dis
         last = await box.question()
 
     by_text = {one.question.text: one for one in asked}
-    assert set(by_text) == {"In a channel?", "In a thread?", "In a post?"}
+    assert set(by_text) == {"In a channel?", "In a thread?", "Stuck\nIn a post?"}
     assert (
         str(by_text["In a channel?"].message) == f"discord:{place.guild.id}:{place.channel.id}:{missed.id}:{missed.id}"
     )
@@ -130,15 +130,18 @@ async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(
     box = Box()
     async with listening(server, box):
         known = server.post_as(place.ada, place.channel, "What is a robt?", mentions=[server.bot])
-        await box.question()
-    server.edit_as(place.ada, known, f"{server.bot.mention} What is a robot?")
+        asked = await box.question()
+    missed = server.post_as(place.ada, place.channel, "What is an am?", mentions=[server.bot])
+    for message, text in ((known, "What is a robot?"), (missed, "What is an arm?")):
+        server.edit_as(place.ada, message, f"{server.bot.mention} {text}")
     async with listening(server, box):
-        again, edited = await box.next(), await box.next()
+        edited, late = await box.next(), await box.question()
+        assert await heard(server, place, box) == []
 
-    assert isinstance(again, Asked)  # which the real inbox knows by its message
     assert isinstance(edited, Edited)
-    assert (edited.question.text, edited.message) == ("What is a robot?", again.message)
-    assert edited.question.revision == again.question.revision > 0
+    assert (edited.question.text, edited.message) == ("What is a robot?", asked.message)
+    assert late.question.text == "What is an arm?"
+    assert min(edited.question.revision, late.question.revision) > 0
 
 
 async def test_catching_up_says_nothing_to_anybody(server: DiscordServer, place: Place) -> None:

@@ -209,6 +209,21 @@ async def test_a_deferral_that_never_arrives_puts_nothing(office: Office, place:
     assert (asked.question.text, office.inbox.signals) == ("And an arm?", [])
 
 
+@pytest.mark.promise("answers-at-once")
+@pytest.mark.parametrize(("command", "route"), [("sources", ORIGINAL), ("help", CALLBACK)])
+async def test_what_is_said_survives_a_platform_that_stumbles(
+    office: Office, place: Place, command: str, route: str
+) -> None:
+    """Nobody sees for minutes that something is on its way which never comes."""
+    async with office.open():
+        office.server.faults.add(route, Reply(503, {"message": "overloaded", "code": 0}))
+        told = await office.told(office.server.slash(place.ada, place.channel, command))
+        tried = [one.status for one in office.server.requests_to(route)]
+
+    assert (told.thinking, told.seen_by) == (False, place.ada.id)
+    assert (tried[0], len(tried)) == (503, 2)
+
+
 async def test_a_reader_who_is_gone_misses_what_is_said(office: Office, place: Place) -> None:
     """The next one is told as usual."""
     office.shut()

@@ -121,6 +121,22 @@ async def test_a_thread_of_people_begins_with_the_message_it_was_opened_on(serve
     ]
 
 
+async def test_a_message_that_was_said_just_before_and_is_replied_to_is_there_once(
+    server: DiscordServer, place: Place
+) -> None:
+    """As what is replied to, next to the question."""
+    bob = server.add_member(place.guild, "Bob")
+    thread = server.thread_as(bob, server.post_as(place.ada, place.channel, "Arms"), "Arms")
+    replied = server.post_as(bob, thread, "Mine has seven joints.")
+    server.post_as(bob, thread, "Hello?")
+    box = Box()
+    async with listening(server, box):
+        server.post_as(place.ada, thread, "Why seven?", mentions=[server.bot], reply_to=replied)
+        asked = await box.question()
+
+    assert context(asked) == ["Ada: Arms", "Bob: Hello?", "Bob: Mine has seven joints."]
+
+
 async def test_a_thread_that_may_not_be_read_gives_no_context(server: DiscordServer, place: Place) -> None:
     """The question alone is answered."""
     thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")

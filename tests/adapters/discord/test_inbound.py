@@ -104,16 +104,34 @@ def test_everybody_who_is_addressed_is_named_once(fields: dict[str, Any], mentio
         ("At <t:1618953630:R>, </ask:816437322781949972>", "At 2021-04-20 21:20 UTC, /ask"),
         ("In <id:customize> at <t:999999999999>", "In customize at <t:999999999999>"),
         ("zero\u200bwidth \u202eback", "zerowidth back"),
-        ("x" * 4_000, "x" * 2_000),
+        ("x" * 4_000, "x" * 4_000),
         ("keep `if a < b:\n    c` as it is", "keep `if a < b:\n    c` as it is"),
     ],
 )
 def test_words_are_what_a_reader_sees(content: str, text: str) -> None:
-    """The bot's own mention goes, ids become names, and no more than a question may have is kept."""
+    """The bot's own mention goes, ids become names, and nothing is cut, however long it is."""
     place = Place(id=CHANNEL, type=0, names={"6": "help", "8": "mods"})
     bob = user(BOB, "bob", member={"nick": "Bobby"})
 
     assert read(created(content, mentions=[ROBOT, bob]), place).text == text
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("It does not move.", "My robot\nIt does not move."),
+        ("MY ROBOT does not move.", "MY ROBOT does not move."),
+        (f"<@{BOT}>", "My robot"),
+        ("x" * 1_991, f"My robot\n{'x' * 1_991}"),
+        ("x" * 1_992, "x" * 1_992),
+        ("x" * 2_001, f"My robot\n{'x' * 2_001}"),
+    ],
+)
+def test_what_stands_above_a_message_is_part_of_its_words(content: str, text: str) -> None:
+    """Unless it is said again, or would make a question too long that is not."""
+    place = Place(id=MESSAGE, type=11, parent_id=CHANNEL, title="My robot")
+
+    assert read(created(content, channel_id=MESSAGE, mentions=[ROBOT]), place).text == text
 
 
 def test_the_message_replied_to_is_quoted() -> None:

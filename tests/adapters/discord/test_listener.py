@@ -11,14 +11,23 @@ from discord import AutoShardedClient
 from adapters.discord.context import RECALLED
 from core.crowd import CANNOT_TAKE, Crowd
 from core.errors import StoreUnavailable
-from core.model import NO_QUESTION, Asked, Deleted, Edited, Policy, Stopped, Terms, ThreadRef, WorkspaceRef
+from core.model import (
+    NO_QUESTION,
+    QUESTION_LIMIT,
+    Asked,
+    Stopped,
+    Terms,
+    ThreadRef,
+    WorkspaceRef,
+)
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import Box, answers, listening, words
 from tests.fakes.memo import MemoryMemo
-from tests.fakes.moderation import MemoryPolicies
 from tests.servers.discord import DiscordServer
 from tests.servers.discord.faults import Hold
 from tests.servers.service import Reply
+
+SENDING = "POST /channels/{channel}/messages"
 
 
 async def test_a_mention_in_a_channel_is_a_question_that_opens_a_thread(server: DiscordServer, place: Place) -> None:
@@ -51,23 +60,25 @@ async def test_what_is_not_for_the_bot_stays_out(server: DiscordServer, place: P
     assert asked.question.text == "And now?"
 
 
-async def test_an_edit_and_a_deletion_follow_the_question(server: DiscordServer, place: Place) -> None:
-    """In their order, about the same message, and the edit's revision is higher."""
+async def test_a_question_that_is_too_long_is_told_so(server: DiscordServer, place: Place) -> None:
+    """It is not cut, since what was meant may stand at its end."""
     box = Box()
     async with listening(server, box):
-        message = server.post_as(place.ada, place.channel, "What is a robt?", mentions=[server.bot])
-        asked = await box.next()
-        server.edit_as(place.ada, message, f"{server.bot.mention} What is a robot?")
-        edited = await box.next()
-        server.delete_as(place.ada, message)
-        deleted = await box.next()
+        server.post_as(place.ada, server.dm(place.ada), "x" * (QUESTION_LIMIT + 1))
+        await server.until(lambda: answers(server), what="a reply")
 
-    assert isinstance(asked, Asked)
-    assert isinstance(edited, Edited)
-    assert isinstance(deleted, Deleted)
-    assert edited.question.text == "What is a robot?"
-    assert edited.question.revision > asked.question.revision
-    assert asked.message == edited.message == deleted.message
+    assert words(server) == ["The question has 2,001 characters; the limit is 2,000. Please shorten it and ask again."]
+
+
+async def test_a_remark_survives_a_platform_that_stumbles(server: DiscordServer, place: Place) -> None:
+    """It is said once."""
+    box = Box()
+    async with listening(server, box):
+        server.faults.add(SENDING, Reply(503, {"message": "overloaded", "code": 0}))
+        server.post_as(place.ada, place.channel, "", mentions=[server.bot])
+        await server.until(lambda: answers(server), what="a reply")
+
+    assert (words(server), [one.status for one in server.requests_to(SENDING)]) == ([NO_QUESTION], [503, 200])
 
 
 async def test_a_direct_message_needs_no_mention(server: DiscordServer) -> None:
@@ -286,17 +297,6 @@ async def test_a_slow_lookup_keeps_the_order_of_its_thread_and_holds_up_no_other
     ]
 
 
-async def test_many_deletions_at_once_are_one_each(server: DiscordServer, place: Place) -> None:
-    """As moderators do it."""
-    box = Box()
-    async with listening(server, box):
-        said = [server.post_as(place.ada, place.channel, f"line {number}") for number in range(3)]
-        server.delete_as(server.platform.owner, *said)
-        heard = {(await box.next()).message.id for _ in said}
-
-    assert heard == {str(message.id) for message in said}
-
-
 async def test_places_where_the_bot_sees_nothing_break_nothing(server: DiscordServer, place: Place) -> None:
     """Channels that are gone or hidden, and those of a kind that the library does not know."""
     hidden, strange, gone = (server.add_channel(place.guild, name) for name in ("hidden", "strange", "gone"))
@@ -329,43 +329,6 @@ async def test_the_chat_of_a_voice_channel_is_answered_in_place(server: DiscordS
     assert asked.address is not None
     assert (asked.address.thread.thread, asked.address.message) == (str(voice.id), asked.message)
     assert asked.message.thread.thread == str(message.id)
-
-
-async def test_new_posts_of_a_forum_are_answered_where_moderators_want_it(server: DiscordServer, place: Place) -> None:
-    """The first message of a post, not what follows; other forums, and posts that address somebody, are left alone."""
-    helped, other = (server.add_channel(place.guild, name, forum=True) for name in ("help", "show"))
-    policies, box = MemoryPolicies(), Box()
-    home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
-    await policies.save(home, Policy(auto_answer=(str(helped.id),)))
-    async with listening(server, box, policies=policies):
-        server.post_in_forum_as(place.ada, other, "My robot", "Look at it.")
-        server.post_in_forum_as(place.ada, helped, "Bob?", server.platform.owner.mention)
-        post, first = server.post_in_forum_as(place.ada, helped, "Stuck", "My robot does not move.")
-        server.post_as(place.ada, post, "It worked yesterday.")
-        server.post_as(place.ada, place.channel, "And here?", mentions=[server.bot])
-        heard = [await box.question(), await box.question()]
-
-    assert [one.question.text for one in heard] == ["My robot does not move.", "And here?"]
-    assert heard[0].message.thread.thread == heard[0].message.id == str(first.id)
-    assert heard[0].address is not None
-    assert heard[0].address.message is None
-
-
-async def test_a_forum_is_left_alone_without_the_policy_or_the_right_to_read(
-    server: DiscordServer, place: Place
-) -> None:
-    """A store that is away answers nobody unasked, and nobody looks at a policy for what may not be read."""
-
-    class Away(MemoryPolicies):
-        async def load(self, home: WorkspaceRef) -> Policy:
-            raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
-
-    forum, box = server.add_channel(place.guild, "help", forum=True), Box()
-    for message_content in (True, False):
-        async with listening(server, box, policies=Away(), message_content=message_content):
-            server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
-            server.post_as(place.ada, place.channel, f"{message_content}?", mentions=[server.bot])
-            assert (await box.question()).question.text == f"{message_content}?"
 
 
 async def test_who_asks_while_many_wait_is_told_how_long(server: DiscordServer, place: Place) -> None:

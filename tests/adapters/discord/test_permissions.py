@@ -13,6 +13,7 @@ from tests.servers.discord.faults import EVERY
 from tests.servers.discord.payloads import channel_payload
 from tests.servers.discord.permissions import Permission
 from tests.servers.service import Reply
+from tests.waiting import wait_until
 
 REACTION = "PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me"
 IN_THREADS = Permission.SEND_MESSAGES_IN_THREADS
@@ -92,6 +93,21 @@ async def test_a_hint_that_cannot_be_given_is_not_given_again(server: DiscordSer
 
     assert [one.status for one in server.requests_to(opened)] == [403, 403]
     assert list(memo.notes) == [f"discord:permissions:{place.guild.id}:{place.channel.id}"]
+
+
+@pytest.mark.promise("lacking-permissions")
+async def test_a_hint_that_never_arrived_does_not_count(server: DiscordServer, place: Place) -> None:
+    """It is given when somebody asks the next time."""
+    server.deny(place.channel, OPENING)
+    busy = Reply(429, {"retry_after": 600.0, "global": False, "message": "Too many"}, {"Via": "1.1 google"})
+    memo, box = MemoryMemo(), Box()
+    async with listening(server, box, memo=memo):
+        server.faults.add("POST /users/@me/channels", busy)
+        ask(server, place, place.channel)
+        await server.until(lambda: server.faults.met, what="a try")
+        await wait_until(lambda: not memo.notes, what="the note taken back")
+
+    assert answers(server) == []
 
 
 @pytest.mark.parametrize("denied", [OPENING, IN_THREADS])
