@@ -53,15 +53,19 @@ def test_the_answer_as_json_has_every_key_and_nothing_else_is_printed(footnote: 
 
 
 @pytest.mark.promise("abstains")
-def test_what_is_not_in_the_documents_is_said_plainly(footnote: Footnote) -> None:
-    """Nothing is made up: a sentence, the nearest sections, and exit code 0."""
-    ended = footnote("ask", "How do I file my income taxes?", "--json")
+@pytest.mark.parametrize(
+    ("question", "nearest"),
+    [("How tall is the Eiffel tower?", ["Lighthouses"]), ("How do I file my income taxes?", [])],
+)
+def test_what_is_not_in_the_documents_is_said_plainly(footnote: Footnote, question: str, nearest: list[str]) -> None:
+    """Nothing is made up: a sentence, the nearest sections if any come near, and exit code 0."""
+    ended = footnote("ask", question, "--json")
 
     answer = json.loads(ended.out)
     assert (ended.code, answer["status"], answer["sources"]) == (0, "no_context", [])
     assert answer["answer"].startswith("I couldn't find anything about that in the documents.")
     assert answer["error"]["error_type"] == "no_context"
-    assert len(answer["nearest"]) == 3
+    assert [section["title"] for section in answer["nearest"]] == nearest
 
 
 def test_small_talk_needs_no_search(footnote: Footnote) -> None:
