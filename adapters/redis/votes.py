@@ -16,11 +16,13 @@ KEPT = timedelta(days=90)
 
 # The keys of a workspace share a hash tag, so they are on one node of a cluster:
 #
-#     vote:<answer> <person>   one vote, whole
-#     helpful, unhelpful       the names of votes by the time of each, to be counted
-#     person:<person>          the names of a person's votes by the time of each, to be forgotten
+#     vote:<number>        one vote, whole, behind its name
+#     number:<name>        the number of a vote
+#     helpful, unhelpful   the numbers of votes by the time of each, to be counted
+#     person:<person>      the numbers of a person's votes by the time of each, to be forgotten
 #
-# A name is the percent-encoded id of the answer, a blank, and that of the person.
+# A name is the percent-encoded id of the answer, a blank, and that of the person. An index may outlive what it names,
+# so it holds numbers only, which tell nothing of anybody once the vote has expired.
 PRELUDE = """
 local PREFIX, LIFE = KEYS[1], tonumber(ARGV[1])
 local time = redis.call('TIME')
@@ -30,10 +32,18 @@ local helpful, unhelpful = PREFIX .. 'helpful', PREFIX .. 'unhelpful'
 
 CAST = f"""{PRELUDE}
 local name, vote, is_helpful, person = ARGV[2], ARGV[3], ARGV[4] == '1', PREFIX .. 'person:' .. ARGV[5]
-redis.call('SET', PREFIX .. 'vote:' .. name, vote, 'PX', LIFE)
-redis.call('ZREM', is_helpful and unhelpful or helpful, name)
+local number = redis.call('GET', PREFIX .. 'number:' .. name)
+local nth = 0
+while not number do
+  local unused = time[1] .. '.' .. time[2] .. '.' .. nth
+  if redis.call('EXISTS', PREFIX .. 'vote:' .. unused) == 0 then number = unused end
+  nth = nth + 1
+end
+redis.call('SET', PREFIX .. 'number:' .. name, number, 'PX', LIFE)
+redis.call('SET', PREFIX .. 'vote:' .. number, name .. ' ' .. vote, 'PX', LIFE)
+redis.call('ZREM', is_helpful and unhelpful or helpful, number)
 for _, key in ipairs({{is_helpful and helpful or unhelpful, person}}) do
-  redis.call('ZADD', key, now, name)
+  redis.call('ZADD', key, now, number)
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - LIFE)
   redis.call('PEXPIRE', key, LIFE)
 end
@@ -45,25 +55,19 @@ return {{redis.call('ZCOUNT', helpful, after, '+inf'), redis.call('ZCOUNT', unhe
 """
 
 FORGET = f"""{PRELUDE}
-local person, gone = PREFIX .. 'person:' .. ARGV[2], 0
-for _, name in ipairs(redis.call('ZRANGE', person, 0, -1)) do
-  gone = gone + redis.call('DEL', PREFIX .. 'vote:' .. name)
-  redis.call('ZREM', helpful, name)
-  redis.call('ZREM', unhelpful, name)
-end
-redis.call('DEL', person)
-return gone
-"""
-
-FORGET_ALL = f"""{PRELUDE}
 local gone = 0
-for _, index in ipairs({{helpful, unhelpful}}) do
-  for _, name in ipairs(redis.call('ZRANGE', index, 0, -1)) do
-    gone = gone + redis.call('DEL', PREFIX .. 'vote:' .. name)
-    redis.call('DEL', PREFIX .. 'person:' .. string.match(name, '%S+$'))
-  end
+local function forget(number)
+  local vote = redis.call('GET', PREFIX .. 'vote:' .. number)
+  if not vote then return end
+  local answer, person = string.match(vote, '^(%S+) (%S+) ')
+  redis.call('DEL', PREFIX .. 'vote:' .. number, PREFIX .. 'number:' .. answer .. ' ' .. person)
+  for _, index in ipairs({{helpful, unhelpful, PREFIX .. 'person:' .. person}}) do redis.call('ZREM', index, number) end
+  gone = gone + 1
 end
-redis.call('DEL', helpful, unhelpful)
+for i = 2, #ARGV do
+  for _, number in ipairs(redis.call('ZRANGE', PREFIX .. ARGV[i], 0, -1)) do forget(number) end
+  redis.call('DEL', PREFIX .. ARGV[i])
+end
 return gone
 """
 
@@ -76,7 +80,6 @@ class RedisVotes:
         self._cast = client.register_script(CAST)
         self._count = client.register_script(COUNT)
         self._forget = client.register_script(FORGET)
-        self._forget_all = client.register_script(FORGET_ALL)
 
     async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
         """Keep the vote, or replace it."""
@@ -93,13 +96,15 @@ class RedisVotes:
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove what a person has thought."""
-        with translated():
-            return cast("int", await self._forget([_prefix(home)], [self._kept, quote(person_id, safe="")]))
+        return await self._remove(home, f"person:{quote(person_id, safe='')}")
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""
+        return await self._remove(home, "helpful", "unhelpful")
+
+    async def _remove(self, home: WorkspaceRef, *indexes: str) -> int:
         with translated():
-            return cast("int", await self._forget_all([_prefix(home)], [self._kept]))
+            return cast("int", await self._forget([_prefix(home)], [self._kept, *indexes]))
 
 
 def _prefix(home: WorkspaceRef) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import cast
 
 import pytest
 from redis.asyncio import Redis
@@ -15,7 +16,7 @@ from adapters.redis.votes import RedisVotes
 from core.errors import Misconfigured
 from core.model import Deed, Person, Tally, Vote
 from tests.builders import NOON, question, thread
-from tests.fixtures.redis import all_keys
+from tests.fixtures.redis import all_keys, say
 from tests.past import let_pass
 
 HOME = thread().home
@@ -39,6 +40,19 @@ async def test_each_vote_ends_with_its_own_time(redis_client: Redis) -> None:
 
     assert await store.count(HOME) == Tally(helpful=2)
     assert await store.forget_person(HOME, "p1") == 1
+
+
+async def test_of_an_old_vote_only_a_number_is_left_beside_newer_ones(redis_client: Redis) -> None:
+    """What they are counted by may hold it longer, and names nobody."""
+    store = RedisVotes(redis_client)
+    await store.cast(HOME, vote("old", by="old one"))
+    await let_pass(redis_client, 80 * DAY)
+    await store.cast(HOME, vote("new", by="new one"))
+    await let_pass(redis_client, 20 * DAY)
+    names = await all_keys(redis_client)
+    stored = b"".join([cast("bytes", await say(redis_client, "DUMP", name)) for name in names])
+
+    assert [word in b"".join([*names, stored]) for word in (b"old", b"new")] == [False, True]
 
 
 async def test_of_old_votes_nothing_is_left(redis_client: Redis) -> None:
