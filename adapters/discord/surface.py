@@ -15,7 +15,7 @@ from adapters.discord.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, 
 from adapters.discord.spots import Spot, Spots, is_first
 from adapters.discord.throttle import Leisure
 from adapters.discord.unhurried import Unhurried, until_answered
-from adapters.discord.withdrawing import has_replies
+from adapters.discord.withdrawing import has_replies, untitle
 from adapters.drafts import Draft, Pace
 from adapters.drawing import Pencil, draw, remark
 from adapters.noted import Noted
@@ -91,6 +91,7 @@ class DiscordSurface:
         for message in withdrawal.delivery.messages:
             with suppress(Gone, Refused):
                 await ChannelPoster(self._spots.channel(message.thread.thread)).delete(message.id)
+        await untitle(withdrawal, self._client)
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, or may not be marked, is left as it is."""

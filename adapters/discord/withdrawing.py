@@ -1,8 +1,9 @@
-"""Looks whether other people have gone on from an answer, before it is taken back."""
+"""Takes back what a deleted question left: whether others have gone on from the answer, and the thread's name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from adapters.discord.poster import translated
@@ -10,11 +11,12 @@ from adapters.posting import PostingFailed
 from core.model import MessageRef, Withdrawal
 
 if TYPE_CHECKING:
-    from discord import Message
+    from discord import AutoShardedClient, Message
 
     from adapters.discord.spots import Spots
 
 LOOKED_AT = 20  # messages below an answer
+UNTITLED = "Question removed"
 
 
 async def has_replies(withdrawal: Withdrawal, spots: Spots) -> bool:
@@ -50,3 +52,14 @@ async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence
         return await translated(said())
     except PostingFailed:
         return ()
+
+
+async def untitle(withdrawal: Withdrawal, client: AutoShardedClient) -> None:
+    """Take the words of the question out of the name of the thread that we opened on it; it need not be allowed."""
+    thread = withdrawal.thread.thread
+    if withdrawal.message.id != thread or not withdrawal.delivery.messages:
+        return
+    with suppress(PostingFailed):
+        found = await translated(client.http.get_channel(int(thread)))
+        if client.user is not None and str(found.get("owner_id")) == str(client.user.id):
+            await translated(client.http.edit_channel(int(thread), name=UNTITLED, reason="The question was deleted"))
