@@ -8,8 +8,8 @@ import pytest
 
 from adapters.discord.withdrawing import UNTITLED
 from core.model import Withdrawal
-from tests.on_discord import OnDiscord, on_discord
-from tests.platforms import ANSWER, ASKED, progress
+from tests.on_discord import ASKED, OnDiscord, on_discord
+from tests.platforms import ANSWER, progress
 
 RENAMES = "PATCH /channels/{channel}"
 
