@@ -18,7 +18,7 @@ from core.crowd import Crowd
 from core.errors import StoreUnavailable
 from core.events import CommandsFailed, Connected, ConnectionLost, Observer, PlaceRefused
 from core.forgetting import Forgetting
-from core.model import ThreadRef, WorkspaceRef
+from core.model import ThreadRef
 from core.moderation import Moderation
 from core.ports import ChatSurface, Deliveries
 from core.self_help import SelfHelp
@@ -124,7 +124,7 @@ class Discord:
             memo=stores.memo,
             policies=stores.policies,
             askers=partial(_askers, stores),
-            purge=partial(_purge, stores),
+            purge=forgetting.farewell,
             setup=partial(self._set_up, desk),
             crowd=Crowd(USUAL_ANSWER / self._settings.answers_at_once, bound=2 * self._settings.answers_at_once),
             now=now,
@@ -177,8 +177,3 @@ async def _askers(stores: Stores, thread: ThreadRef) -> Collection[str] | None:
     except StoreUnavailable:
         return None
     return {turn.author_id for turn in conversation.turns} if conversation else None
-
-
-async def _purge(stores: Stores, home: WorkspaceRef) -> None:
-    """Forget a workspace that the bot was removed from."""
-    await stores.conversations.forget_workspace(home)
