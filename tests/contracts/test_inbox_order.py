@@ -147,7 +147,8 @@ class Model:
         """Keep what somebody works on."""
         task = self.held[place].task
         assert await self.inbox.keep(task)
-        self.known[task.message.id].kept = True
+        if isinstance(task, Claim) and not self._is_outdated(task):
+            self.known[task.message.id].kept = True
 
     async def claim(self) -> None:
         """Take the next task, if there is one: it is the first of a thread on which nobody works."""

@@ -1,0 +1,44 @@
+"""A server with an inbox on it, to look at what is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from redis.asyncio import Redis
+
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.ledger import PREFIX, Ledger
+from adapters.redis.seal import Seal
+from tests.fixtures.redis import say
+from tests.inboxes import SECRET, asked
+
+
+@dataclass
+class Desk:
+    """A server, and ways to open its inbox."""
+
+    client: Redis
+    blocking: Redis
+
+    def ledger(self, *, secret: str = SECRET) -> Ledger:
+        """Reach what is written down."""
+        return Ledger(self.client, self.blocking, seal=Seal([secret]))
+
+    def inbox(self, *, lease: float = 20.0, secret: str = SECRET) -> RedisInbox:
+        """Open the inbox."""
+        return RedisInbox(self.ledger(secret=secret), lease=lease, block=0.05, delays=(0.0, 0.0))
+
+    async def question(self, name: str = "m1") -> dict[bytes, bytes]:
+        """Read what is known of a question."""
+        return cast("dict[bytes, bytes]", await say(self.client, "HGETALL", key_of("question", name)))
+
+    async def kept(self, name: str) -> str | None:
+        """Read what is kept of a question to be tried again."""
+        sealed = cast("bytes | None", await say(self.client, "GET", key_of("retry", name)))
+        return Seal([SECRET]).decrypt(sealed, place=f"{key_of('question', name)} text") if sealed else None
+
+
+def key_of(kind: str, name: str) -> str:
+    """Name the key of one kind about a question."""
+    return f"{PREFIX}{kind}:{asked(name).message}"
