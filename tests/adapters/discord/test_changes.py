@@ -105,3 +105,19 @@ async def test_many_deletions_at_once_are_one_each(server: DiscordServer, place:
         heard = {(await box.next()).message.id for _ in said}
 
     assert heard == {str(message.id) for message in said}
+
+
+async def test_nobody_knows_a_question_while_the_store_is_away(server: DiscordServer, place: Place) -> None:
+    """So an edit that speaks to nobody is left alone, rather than keeping what may be none of the bot's business."""
+    box = Box()
+    async with listening(server, box):
+        message = server.post_as(place.ada, place.channel, "What is a robt?", mentions=[server.bot])
+        await box.question()
+        box.fails = True
+        server.edit_as(place.ada, message, "What is a robot?")
+        await box.refused.wait()
+        box.fails = False
+        server.delete_as(place.ada, message)
+        change = await box.next()
+
+    assert change.kind == "deleted"
