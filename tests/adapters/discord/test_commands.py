@@ -332,6 +332,7 @@ async def test_a_command_that_is_shown_as_it_was_before_is_told_so(office: Offic
     assert (told.content, told.seen_by) == (sentences.OUTDATED, place.ada.id)
 
 
+@pytest.mark.promise("commands-once")
 async def test_commands_are_registered_when_they_have_changed_and_not_else(office: Office) -> None:
     """A second start asks nothing of Discord."""
     async with office.open():

@@ -41,6 +41,7 @@ async def asked_below(server: DiscordServer, place: Place, replied: Message, tex
         return await box.question()
 
 
+@pytest.mark.promise("points-at")
 async def test_a_reply_comes_with_the_messages_before_it(server: DiscordServer, place: Place) -> None:
     """Oldest first, marked with who wrote them, and no more than a few; each request gives two of them."""
     said = chain(server, place, CHAIN + 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.errors import StoreUnavailable
 from core.model import Policy, WorkspaceRef
 from tests.adapters.discord.conftest import Place
@@ -10,6 +12,7 @@ from tests.fakes.moderation import MemoryPolicies
 from tests.servers.discord import DiscordServer
 
 
+@pytest.mark.promise("forums")
 async def test_new_posts_of_a_forum_are_answered_where_moderators_want_it(server: DiscordServer, place: Place) -> None:
     """The first message of a post, not what follows; other forums, and posts that address somebody, are left alone."""
     helped, other = (server.add_channel(place.guild, name, forum=True) for name in ("help", "show"))

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Collection
 
+import pytest
 from discord import AutoShardedClient
 
 from adapters.discord.context import RECALLED
@@ -95,6 +96,7 @@ async def test_a_direct_message_needs_no_mention(server: DiscordServer) -> None:
     assert (asked.message.thread.workspace, asked.address.message) == ("@me", None)
 
 
+@pytest.mark.promise("points-at")
 async def test_in_a_thread_of_people_what_was_said_before_is_context(server: DiscordServer, place: Place) -> None:
     """The newest messages, marked as theirs, without the question itself."""
     starter = server.post_as(place.ada, place.channel, "Let us talk about arms.")
@@ -331,6 +333,7 @@ async def test_the_chat_of_a_voice_channel_is_answered_in_place(server: DiscordS
     assert asked.message.thread.thread == str(message.id)
 
 
+@pytest.mark.promise("full-house")
 async def test_who_asks_while_many_wait_is_told_how_long(server: DiscordServer, place: Place) -> None:
     """Once in a while in one place, without a ping, and the question is kept."""
     box = Box(crowd=65)

@@ -55,6 +55,7 @@ def test_a_number_without_a_source_stays_text() -> None:
     assert dialect("a [2] b", {"[1]": GUIDE}) == "a [2] b"
 
 
+@pytest.mark.promise("tables-are-lists")
 @pytest.mark.parametrize(
     ("markdown", "shown"),
     [

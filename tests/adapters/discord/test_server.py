@@ -50,6 +50,7 @@ async def test_the_client_logs_in_and_hears_what_people_write(server: DiscordSer
     assert (arrival.op, arrival.shard, server.gateway.sessions) == (IDENTIFY, (0, 1), {})
 
 
+@pytest.mark.promise("says-how-to-go-on")
 async def test_without_the_intent_only_what_is_for_the_bot_can_be_read(server: DiscordServer, place: Place) -> None:
     """Mentions, direct messages and replies that ping have their text; the rest is blank, as are silent replies."""
     async with online(server, message_content=False) as client:
@@ -174,6 +175,7 @@ async def test_an_invalid_session_begins_anew(server: DiscordServer, place: Plac
     assert [one.op for one in server.gateway.arrivals] == [IDENTIFY, IDENTIFY]
 
 
+@pytest.mark.promise("shards")
 async def test_shards_hear_of_their_own_guilds(server: DiscordServer) -> None:
     """Every guild is told to one shard, and every message is heard once."""
     guilds = [server.add_guild(f"guild {number}", id=(1000 + number) << 22) for number in range(4)]

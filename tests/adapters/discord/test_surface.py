@@ -56,6 +56,7 @@ def in_place(claim: Claim, channel: Channel, asked: Message) -> Claim:
     )
 
 
+@pytest.mark.promise("opens-threads")
 async def test_an_answer_opens_a_thread_on_the_question(discord: OnDiscord) -> None:
     """It is named after the question, and the answer in it has its footnote as a link and its source below."""
     claim = await discord.asks()
@@ -119,6 +120,7 @@ async def test_a_question_in_a_forum_post_is_answered_and_marked_inside(discord:
     assert set(asked.reactions) == {"⚠️"}
 
 
+@pytest.mark.promise("opens-threads")
 async def test_a_direct_question_is_answered_in_place(discord: OnDiscord) -> None:
     """There are no threads."""
     place = discord.server.dm(discord.ada)
