@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from adapters.discord.poster import translated, without_buttons
+from adapters.discord.throttle import Leisure, Throttle
 from adapters.posting import Part, Posted, Poster, Refused
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ ORIGINAL = "@original"
 SUPPRESS_EMBEDS = 1 << 2
 EPHEMERAL = 1 << 6
 SILENT = {"parse": list[str]()}
+DRAFTS_PER_SECOND = 25.0  # of all responses: Discord counts none of them together, but each takes the process some time
 
 
 class InteractionPoster:
@@ -31,6 +33,7 @@ class InteractionPoster:
 
     It speaks with the requests themselves, since the library's own methods cannot suppress previews in an edit, and
     remember every button. Discord knows no nonce here: a message whose confirmation was lost may stand there twice.
+    What is edited while an answer is written passes through *drafts*, one for a process; its first words wait for none.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class InteractionPoster:
         first: str,
         *,
         is_private: bool,
+        drafts: Throttle,
         buttons: Buttons = without_buttons,
     ) -> None:
         from discord import Webhook
@@ -48,7 +52,9 @@ class InteractionPoster:
         self._token = interaction.token
         self._first = first
         self._is_private = is_private
+        self._drafts = drafts
         self._buttons = buttons
+        self._has_spoken = False
 
     async def post(self, part: Part, nonce: str) -> Posted:
         """Post a message below the response; nobody else sees it if the response is private."""
@@ -62,6 +68,10 @@ class InteractionPoster:
 
     async def edit(self, message_id: str, part: Part) -> None:
         """Replace text and buttons."""
+        leisure = Leisure.current()
+        if leisure is not None and self._has_spoken:
+            await self._drafts.take(leisure)
+        self._has_spoken = True
         payload = {**self._written(part), "flags": SUPPRESS_EMBEDS}
         call = _requests().edit_webhook_message(
             self._webhook.id, self._token, self._named(message_id), session=self._webhook.session, payload=payload

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from adapters.discord.buttons import controls_view
 from adapters.discord.poster import ChannelPoster, translated
-from adapters.discord.response_poster import InteractionPoster, ResponsePoster
+from adapters.discord.response_poster import DRAFTS_PER_SECOND, InteractionPoster, ResponsePoster
 from adapters.discord.thread_name import thread_name
+from adapters.discord.throttle import Throttle
 from adapters.posting import Posted, Poster, Refused, TooFast
 from core.model import Claim, Delivery, Interaction, MessageRef, Question
 
@@ -46,6 +47,7 @@ class Spots:
     def __init__(self, client: AutoShardedClient, *, now: Callable[[], datetime]) -> None:
         self._client = client
         self._now = now
+        self._drafts = Throttle(DRAFTS_PER_SECOND)
 
     def channel(self, channel_id: str) -> Channel:
         """Give a channel, of which nothing but the id is known."""
@@ -105,8 +107,11 @@ class Spots:
             return None
         first, channel, buttons = claim.message.id, place_of(claim.message), buttons_for(claim.question)
         own = ChannelPoster(self.channel(channel), reply_to=int(first), buttons=buttons)
+        speaking = InteractionPoster(
+            self._client, interaction, first, is_private=is_private, drafts=self._drafts, buttons=buttons
+        )
         poster = ResponsePoster(
-            InteractionPoster(self._client, interaction, first, is_private=is_private, buttons=buttons),
+            speaking,
             None if is_private else own,
             first,
             is_alive=partial(self._is_alive, claim),

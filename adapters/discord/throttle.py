@@ -1,7 +1,8 @@
 """Keeps all requests of a process below what Discord allows a bot in a second, over all routes.
 
 What comes beyond is refused, and too many refusals get the bot banned for a while. The library keeps to the limits of
-single routes only. Answers to commands in their own name are not counted, and do not pass here.
+single routes only. Answers to commands in their own name are not counted; their drafts pass through a throttle of
+their own.
 """
 
 from __future__ import annotations

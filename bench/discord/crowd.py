@@ -121,9 +121,11 @@ class Question:
         return [*beside, *(platform.messages_in(thread, by=platform.bot) if thread else ())]
 
     def _is_answer(self, message: Message) -> bool:
+        """Say whether it is of the answer; of the messages below a response, only the first says what it answers."""
         if message.author_id != self._server.bot.id:
             return False
-        return message.id == self._message or (message.reference or (0, 0))[1] == self._message
+        is_for_it = self._message in (message.id, (message.reference or (0, 0))[1])
+        return is_for_it or ENDS.format(self._number) in message.content
 
 
 def _states(message: Message) -> list[tuple[float, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
@@ -9,6 +10,10 @@ from datetime import timedelta
 import pytest
 
 from adapters.discord.render import MENTION_AGAIN
+from adapters.discord.response_poster import InteractionPoster
+from adapters.discord.throttle import Leisure, Throttle
+from adapters.discord.unhurried import Unhurried
+from adapters.posting import Part, TooFast
 from core.model import Answer, Delivery, MessageRef, Progress, Status, TextDelta, Withdrawal
 from core.prompts import FAILED
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord
@@ -84,6 +89,29 @@ async def test_further_messages_go_through_the_channel_where_they_may(discord: O
     assert [str(message.id) for message in whole(discord)] == [message.id for message in delivery.messages]
     assert (len(discord.server.requests_to(POST)), len(discord.server.requests_to(FOLLOW_UP))) == (1, 0)
     assert [bool(message.custom_ids) for message in whole(discord)] == [False, True]
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_first_and_last_words_wait_for_no_draft_of_another_response(discord: OnDiscordByCommand) -> None:
+    """Where other responses have used up what may be drafted, only what is between them waits, until it is dropped."""
+    claim = await discord.commanded()
+    assert claim.address
+    assert claim.address.interaction
+    used_up, leisure, first = Throttle(1e-3), Leisure(), claim.message.id
+    await used_up.take()
+    speaking = InteractionPoster(discord.client, claim.address.interaction, first, is_private=False, drafts=used_up)
+    poster = Unhurried(speaking, leisure)
+
+    await poster.edit(first, Part("A"))
+    drafting = asyncio.create_task(poster.edit(first, Part("A robot")))
+    await asyncio.wait([drafting], timeout=0.01)
+    leisure.end()
+    await poster.edit(first, Part("A robot acts."))
+
+    with pytest.raises(TooFast):
+        await drafting
+    (response,) = whole(discord)
+    assert [edit.content for edit in response.edits] == ["A", "A robot acts."]
 
 
 @pytest.mark.promise("commands-outlive-tokens")
