@@ -7,7 +7,7 @@ PYTEST_ARGS ?=
 override ASK := $(value ASK)
 export ASK
 
-.PHONY: demo test check lint format lock clean bench
+.PHONY: demo test soak check lint format lock clean bench
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -16,6 +16,10 @@ demo: .venv/.run
 
 test: .venv/.dev
 	$(BIN)/pytest -n auto --dist loadscope $(PYTEST_ARGS)
+
+# Every page of the large corpora, where `test` reads every third.
+soak: .venv/.dev
+	FOOTNOTE_WHOLE=1 $(BIN)/pytest --no-cov -n auto tests/adapters/documents/test_rst.py tests/unit/test_chunking.py $(PYTEST_ARGS)
 
 check: lint test
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_")
-BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR"}
+BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR", "FOOTNOTE_RECORD", "FOOTNOTE_WHOLE"}
 """Names that the tests and benchmarks read, and nothing else does."""
 ALIKE = 0.85
 """How alike two names have to be, from 0 to 1, for one to be taken for a slip of the other."""

@@ -31,7 +31,7 @@ HOME = thread().home
 EVE = Person(id="{eve}: ", name="Eve")
 
 
-@pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
+@pytest.fixture(name="boxes", params=["memory", "redis", "cluster"])
 async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
     if request.param == "memory":
         inbox = MemoryInbox()

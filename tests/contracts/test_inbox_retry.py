@@ -33,7 +33,7 @@ from tests.inboxes import (
 )
 
 
-@pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
+@pytest.fixture(name="boxes", params=["memory", "redis", "cluster"])
 async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
     if request.param == "memory":
         inbox = MemoryInbox()

@@ -13,7 +13,7 @@ from tests.fakes.memo import MemoryMemo
 from tests.fixtures.redis import clean, place
 
 
-@pytest.fixture(name="memo", params=["memory", "redis", "sentinel", "cluster"])
+@pytest.fixture(name="memo", params=["memory", "redis", "cluster"])
 async def _memo(request: pytest.FixtureRequest) -> AsyncIterator[Memo]:
     """Give one implementation after the other."""
     if request.param == "memory":

@@ -18,7 +18,7 @@ HOME = thread().home
 ELSEWHERE = WorkspaceRef(platform="test", workspace="{other}: w")
 
 
-@pytest.fixture(name="votes", params=["memory", "redis", "sentinel", "cluster"])
+@pytest.fixture(name="votes", params=["memory", "redis", "cluster"])
 async def _votes(request: pytest.FixtureRequest) -> AsyncIterator[VoteStore]:
     """Give one implementation after the other."""
     if request.param == "memory":

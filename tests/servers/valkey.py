@@ -38,8 +38,7 @@ class Node:
             (folder / "sentinel.conf").write_text(sentinel)
             self._command += ["sentinel.conf", "--sentinel"]
         else:
-            # Less than "always" writes later, when the disk is busy: a crash then loses what was acknowledged.
-            options = {"save": "", "appendonly": "yes", "appendfsync": "always", **options}
+            options = {"save": "", "appendonly": "yes", "appendfsync": "everysec", **options}
         options |= {"port": str(self.port), "bind": "127.0.0.1", "dir": os.fspath(folder)}
         for name, value in options.items():
             self._command += [f"--{name.replace('_', '-')}", value]

@@ -82,7 +82,8 @@ class World:
 @contextlib.asynccontextmanager
 async def everything(folder: Path) -> AsyncGenerator[World]:
     """Run all services."""
-    with alone(folder) as redis:
+    # With less than "always", a crash while the disk is busy loses what was acknowledged.
+    with alone(folder, appendfsync="always") as redis:
         async with (
             ChatServer() as chat,
             CohereServer() as cohere,

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from core.chunking import Chunker, embedding_text
 from core.errors import InvalidInput
 from core.model import Document, Passage
+from tests.portion import portion
 
 CORPORA = {"course-physical-ai/lessons": 325, "docusaurus-textbook/docs": 44}
 
@@ -331,7 +332,7 @@ def test_real_pages_keep_the_rules(shared_data: Path, folder: str) -> None:
     """Every page of the real corpora is cut without loss, and within the limit of the embedded default."""
     documents = list(corpus(shared_data / folder))
 
-    for document in documents:
+    for document in portion(documents):
         passages = Chunker(240, count).chunk(document, content_hash="h")
         check_rules(document.text, passages)
         assert [p.text for p in passages if count(embedding_text(p)) > 240] == []

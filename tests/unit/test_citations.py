@@ -127,7 +127,7 @@ MARKDOWN = st.one_of(st.lists(PARTS, max_size=24).map("".join), st.text(max_size
 
 @pytest.mark.promise("streaming-is-exact")
 @given(text=MARKDOWN, cuts=st.lists(st.integers(0, 400), max_size=30))
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_streaming_shows_exactly_what_writing_at_once_shows(text: str, cuts: list[int]) -> None:
     """However the text is cut into pieces, the reader sees the same."""
     edges = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
@@ -139,7 +139,7 @@ def test_streaming_shows_exactly_what_writing_at_once_shows(text: str, cuts: lis
 
 @pytest.mark.promise("no-invented-links")
 @given(text=MARKDOWN)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_no_unknown_address_is_ever_a_link(text: str) -> None:
     """Whatever the model writes, a Markdown reader finds no link or picture that the index did not supply."""
     sources = make_sources()
