@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from discord import AutoShardedClient
 from discord.http import Route
 
-from adapters.discord.connection import connect
-from adapters.discord.surface import DiscordSurface
+from adapters.discord.answering.surface import DiscordSurface
+from adapters.discord.client.connection import connect
 from adapters.drafts import Pace
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.discord.reader import live, previews

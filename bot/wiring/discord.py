@@ -27,8 +27,8 @@ from core.sentences import Practices
 if TYPE_CHECKING:
     from discord import AutoShardedClient
 
-    from adapters.discord.connection import Patience
-    from adapters.discord.desk import Desk
+    from adapters.discord.client.connection import Patience
+    from adapters.discord.commands.desk import Desk
     from adapters.redis.inbox import RedisInbox
 
 PLATFORM = "discord"
@@ -48,7 +48,7 @@ class Discord:
     """What the settings say of Discord; the token is there."""
 
     def __init__(self, settings: Settings, observer: Observer) -> None:
-        from adapters.discord.throttle import Throttle
+        from adapters.discord.client.throttle import Throttle
 
         self._settings = settings
         self._observer = observer
@@ -58,7 +58,7 @@ class Discord:
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
-        from adapters.discord.connection import stay_connected
+        from adapters.discord.client.connection import stay_connected
 
         await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
 
@@ -67,7 +67,7 @@ class Discord:
         """Give what answers there; it has to log in first."""
         from discord import AutoShardedClient
 
-        from adapters.discord.surface import DiscordSurface
+        from adapters.discord.answering.surface import DiscordSurface
 
         async with self._client(AutoShardedClient) as client:
             surface = DiscordSurface(
@@ -79,12 +79,12 @@ class Discord:
             yield Speaker(surface, partial(self._log_in, client))
 
     async def _log_in(self, client: AutoShardedClient) -> None:
-        from adapters.discord.connection import log_in
+        from adapters.discord.client.connection import log_in
 
         await log_in(client, self._token, self._patience())
 
     def _patience(self) -> Patience:
-        from adapters.discord.connection import Patience
+        from adapters.discord.client.connection import Patience
 
         return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
 
@@ -95,14 +95,14 @@ class Discord:
     async def _look(self) -> str:
         from discord import AutoShardedClient
 
-        from adapters.discord.health import check
+        from adapters.discord.client.health import check
 
         return await check(self._client(AutoShardedClient), self._token)
 
     def _listener(self, stores: Stores, inbox: RedisInbox) -> AutoShardedClient:
-        from adapters.discord.desk import Desk
-        from adapters.discord.listener import Listener
-        from adapters.discord.ports import Ports
+        from adapters.discord.commands.desk import Desk
+        from adapters.discord.inbound.listener import Listener
+        from adapters.discord.inbound.ports import Ports
 
         now = partial(datetime.now, UTC)
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
@@ -133,7 +133,7 @@ class Discord:
 
     async def _set_up(self, desk: Desk, client: AutoShardedClient) -> None:
         """Bring the commands, and tell when the client is there."""
-        from adapters.discord.commands import install
+        from adapters.discord.commands.install import install
 
         async def on_shard_disconnect(shard_id: int) -> None:
             if client.is_ready() and not client.is_closed():  # before, the supervisor tells; after, it is meant
@@ -148,7 +148,7 @@ class Discord:
         self._observer(Connected(NAME, str(client.user)))
 
     def _client(self, kind: Any, **options: Any) -> Any:
-        from adapters.discord.connection import connect
+        from adapters.discord.client.connection import connect
 
         settings = self._settings
         return connect(

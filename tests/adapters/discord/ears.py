@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.discord.connection import connect
-from adapters.discord.listener import Listener
-from adapters.discord.ports import Ports
+from adapters.discord.client.connection import connect
+from adapters.discord.inbound.listener import Listener
+from adapters.discord.inbound.ports import Ports
 from core.errors import StoreUnavailable
 from core.model import Asked, Edited, MessageRef, Signal, Task
 from core.ports import Inbox

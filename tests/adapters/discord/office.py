@@ -10,9 +10,9 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
-from adapters.discord.commands import install
-from adapters.discord.connection import connect
-from adapters.discord.desk import Desk
+from adapters.discord.client.connection import connect
+from adapters.discord.commands.desk import Desk
+from adapters.discord.commands.install import install
 from core.errors import StoreUnavailable
 from core.forgetting import Forgetting
 from core.model import Citation, MessageRef, Signal, Task, Terms, ThreadRef, Turn, WorkspaceRef

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from adapters.discord.inbound import Place, Self
+from adapters.discord.inbound.event import Place, Self
 
 Json: TypeAlias = dict[str, Any]
 

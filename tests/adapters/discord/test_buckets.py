@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from discord import RateLimited
 
-from adapters.discord.buckets import LONGEST_WAIT, Bucket
-from adapters.discord.indicator import Indicator
-from adapters.discord.poster import ChannelPoster, translated
-from adapters.discord.throttle import Leisure, Throttle
+from adapters.discord.answering.indicator import Indicator
+from adapters.discord.client.buckets import LONGEST_WAIT, Bucket
+from adapters.discord.client.poster import ChannelPoster, translated
+from adapters.discord.client.throttle import Leisure, Throttle
 from adapters.posting import Part, TooFast
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.buttons import controls_view
-from adapters.discord.forms import MENU_NAME
+from adapters.discord.commands.forms import MENU_NAME
+from adapters.discord.rendering.buttons import controls_view
 from adapters.posting import Controls
 from core import sentences
 from core.model import Asked, Complaint, MessageRef, Person, Question, Retried, Stopped, Tally, Vote

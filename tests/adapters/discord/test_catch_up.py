@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.discord.catch_up import PAGE, PAGES
+from adapters.discord.inbound.catch_up import PAGE, PAGES
 from core.model import Edited
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import Box, answers, listening

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.inbound import Place, parse, unbundled
+from adapters.discord.inbound.event import Place, parse, unbundled
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef
 from tests.adapters.discord.payloads import (
     ADA,

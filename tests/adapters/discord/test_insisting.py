@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import pytest
 
-from adapters.discord.insisting import LONGEST_WAIT, WAITS, insisted
+from adapters.discord.client.insisting import LONGEST_WAIT, WAITS, insisted
 from adapters.posting import Gone, PostingFailed, Refused, TooFast, Unreachable
 
 AWAY = Unreachable("status 503")

@@ -9,7 +9,7 @@ from collections.abc import Collection
 import pytest
 from discord import AutoShardedClient
 
-from adapters.discord.context import RECALLED
+from adapters.discord.inbound.context import RECALLED
 from core.crowd import CANNOT_TAKE, Crowd
 from core.errors import StoreUnavailable
 from core.model import (

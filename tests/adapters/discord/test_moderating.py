@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.moderating import NAME
+from adapters.discord.commands.moderating import NAME
 from core import sentences
 from core.model import Complaint, Deed, Person, Vote
 from tests.adapters.discord.conftest import Place

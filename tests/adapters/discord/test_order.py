@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from adapters.discord.chores import Chores
-from adapters.discord.order import Order
+from adapters.discord.inbound.chores import Chores
+from adapters.discord.inbound.order import Order
 from adapters.posting import Refused
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.hints import sentence
+from adapters.discord.inbound.hints import sentence
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import Box, answers, listening
 from tests.fakes.memo import MemoryMemo

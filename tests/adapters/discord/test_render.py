@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from adapters.discord.markdown import PART_LIMIT, dialect, parts
-from adapters.discord.render import MENTION_TO_CONTINUE, render_answer, render_draft
+from adapters.discord.rendering.markdown import PART_LIMIT, dialect, parts
+from adapters.discord.rendering.render import MENTION_TO_CONTINUE, render_answer, render_draft
 from core.markdown import units
 from core.model import Answer, Citation, Status
 from tests.adapters.discord.reader import BLOCK, fences, labels, links, live, previews, words

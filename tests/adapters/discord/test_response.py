@@ -9,10 +9,10 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.discord.render import MENTION_AGAIN
-from adapters.discord.response_poster import InteractionPoster
-from adapters.discord.throttle import Leisure, Throttle
-from adapters.discord.unhurried import Unhurried
+from adapters.discord.answering.response_poster import InteractionPoster
+from adapters.discord.answering.unhurried import Unhurried
+from adapters.discord.client.throttle import Leisure, Throttle
+from adapters.discord.rendering.render import MENTION_AGAIN
 from adapters.posting import Part, TooFast
 from core.model import Answer, Delivery, MessageRef, Progress, Status, TextDelta, Withdrawal
 from core.prompts import FAILED

@@ -11,7 +11,7 @@ import discord
 import pytest
 from discord.http import Route, handle_message_parameters
 
-from adapters.discord.connection import Patience, reason_of, stay_connected
+from adapters.discord.client.connection import Patience, reason_of, stay_connected
 from core.errors import Misconfigured
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of, online

@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 from discord import RateLimited
 
-from adapters.discord.indicator import Indicator
-from adapters.discord.poster import meaning, translated
-from adapters.discord.render import MENTION_TO_CONTINUE
+from adapters.discord.answering.indicator import Indicator
+from adapters.discord.client.poster import meaning, translated
+from adapters.discord.rendering.render import MENTION_TO_CONTINUE
 from adapters.drafts import Pace
 from adapters.drawing import LATE, UPDATED
 from adapters.posting import PostingFailed, TooFast, Unreachable

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.discord.throttle import Leisure, Throttle
-from adapters.discord.unhurried import Unhurried
+from adapters.discord.answering.unhurried import Unhurried
+from adapters.discord.client.throttle import Leisure, Throttle
 from adapters.drafts import Draft, Timer
 from adapters.posting import Part, Posted, TooFast
 from tests.virtual_time import run

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.discord.withdrawing import UNTITLED
+from adapters.discord.answering.withdrawing import UNTITLED
 from core.model import Withdrawal
 from tests.on_discord import ASKED, OnDiscord, on_discord
 from tests.platforms import ANSWER, progress

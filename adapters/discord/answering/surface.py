@@ -1,0 +1,158 @@
+"""Discord as a surface: answers appear in a thread on the question, in place, or as the response to a command."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from adapters.discord.answering.indicator import Indicator
+from adapters.discord.answering.spots import Spot, Spots, is_first
+from adapters.discord.answering.unhurried import Unhurried, until_answered
+from adapters.discord.answering.withdrawing import has_replies, untitle
+from adapters.discord.client.poster import NO_PLACE, ChannelPoster, translated
+from adapters.discord.client.recalling import recalled
+from adapters.discord.client.throttle import Leisure
+from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
+from adapters.drafts import Draft, Pace
+from adapters.drawing import Pencil, draw, remark
+from adapters.noted import Noted
+from adapters.posting import Gone, Posted, PostingFailed, Refused, nonce
+from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
+from core.ports import Deliveries
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient
+
+RefusalListener: TypeAlias = Callable[[Claim], object]
+
+EMOJI = {Reaction.WARNING: "⚠️"}
+NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
+WORTH_A_THREAD = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
+
+
+def utc_now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+def unheard(claim: Claim) -> None:
+    """Take no note of a refusal."""
+
+
+class DiscordSurface:
+    """Draws answers by REST; it needs a client that is logged in, and none that is connected to the gateway."""
+
+    def __init__(
+        self,
+        client: AutoShardedClient,
+        *,
+        reads_all: bool = False,
+        pace: Pace | None = None,
+        now: Callable[[], datetime] = utc_now,
+        deliveries: Deliveries | None = None,
+        refused: RefusalListener = unheard,
+    ) -> None:
+        """With *reads_all* off, the first answer in a thread says how to go on.
+
+        What is posted is noted in *deliveries* at once; *refused* hears of claims whose answer may not be posted.
+        """
+        self._client = client
+        self._reads_all = reads_all
+        self._pace = pace or Pace()
+        self._now = now
+        self._deliveries = deliveries
+        self._refused = refused
+        self._spots = Spots(client, now=now)
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
+
+        An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if Discord
+        does not do its work.
+        """
+        spot = await self._spots.find(claim)
+        if spot is None:
+            async for _ in progress:
+                pass
+            return Delivery()
+        waiting, leisure = None if spot.shows_waiting else spot.channel, Leisure()
+        async with Indicator(self._client, waiting) as indicator:
+            note, known = partial(self._note, claim, spot), [message.id for message in claim.delivery.messages]
+            async with Noted(Unhurried(spot.poster, leisure), note, indicator.stop, noted=known) as noted:
+                return spot.delivery(claim, await self._drawn(claim, until_answered(progress, leisure), spot, noted))
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless somebody has said something below it."""
+        if await has_replies(withdrawal, self._spots):
+            return
+        for message in withdrawal.delivery.messages:
+            with suppress(Gone, Refused):
+                await ChannelPoster(self._spots.channel(message.thread.thread)).delete(message.id)
+        await untitle(withdrawal, self._client)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; one that is gone, or may not be marked, is left as it is."""
+        for place in _places_of(to):
+            message = self._spots.channel(place).get_partial_message(int(to.id))
+            try:
+                await translated(message.add_reaction(EMOJI[reaction]), gone=NO_PLACE | NO_MESSAGES_THERE)
+            except Gone:
+                continue
+            except PostingFailed:
+                return
+            return
+
+    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
+        """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
+        me = self._client.user.id if self._client.user else 0
+        return await recalled(self._spots.channel(thread.thread), me=me, limit=limit)
+
+    async def _drawn(
+        self, claim: Claim, progress: AsyncIterator[Progress], spot: Spot, noted: Noted
+    ) -> tuple[Posted, ...]:
+        """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        async with Draft(noted, nonces, posted=spot.posted, pace=self._pace) as draft:
+            try:
+                answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
+            except Refused:
+                self._refused(claim)
+                await self.react(claim.message, Reaction.WARNING)
+                return draft.standing
+        if draft.messages and spot.is_response:
+            await self._invite(claim, answer)
+        return draft.messages
+
+    def _pencil(self, claim: Claim, spot: Spot) -> Pencil:
+        """Say how messages look: those who did not see the question asked are shown it above the answer."""
+        is_public = claim.question.visibility == "thread"
+        head = quoted(claim.question.text) if spot.is_response and is_public else ""
+        hint = ""
+        if not self._reads_all and is_public and is_first(claim.message):
+            hint = MENTION_AGAIN if spot.is_response else MENTION_TO_CONTINUE
+        whole = partial(render_answer, head=head, hint=hint, remark=remark(claim, self._now()))
+        return Pencil(sketch=partial(render_draft, head=head), whole=whole)
+
+    async def _invite(self, claim: Claim, answer: Answer) -> None:
+        """Open a thread on the response, if there is to be one, for whoever wants to go on; it need not be allowed."""
+        message = claim.address.message if claim.address else None
+        if message is not None and answer.status in WORTH_A_THREAD:
+            with suppress(PostingFailed):
+                await self._spots.open_thread(message, claim.question.text)
+
+    async def _note(self, claim: Claim, spot: Spot, ids: Sequence[str]) -> None:
+        """Remember what was posted, for whoever has to go on after a crash."""
+        if self._deliveries is not None:
+            await self._deliveries.record(claim, spot.delivery(claim, tuple(Posted(name) for name in ids)))
+
+
+def _places_of(message: MessageRef) -> Sequence[str]:
+    """Give the channels that a message may stand in.
+
+    The one that a thread bears the id of stands above it, except in a forum, where it is the first inside.
+    """
+    thread = message.thread
+    return tuple(dict.fromkeys([thread.channel, thread.thread] if is_first(message) else [thread.thread]))

@@ -1,0 +1,65 @@
+"""Takes back what a deleted question left: whether others have gone on from the answer, and the thread's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from adapters.discord.client.poster import translated
+from adapters.posting import PostingFailed
+from core.model import MessageRef, Withdrawal
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient, Message
+
+    from adapters.discord.answering.spots import Spots
+
+LOOKED_AT = 20  # messages below an answer
+UNTITLED = "Question removed"
+
+
+async def has_replies(withdrawal: Withdrawal, spots: Spots) -> bool:
+    """Say whether others have written below the answer: in its thread, or in a channel as replies to it."""
+    messages = withdrawal.delivery.messages
+    if not messages:
+        return False
+    first = messages[0]
+    if _by_others(await _said_after(first, withdrawal.thread.thread, spots), withdrawal):
+        return True
+    place = first.thread.thread
+    said = await _said_after(first, place, spots) if place != withdrawal.thread.thread else ()
+    ids = {message.id for message in messages}
+    return any(
+        one.reference is not None and str(one.reference.message_id) in ids for one in _by_others(said, withdrawal)
+    )
+
+
+def _by_others(said: Sequence[Message], withdrawal: Withdrawal) -> Sequence[Message]:
+    """Leave out what the asker has said, who takes back the question."""
+    return [message for message in said if str(message.author.id) != withdrawal.asker_id]
+
+
+async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence[Message]:
+    """Give what people wrote after a message; nothing where the bot may not read, or where nothing is."""
+    from discord import Object
+
+    async def said() -> Sequence[Message]:
+        found = spots.channel(channel).history(limit=LOOKED_AT, after=Object(int(first.id)))
+        return [message async for message in found if not message.author.bot]
+
+    try:
+        return await translated(said())
+    except PostingFailed:
+        return ()
+
+
+async def untitle(withdrawal: Withdrawal, client: AutoShardedClient) -> None:
+    """Take the words of the question out of the name of the thread that we opened on it; it need not be allowed."""
+    thread = withdrawal.thread.thread
+    if withdrawal.message.id != thread or not withdrawal.delivery.messages:
+        return
+    with suppress(PostingFailed):
+        found = await translated(client.http.get_channel(int(thread)))
+        if client.user is not None and str(found.get("owner_id")) == str(client.user.id):
+            await translated(client.http.edit_channel(int(thread), name=UNTITLED, reason="The question was deleted"))

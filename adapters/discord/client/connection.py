@@ -1,0 +1,161 @@
+"""The way to Discord: clients with safe defaults, at the addresses that the settings name, kept connected."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from adapters.discord.client.throttle import Throttle
+from core.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient, Intents
+
+ClientT = TypeVar("ClientT", bound="AutoShardedClient")
+
+API = "https://discord.com/api/v10"
+GATEWAY = "wss://gateway.discord.gg/"
+MESSAGE_CONTENT_DENIED = (
+    "Discord does not let the bot read the content of messages. Switch on the Message Content Intent on the Bot page "
+    "of the application, or set Footnote to do without it."
+)
+TOKEN_REFUSED = "Discord does not accept the bot's token. Copy it again from the Bot page of the application."  # noqa: S105 - a sentence
+
+
+def intents(*, message_content: bool) -> Intents:
+    """Give what the bot asks to hear of: messages in servers and direct ones, and their text only if it is said so."""
+    from discord import Intents
+
+    return Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=message_content)
+
+
+def connect(
+    kind: Callable[..., ClientT],
+    *,
+    message_content: bool,
+    api_url: str | None = None,
+    gateway_url: str | None = None,
+    throttle: Throttle | None = None,
+    **options: Any,
+) -> ClientT:
+    """Make a client of this *kind*, a subclass of `AutoShardedClient`; it connects when it is started.
+
+    Nothing that it posts or edits notifies anybody unless the call says whom, and as many shards are started as Discord
+    recommends. The library keeps its two addresses for the whole process, so all clients of a process have the same.
+    All clients that speak for one bot share the *throttle*.
+    """
+    import yarl
+    from discord import AllowedMentions
+    from discord.gateway import DiscordWebSocket
+    from discord.http import Route
+
+    from adapters.discord.client.buckets import LONGEST_WAIT, throttle_requests
+
+    Route.BASE = (api_url or API).rstrip("/")
+    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway_url or GATEWAY)
+    safe: dict[str, Any] = {
+        "intents": intents(message_content=message_content),
+        "allowed_mentions": AllowedMentions.none(),
+        "max_ratelimit_timeout": LONGEST_WAIT,
+    }
+    client = kind(**{**safe, **options})
+    throttle_requests(client.http, throttle or Throttle())
+    return client
+
+
+def delays() -> Iterator[float]:
+    """Give the seconds to wait before each new try: up to a minute, then a minute each time."""
+    return chain((1.0, 2.0, 5.0, 10.0, 30.0), repeat(60.0))
+
+
+def unnoticed(attempt: int, reason: str) -> None:
+    """Take no note of a try that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How to go on after a try that failed: the waits in their order, how one waits, and who is told of it."""
+
+    waits: Callable[[], Iterator[float]] = delays
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    retrying: Callable[[int, str], None] = unnoticed
+
+
+PATIENCE = Patience()
+
+
+async def stay_connected(make: Callable[[], AutoShardedClient], token: str, patience: Patience = PATIENCE) -> None:
+    """Run a client until somebody closes it.
+
+    The library comes back by itself once it was connected, but gives up when it cannot log in or when the gateway
+    closes the connection for good; then a new client is made and tried. Raises `Misconfigured` where only the operator
+    can help: the token is refused, or the content of messages is.
+    """
+    attempt, waits = 0, patience.waits()
+    while True:
+        client = make()
+        try:
+            await client.start(token)
+        except Exception as error:  # noqa: BLE001 - the library leaks several families of exceptions
+            failure, reason = error, reason_of(error)
+        else:
+            return
+        finally:
+            if client.is_ready():
+                attempt, waits = 0, patience.waits()  # it was connected, so the next wait is a short one again
+            await client.close()
+        _raise_if_lasting(failure, reason)
+        attempt += 1
+        patience.retrying(attempt, reason or "")
+        await patience.sleep(next(waits))
+
+
+async def log_in(client: AutoShardedClient, token: str, patience: Patience = PATIENCE) -> None:
+    """Log a client in that is to speak only, as soon as Discord can be reached. Raises `Misconfigured` as above."""
+    attempt, waits = 0, patience.waits()
+    while True:
+        try:
+            await client.login(token)
+        except Exception as error:  # noqa: BLE001 - the library leaks several families of exceptions
+            failure, reason = error, reason_of(error)
+        else:
+            return
+        _raise_if_lasting(failure, reason)
+        attempt += 1
+        patience.retrying(attempt, reason or "")
+        await patience.sleep(next(waits))
+
+
+def _raise_if_lasting(error: Exception, reason: str | None) -> None:
+    """Raise what trying again does not help: what the operator has to change, and mistakes of ours."""
+    from discord import LoginFailure, PrivilegedIntentsRequired
+
+    if isinstance(error, LoginFailure):
+        raise Misconfigured(TOKEN_REFUSED) from error
+    if isinstance(error, PrivilegedIntentsRequired):
+        raise Misconfigured(MESSAGE_CONTENT_DENIED) from error
+    if reason is None:
+        raise error
+
+
+def reason_of(error: Exception) -> str | None:
+    """Say in a word or two what went wrong with the network or with Discord; None if it was neither."""
+    from aiohttp import ClientError
+    from discord import ConnectionClosed, GatewayNotFound, HTTPException, RateLimited
+
+    match error:
+        case HTTPException():
+            return f"HTTP {error.status}"
+        case ConnectionClosed():
+            return f"gateway closed with {error.code}"
+        case RateLimited():
+            return "rate limit"
+        case TimeoutError():
+            return "time-out"
+        case GatewayNotFound() | ClientError() | OSError():
+            return "no connection"
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""What people can do besides writing: commands, buttons and forms."""

@@ -1,0 +1,117 @@
+"""Answers interactions: first the acknowledgement that Discord wants within seconds, then one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from discord import AllowedMentions, InteractionResponseType
+from discord.http import Route
+from discord.ui import Modal
+
+from adapters.discord.client.insisting import insisted
+from adapters.discord.client.poster import translated
+from adapters.discord.commands.situation import Used
+from adapters.discord.rendering.markdown import PART_LIMIT
+from adapters.posting import PostingFailed, Unreachable
+from core.errors import InvalidInput, NotAllowed, StoreUnavailable
+from core.markdown import split
+from core.sentences import AWAY, BROKEN
+
+WARNING = "⚠️"
+SUPPRESS_EMBEDS = 1 << 2
+TRIES = 2  # within the three seconds that Discord waits
+
+
+async def deferred(used: Used, *, private: bool) -> str | None:
+    """Show that an answer is on its way, and give its message's id.
+
+    None if it is too late or was done before, as with interactions that come again: then nothing must follow.
+    """
+    is_lost = False
+    for _ in range(TRIES):
+        try:
+            receipt = await translated(used.response.defer(ephemeral=private, thinking=True))
+        except Unreachable:
+            is_lost = True
+        except PostingFailed:
+            return await _shown_before(used) if is_lost else None
+        else:
+            return str(receipt.message_id) if receipt and receipt.message_id else None
+    return None
+
+
+async def _shown_before(used: Used) -> str | None:
+    """Give the id after a first try that arrived although nobody heard so."""
+    try:
+        return str((await translated(used.original_response())).id)
+    except PostingFailed:
+        return None
+
+
+async def acknowledged(used: Used) -> bool:
+    """Take note of a button without a word; False if it is too late or was done before."""
+    try:
+        await translated(used.response.defer())
+    except PostingFailed:
+        return False
+    return True
+
+
+async def shown(used: Used, form: Modal) -> bool:
+    """Show a form; False if it is too late or was done before."""
+    form.stop()  # what is sent is read without it, and a client remembers forms as long as it lives
+    try:
+        await translated(used.response.send_modal(form))
+    except PostingFailed:
+        return False
+    return True
+
+
+async def tell(used: Used, text: str) -> None:
+    """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
+    first = split(text, PART_LIMIT)[0]
+    with suppress(PostingFailed):
+        await insisted(lambda: translated(_said(used, first)))
+
+
+async def _said(used: Used, text: str) -> None:
+    nobody = AllowedMentions.none()
+    if not used.response.is_done():
+        await used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+    elif used.response.type is InteractionResponseType.deferred_channel_message:
+        await _fill(used, text)
+    else:
+        await used.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+
+
+async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
+    """Acknowledge, do what was wanted, and say how it went, all of which one person sees."""
+    if await deferred(used, private=True):
+        await attempted(used, act)
+
+
+async def attempted(used: Used, act: Callable[[], Awaitable[str | None]]) -> None:
+    """Do what was wanted and say how it went, if there is anything to say.
+
+    What breaks is told without its reason, and raised for the log.
+    """
+    try:
+        sentence = await act()
+    except (InvalidInput, NotAllowed) as refused:
+        sentence = str(refused)
+    except StoreUnavailable:
+        sentence = f"{WARNING} {AWAY}"
+    except Exception:
+        await tell(used, BROKEN)
+        raise
+    if sentence:
+        await tell(used, sentence)
+
+
+async def _fill(used: Used, text: str) -> None:
+    """Put the text in the place of what was promised; the library's own way of it cannot suppress previews."""
+    path = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
+    route = Route("PATCH", path, webhook_id=used.application_id, webhook_token=used.token)
+    body: dict[str, object] = {"content": text, "flags": SUPPRESS_EMBEDS, "allowed_mentions": {"parse": []}}
+    await used.client.http.request(route, json=body)

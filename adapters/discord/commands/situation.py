@@ -1,0 +1,88 @@
+"""Reads where, by whom and under which rights something was pressed or used. Nothing here waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+import discord
+
+from adapters.discord.inbound.event import DIRECT_MESSAGES, PLATFORM, Place
+from core.model import Actor, Interaction, MessageRef, Person, ReplyAddress, Setting, ThreadRef, WorkspaceRef
+
+Used: TypeAlias = discord.Interaction[Any]
+
+DIRECT, UNKNOWN = 1, -1  # types of channels
+TOKEN_LIFE = timedelta(minutes=15) - timedelta(seconds=30)  # Discord's, less what a clock or a call may be late
+DIRECT_HOME = WorkspaceRef(platform=PLATFORM, workspace=DIRECT_MESSAGES)
+
+
+def place_of(used: Used) -> Place:
+    """Give the channel."""
+    channel_id, channel = str(used.channel_id), used.channel
+    if used.guild_id is None:
+        return Place(channel_id, DIRECT)
+    if isinstance(channel, discord.Thread):
+        return Place(channel_id, channel.type.value, str(channel.parent_id))
+    return Place(channel_id, channel.type.value if channel else UNKNOWN)
+
+
+def home_of(used: Used) -> WorkspaceRef:
+    """Give the server, or what stands for direct messages."""
+    return WorkspaceRef(platform=PLATFORM, workspace=str(used.guild_id or DIRECT_MESSAGES))
+
+
+def thread_of(used: Used) -> ThreadRef | None:
+    """Give the conversation that goes on here; a channel of a server holds many, and is none."""
+    place = place_of(used)
+    return None if place.setting is Setting.CHANNEL else _thread(used, place, place.id)
+
+
+def own_message(used: Used, message_id: str) -> MessageRef:
+    """Name the message that a question asked by a command stands for: in a channel, it begins its own thread."""
+    place = place_of(used)
+    thread_id = message_id if place.setting is Setting.CHANNEL else place.id
+    return MessageRef(thread=_thread(used, place, thread_id), id=message_id)
+
+
+def private_message(used: Used) -> MessageRef:
+    """Name what only one person sees: it is in no thread, and goes by the interaction's own id."""
+    return MessageRef(thread=_thread(used, place_of(used), str(used.id)), id=str(used.id))
+
+
+def pressed_message(used: Used, channel: str, thread: str, message: str) -> MessageRef:
+    """Name a question by the ids that a button bears; the server is the one where it was pressed."""
+    home = home_of(used)
+    ref = ThreadRef(platform=home.platform, workspace=home.workspace, channel=channel, thread=thread)
+    return MessageRef(thread=ref, id=message)
+
+
+def address_of(used: Used, message: MessageRef, *, opens_thread: bool = False) -> ReplyAddress:
+    """Say where the answer goes: in the interaction's name while that may be, afterwards in the bot's own."""
+    token = Interaction(id=str(used.id), token=used.token, expires_at=used.created_at + TOKEN_LIFE)
+    return ReplyAddress(thread=message.thread, message=message if opens_thread else None, interaction=token)
+
+
+def may_open_thread(used: Used) -> bool:
+    """Say whether a thread can be opened on a message here, and the bot may do so and write in it."""
+    place, mine = place_of(used), used.app_permissions
+    may = mine.view_channel and mine.create_public_threads and mine.send_messages_in_threads
+    return used.guild_id is not None and place.has_threads and may
+
+
+def person_of(used: Used) -> Person:
+    """Give who did it, under the name that others see here."""
+    return Person(id=str(used.user.id), name=used.user.display_name)
+
+
+def actor_of(used: Used) -> Actor:
+    """Give who did it with the right to moderate, as Discord has just said."""
+    may = used.guild_id is not None and used.permissions.manage_guild
+    return Actor(person=person_of(used), home=home_of(used), may_moderate=may)
+
+
+def _thread(used: Used, place: Place, thread_id: str) -> ThreadRef:
+    home = home_of(used)
+    return ThreadRef(
+        platform=home.platform, workspace=home.workspace, channel=place.parent_id or place.id, thread=thread_id
+    )

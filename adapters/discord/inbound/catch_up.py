@@ -1,0 +1,85 @@
+"""Reads what was said while the bot was away, and hears it late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from discord import StageChannel, TextChannel, Thread, VoiceChannel
+from discord.utils import time_snowflake
+
+from adapters.discord.client.poster import translated
+from adapters.discord.inbound.permissions import reads
+from adapters.posting import PostingFailed
+
+if TYPE_CHECKING:
+    from discord import Guild
+    from discord.http import HTTPClient
+
+    from adapters.discord.inbound.event import Json
+
+Place: TypeAlias = TextChannel | VoiceChannel | StageChannel | Thread
+Hear: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[object]]
+
+LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
+AT_ONCE = 3  # places that are read at a time
+PAGE = 100  # messages: as many as Discord gives
+PAGES = 3  # of one place
+
+
+class CatchUp:
+    """Hears what was missed in a guild; the inbox knows what was heard before, so nothing is answered twice."""
+
+    def __init__(self, http: HTTPClient, hear: Hear, *, now: Callable[[], datetime]) -> None:
+        self._http = http
+        self._hear = hear
+        self._now = now
+        self._seats = asyncio.Semaphore(AT_ONCE)
+        self._running: set[int] = set()
+        self._again: set[int] = set()
+
+    async def run(self, guild: Guild) -> None:
+        """Read every place where something was said lately; called while it runs, it runs once more at the end."""
+        if guild.id in self._running:
+            self._again.add(guild.id)
+            return
+        self._running.add(guild.id)
+        try:
+            await self._read(guild)
+            while guild.id in self._again:
+                self._again.discard(guild.id)
+                await self._read(guild)
+        finally:
+            self._running.discard(guild.id)
+            self._again.discard(guild.id)
+
+    async def _read(self, guild: Guild) -> None:
+        since = time_snowflake(self._now() - LATEST)
+        await asyncio.gather(*(self._read_place(place, since) for place in _busy_places(guild, since)))
+
+    async def _read_place(self, place: Place, since: int) -> None:
+        async with self._seats:
+            with suppress(PostingFailed):
+                async for message in self._said(place, since):
+                    missed = {**message, "guild_id": str(place.guild.id)}  # which only events have
+                    event = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
+                    await self._hear({"t": event, "d": missed})
+
+    async def _said(self, place: Place, since: int) -> AsyncGenerator[Json]:
+        """Give the messages after a moment, oldest first."""
+        for _ in range(PAGES):
+            found = cast("list[Json]", await translated(self._http.logs_from(place.id, PAGE, after=since)))
+            for message in reversed(found):
+                yield message
+            if len(found) < PAGE:
+                return
+            since = int(found[0]["id"])
+
+
+def _busy_places(guild: Guild, since: int) -> Iterator[Place]:
+    """Give the places where something was said after a moment and that the bot may read; nothing is asked for that."""
+    places = (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads)
+    return (place for place in places if (place.last_message_id or 0) > since and reads(place))

@@ -1,0 +1,1 @@
+"""How answers look: the Markdown that Discord draws, sources and buttons."""
