@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST_ARGS ?=
+# One more than there are processors, since tests also wait for other processes.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)) + 1)')
 
 # The question is data: taken as it is written, it is expanded neither here nor by the shell.
 override ASK := $(value ASK)
@@ -15,7 +17,7 @@ demo: .venv/.run
 	@if [ -n "$$ASK" ]; then $(BIN)/footnote ask -- "$$ASK"; else $(BIN)/footnote chat; fi
 
 test: .venv/.dev
-	$(BIN)/pytest -n auto --dist loadscope $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Every page of the large corpora, where `test` reads every third.
 soak: .venv/.dev

@@ -14,6 +14,23 @@ pytest_plugins = ["tests.fixtures.commands", "tests.fixtures.redis"]
 SETTINGS = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 LOCAL = ("127.0.0.1", "::1", "localhost")
+LONG = (
+    "test_textbook",
+    "test_rst",
+    "test_ask",
+    "test_ingest",
+    "test_chunking",
+    "test_services",
+    "test_chat",
+    "test_run",
+)
+"""Modules that begin first, so that none of them is what everything waits for at the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long modules in front; within both halves the order stays random."""
+    items.sort(key=lambda item: item.path.stem not in LONG)
 
 
 @pytest.fixture(autouse=True)
