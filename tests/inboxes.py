@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+import pytest
+
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.ledger import Ledger
@@ -30,7 +32,8 @@ from core.model import (
 )
 from core.ports import Deliveries, Inbox, PersonalData
 from tests.builders import question, thread
-from tests.fixtures.redis import clean
+from tests.fakes.inbox import MemoryInbox
+from tests.fixtures.redis import clean, place
 
 SECRET = "a secret that is long enough for a test"
 PATIENCE = 5.0
@@ -64,6 +67,17 @@ async def redis_boxes(url: str) -> AsyncGenerator[Boxes]:
             yield Boxes(here, there)
         for each in blocking:
             await each.aclose()
+
+
+@asynccontextmanager
+async def open_boxes(request: pytest.FixtureRequest) -> AsyncGenerator[Boxes]:
+    """Open the inbox of the form that a fixture was asked for, in memory or on servers."""
+    if request.param == "memory":
+        inbox = MemoryInbox()
+        yield Boxes(inbox, inbox)
+        return
+    async with redis_boxes(place(request.param, request).url) as boxes:
+        yield boxes
 
 
 def asked(id: str = "m1", *, in_thread: str = "1", revision: int = 0) -> Asked:  # noqa: A002 - the field's name

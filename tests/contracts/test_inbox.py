@@ -19,8 +19,6 @@ from core.model import (
     Withdrawal,
 )
 from tests.builders import question, thread
-from tests.fakes.inbox import MemoryInbox
-from tests.fixtures.redis import place
 from tests.inboxes import (
     POSTED,
     Box,
@@ -32,7 +30,7 @@ from tests.inboxes import (
     fail,
     heard,
     is_empty,
-    redis_boxes,
+    open_boxes,
     stopped,
     taken,
 )
@@ -40,17 +38,8 @@ from tests.inboxes import (
 
 @pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
 async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    if request.param == "memory":
-        inbox = MemoryInbox()
-        yield Boxes(inbox, inbox)
-        return
-    async with redis_boxes(place(request.param, request).url) as boxes:
+    async with open_boxes(request) as boxes:
         yield boxes
-
-
-@pytest.fixture(name="inbox")
-def _inbox(boxes: Boxes) -> Box:
-    return boxes.here
 
 
 async def test_a_question_comes_out_as_it_went_in(inbox: Box) -> None:

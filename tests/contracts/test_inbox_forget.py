@@ -8,8 +8,6 @@ import pytest
 
 from core.model import Claim, Delivery, Interruption, MessageRef, Person, Withdrawal
 from tests.builders import thread
-from tests.fakes.inbox import MemoryInbox
-from tests.fixtures.redis import place
 from tests.inboxes import (
     POSTED,
     Box,
@@ -22,7 +20,7 @@ from tests.inboxes import (
     fall_short,
     heard,
     is_empty,
-    redis_boxes,
+    open_boxes,
     retried,
     taken,
 )
@@ -33,17 +31,8 @@ EVE = Person(id="{eve}: ", name="Eve")
 
 @pytest.fixture(name="boxes", params=["memory", "redis", "cluster"])
 async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    if request.param == "memory":
-        inbox = MemoryInbox()
-        yield Boxes(inbox, inbox)
-        return
-    async with redis_boxes(place(request.param, request).url) as boxes:
+    async with open_boxes(request) as boxes:
         yield boxes
-
-
-@pytest.fixture(name="inbox")
-def _inbox(boxes: Boxes) -> Box:
-    return boxes.here
 
 
 def by_eve(signal: Signals) -> Signals:

@@ -11,8 +11,6 @@ import pytest
 
 from core.model import Asked, Claim, Interaction, Interruption, ReplyAddress, Withdrawal
 from tests.builders import question, thread
-from tests.fakes.inbox import MemoryInbox
-from tests.fixtures.redis import place
 from tests.inboxes import (
     POSTED,
     Box,
@@ -25,8 +23,8 @@ from tests.inboxes import (
     fall_short,
     heard,
     is_empty,
+    open_boxes,
     quoting,
-    redis_boxes,
     retried,
     stopped,
     taken,
@@ -35,17 +33,8 @@ from tests.inboxes import (
 
 @pytest.fixture(name="boxes", params=["memory", "redis", "cluster"])
 async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
-    if request.param == "memory":
-        inbox = MemoryInbox()
-        yield Boxes(inbox, inbox)
-        return
-    async with redis_boxes(place(request.param, request).url) as boxes:
+    async with open_boxes(request) as boxes:
         yield boxes
-
-
-@pytest.fixture(name="inbox")
-def _inbox(boxes: Boxes) -> Box:
-    return boxes.here
 
 
 @pytest.mark.promise("retry")
