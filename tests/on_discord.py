@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from discord import AutoShardedClient
 from discord.http import Route
 
+from adapters.chat.drafts import Pace
 from adapters.discord.answering.surface import DiscordSurface
 from adapters.discord.client.connection import connect
-from adapters.drafts import Pace
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.discord.reader import live, previews
 from tests.platforms import Notes, Trouble

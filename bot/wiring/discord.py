@@ -27,8 +27,8 @@ from core.sentences import Practices
 if TYPE_CHECKING:
     from discord import AutoShardedClient
 
+    from adapters.chat.desk import Desk
     from adapters.discord.client.connection import Patience
-    from adapters.discord.commands.desk import Desk
     from adapters.redis.inbox import RedisInbox
 
 PLATFORM = "discord"
@@ -100,7 +100,7 @@ class Discord:
         return await check(self._client(AutoShardedClient), self._token)
 
     def _listener(self, stores: Stores, inbox: RedisInbox) -> AutoShardedClient:
-        from adapters.discord.commands.desk import Desk
+        from adapters.chat.desk import Desk
         from adapters.discord.inbound.listener import Listener
         from adapters.discord.inbound.ports import Ports
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from adapters.chat.posting import Controls
 from adapters.openai import OpenAIChat
-from adapters.posting import Controls
 from adapters.redis.connection import connect
 from bot.app import Bot
 from bot.roles import Role

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.posting import Controls
+from adapters.chat.posting import Controls
 from core import sentences
 from core.prompts import FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from tests.builders import hit

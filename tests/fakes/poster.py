@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from adapters.posting import Controls, Gone, Part, Posted, PostingFailed, Unreachable
+from adapters.chat.posting import Controls, Gone, Part, Posted, PostingFailed, Unreachable
 
 DELETED = "deleted"
 

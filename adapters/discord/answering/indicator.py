@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from adapters.chat.posting import PostingFailed, TooFast
 from adapters.discord.client.poster import translated
 from adapters.discord.client.throttle import Leisure
-from adapters.posting import PostingFailed, TooFast
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from adapters.chat.posting import Part, Posted, Poster, Refused
 from adapters.discord.client.poster import translated, without_buttons
 from adapters.discord.client.throttle import Leisure, Throttle
-from adapters.posting import Part, Posted, Poster, Refused
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient

@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from adapters.chat.posting import Posted, Poster, Refused, TooFast
 from adapters.discord.answering.response_poster import DRAFTS_PER_SECOND, InteractionPoster, ResponsePoster
 from adapters.discord.answering.thread_name import thread_name
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Throttle
 from adapters.discord.rendering.buttons import controls_view
-from adapters.posting import Posted, Poster, Refused, TooFast
 from core.model import Claim, Delivery, Interaction, MessageRef, Question
 
 if TYPE_CHECKING:

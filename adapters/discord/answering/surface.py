@@ -8,6 +8,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from adapters.chat.drafts import Draft, Pace
+from adapters.chat.drawing import Pencil, draw, remark
+from adapters.chat.noted import Noted
+from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, nonce
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.answering.spots import Spot, Spots, is_first
 from adapters.discord.answering.unhurried import Unhurried, until_answered
@@ -16,10 +20,6 @@ from adapters.discord.client.poster import NO_PLACE, ChannelPoster, translated
 from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
 from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
-from adapters.drafts import Draft, Pace
-from adapters.drawing import Pencil, draw, remark
-from adapters.noted import Noted
-from adapters.posting import Gone, Posted, PostingFailed, Refused, nonce
 from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
 from core.ports import Deliveries
 
@@ -133,8 +133,11 @@ class DiscordSurface:
         hint = ""
         if not self._reads_all and is_public and is_first(claim.message):
             hint = MENTION_AGAIN if spot.is_response else MENTION_TO_CONTINUE
-        whole = partial(render_answer, head=head, hint=hint, remark=remark(claim, self._now()))
-        return Pencil(sketch=partial(render_draft, head=head), whole=whole)
+        said = remark(claim, self._now())
+        return Pencil(
+            sketch=lambda text: _parts(render_draft(text, head=head)),
+            whole=lambda answer: _parts(render_answer(answer, head=head, hint=hint, remark=said)),
+        )
 
     async def _invite(self, claim: Claim, answer: Answer) -> None:
         """Open a thread on the response, if there is to be one, for whoever wants to go on; it need not be allowed."""
@@ -147,6 +150,10 @@ class DiscordSurface:
         """Remember what was posted, for whoever has to go on after a crash."""
         if self._deliveries is not None:
             await self._deliveries.record(claim, spot.delivery(claim, tuple(Posted(name) for name in ids)))
+
+
+def _parts(texts: Sequence[str]) -> Sequence[Part]:
+    return [Part(text) for text in texts]
 
 
 def _places_of(message: MessageRef) -> Sequence[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from adapters.chat.posting import Part, Posted, Poster
 from adapters.discord.client.throttle import Leisure
-from adapters.posting import Part, Posted, Poster
 from core.model import Answer, Progress
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
-from adapters.posting import PostingFailed
 from core.model import MessageRef, Withdrawal
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from types import TracebackType
 from discord import RateLimited
 from discord.http import HTTPClient, Ratelimit
 
+from adapters.chat.posting import TooFast
 from adapters.discord.client.throttle import Leisure, Throttle
-from adapters.posting import TooFast
 
 LONGEST_WAIT = 30.0  # seconds: what would have to wait longer fails, as soon as that is known
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from adapters.posting import Controls, Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable
+from adapters.chat.posting import Controls, Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable
 
 if TYPE_CHECKING:
     from discord import DMChannel, Message, PartialMessageable, TextChannel, Thread, VoiceChannel

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias
 
-from adapters.posting import TooFast
+from adapters.chat.posting import TooFast
 
 Future: TypeAlias = asyncio.Future[bool]
 """Whether a request may be made; it is not to be made any more where that is False."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from adapters.discord.commands.desk import Desk
+from adapters.chat.desk import Desk
 from adapters.discord.commands.replying import WARNING, attempted, deferred, tell
 from adapters.discord.commands.situation import (
     Used,

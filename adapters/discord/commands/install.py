@@ -21,9 +21,10 @@ from discord.app_commands import (
     describe,
 )
 
+from adapters.chat.desk import Desk
+from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.asking import ask
-from adapters.discord.commands.desk import Desk
 from adapters.discord.commands.forms import MENU_NAME, selection_form
 from adapters.discord.commands.moderating import admin_group
 from adapters.discord.commands.presses import button_of, take_form
@@ -31,7 +32,6 @@ from adapters.discord.commands.replying import privately, shown, tell
 from adapters.discord.commands.situation import DIRECT_HOME, Used, actor_of, home_of, thread_of
 from adapters.discord.inbound.wording import Wording
 from adapters.discord.rendering.sources_list import sources
-from adapters.posting import PostingFailed
 from core import sentences
 from core.errors import StoreUnavailable
 from core.model import QUESTION_LIMIT

@@ -11,8 +11,8 @@ from discord import ForumChannel, Permissions, User
 from discord.app_commands import AppCommandContext, Command, Group, describe
 from discord.utils import format_dt
 
+from adapters.chat.desk import Desk
 from adapters.discord.client.invitation import needed
-from adapters.discord.commands.desk import Desk
 from adapters.discord.commands.replying import privately
 from adapters.discord.commands.situation import Used, actor_of, home_of, thread_of
 from adapters.discord.inbound.permissions import NAMES

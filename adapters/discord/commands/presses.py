@@ -9,8 +9,8 @@ from typing import Any, Self
 from discord import Interaction, InteractionType
 from discord.ui import Button, DynamicItem, Item, View
 
+from adapters.chat.desk import Desk
 from adapters.discord.commands.asking import ask
-from adapters.discord.commands.desk import Desk
 from adapters.discord.commands.forms import REASONS_FORM, SELECTION_FORM, complaints_in, reasons_form, selection_in
 from adapters.discord.commands.replying import acknowledged, attempted, privately, shown, tell
 from adapters.discord.commands.situation import Used, home_of, person_of, pressed_message

@@ -9,11 +9,11 @@ from discord import AllowedMentions, InteractionResponseType
 from discord.http import Route
 from discord.ui import Modal
 
-from adapters.discord.client.insisting import insisted
+from adapters.chat.insisting import insisted
+from adapters.chat.posting import PostingFailed, Unreachable
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.situation import Used
 from adapters.discord.rendering.markdown import PART_LIMIT
-from adapters.posting import PostingFailed, Unreachable
 from core.errors import InvalidInput, NotAllowed, StoreUnavailable
 from core.markdown import split
 from core.sentences import AWAY, BROKEN

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from discord import StageChannel, TextChannel, Thread, VoiceChannel
 from discord.utils import time_snowflake
 
+from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.permissions import reads
-from adapters.posting import PostingFailed
 
 if TYPE_CHECKING:
     from discord import Guild

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from adapters.chat.owed import Owed
 from adapters.discord.inbound.catch_up import LATEST
 from adapters.discord.inbound.context import Context
 from adapters.discord.inbound.event import Json, Self, parse
-from adapters.discord.inbound.owed import Owed
 from adapters.discord.inbound.remarks import Remarks
 from adapters.discord.inbound.scene import Scene, guild_of, scene_of
 from core.crowd import CANNOT_TAKE
@@ -21,7 +21,7 @@ from core.routing import Action, Decision, Reason, Standing, route, signal
 if TYPE_CHECKING:
     from discord import AutoShardedClient
 
-    from adapters.discord.inbound.chores import Chores
+    from adapters.chat.chores import Chores
     from adapters.discord.inbound.ports import Ports
 
 

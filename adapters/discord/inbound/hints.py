@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from discord import AutoShardedClient, Object, TextChannel
 
-from adapters.discord.client.insisting import insisted
+from adapters.chat.insisting import insisted
+from adapters.chat.posting import Part, TooFast, Unreachable
 from adapters.discord.client.poster import ChannelPoster, translated
-from adapters.posting import Part, TooFast, Unreachable
 
 if TYPE_CHECKING:
     from discord import Guild

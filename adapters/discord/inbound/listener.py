@@ -11,11 +11,11 @@ from typing import Any
 from discord import AutoShardedClient, Guild, MemberCacheFlags
 from discord.abc import GuildChannel
 
+from adapters.chat.chores import Chores
+from adapters.chat.order import Order
 from adapters.discord.inbound.catch_up import CatchUp
-from adapters.discord.inbound.chores import Chores
 from adapters.discord.inbound.event import PLATFORM, Json, unbundled
 from adapters.discord.inbound.hearing import Hearing
-from adapters.discord.inbound.order import Order
 from adapters.discord.inbound.ports import Ports
 from adapters.discord.inbound.scene import known_channel
 from core.errors import StoreUnavailable

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.discord.client.insisting import insisted
+from adapters.chat.insisting import insisted
+from adapters.chat.posting import Part, nonce
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.inbound.hints import Hints
-from adapters.posting import Part, nonce
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
 
-    from adapters.discord.inbound.chores import Chores
+    from adapters.chat.chores import Chores
     from adapters.discord.inbound.ports import Ports
     from adapters.discord.inbound.scene import Scene
     from core.model import Inbound

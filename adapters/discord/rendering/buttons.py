@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.posting import Controls
+from adapters.chat.posting import Controls
 from core.model import MessageRef, Question
 from core.run import answer_id
 

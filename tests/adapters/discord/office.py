@@ -10,8 +10,8 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
+from adapters.chat.desk import Desk
 from adapters.discord.client.connection import connect
-from adapters.discord.commands.desk import Desk
 from adapters.discord.commands.install import install
 from core.errors import StoreUnavailable
 from core.forgetting import Forgetting

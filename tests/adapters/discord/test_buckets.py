@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from discord import RateLimited
 
+from adapters.chat.posting import Part, TooFast
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.buckets import LONGEST_WAIT, Bucket
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Leisure, Throttle
-from adapters.posting import Part, TooFast
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.virtual_time import run

@@ -9,11 +9,11 @@ from datetime import timedelta
 
 import pytest
 
+from adapters.chat.posting import Part, TooFast
 from adapters.discord.answering.response_poster import InteractionPoster
 from adapters.discord.answering.unhurried import Unhurried
 from adapters.discord.client.throttle import Leisure, Throttle
 from adapters.discord.rendering.render import MENTION_AGAIN
-from adapters.posting import Part, TooFast
 from core.model import Answer, Delivery, MessageRef, Progress, Status, TextDelta, Withdrawal
 from core.prompts import FAILED
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord

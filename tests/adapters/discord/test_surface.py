@@ -10,12 +10,12 @@ from datetime import timedelta
 import pytest
 from discord import RateLimited
 
+from adapters.chat.drafts import Pace
+from adapters.chat.drawing import LATE, UPDATED
+from adapters.chat.posting import PostingFailed, TooFast, Unreachable
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.poster import meaning, translated
 from adapters.discord.rendering.render import MENTION_TO_CONTINUE
-from adapters.drafts import Pace
-from adapters.drawing import LATE, UPDATED
-from adapters.posting import PostingFailed, TooFast, Unreachable
 from core.model import (
     Answer,
     Claim,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.chat.drafts import Draft, Timer
+from adapters.chat.posting import Part, Posted, TooFast
 from adapters.discord.answering.unhurried import Unhurried
 from adapters.discord.client.throttle import Leisure, Throttle
-from adapters.drafts import Draft, Timer
-from adapters.posting import Part, Posted, TooFast
 from tests.virtual_time import run
 
 DISCORD = 50  # requests in a second

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from adapters.posting import PostingFailed
+from adapters.chat.posting import PostingFailed
 from core.errors import StoreUnavailable
 
 

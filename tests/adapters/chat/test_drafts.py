@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.drafts import BLANK, Draft, Pace, Snapshot, Timer
-from adapters.drawing import Pencil, draw
-from adapters.posting import Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
+from adapters.chat.drafts import BLANK, Draft, Pace, Snapshot, Timer
+from adapters.chat.drawing import Pencil, draw
+from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
 from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
 from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
 
 QUESTION = MessageRef(thread=thread(), id="m1")
-PENCIL = Pencil(sketch=lambda text: [text], whole=lambda whole: [f"{whole.text} End."])
+PENCIL = Pencil(sketch=lambda text: [Part(text)], whole=lambda whole: [Part(f"{whole.text} End.")])
 
 
 def draft(platform: Thread, *posted: Posted) -> Draft:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from adapters.discord.inbound.chores import Chores
-from adapters.discord.inbound.order import Order
-from adapters.posting import Refused
+from adapters.chat.chores import Chores
+from adapters.chat.order import Order
+from adapters.chat.posting import Refused
 
 
 async def test_turns_of_one_kind_keep_the_order_in_which_they_were_asked_for() -> None:

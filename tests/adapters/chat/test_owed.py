@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from adapters.discord.inbound.chores import Chores
-from adapters.discord.inbound.owed import FIRST_WAIT, LONGEST_WAIT, Owed
+from adapters.chat.chores import Chores
+from adapters.chat.owed import FIRST_WAIT, LONGEST_WAIT, Owed
 from core.errors import StoreUnavailable
 
 

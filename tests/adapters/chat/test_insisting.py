@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import pytest
 
-from adapters.discord.client.insisting import LONGEST_WAIT, WAITS, insisted
-from adapters.posting import Gone, PostingFailed, Refused, TooFast, Unreachable
+from adapters.chat.insisting import LONGEST_WAIT, WAITS, insisted
+from adapters.chat.posting import Gone, PostingFailed, Refused, TooFast, Unreachable
 
 AWAY = Unreachable("status 503")
 

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from adapters.posting import TooFast, Unreachable
+from adapters.chat.posting import TooFast, Unreachable
 
 Result = TypeVar("Result")
 
-WAITS = (0.5, 2.0)  # seconds before the second and the last try, so that all are within the three that Discord waits
+WAITS = (0.5, 2.0)  # seconds before the second and the last try, so that all are within the three that platforms wait
 LONGEST_WAIT = 30.0  # seconds; who is asked for more says it too late for anybody to read
 
 

@@ -1,4 +1,4 @@
-"""Shows an answer while it is written: posts once, then edits at a bounded pace; what surfaces share, free of vendors.
+"""Shows an answer while it is written: posts once, then edits at a bounded pace.
 
 Whoever writes the answer calls `show` with each snapshot and never waits. One editor task posts and edits: the newest
 snapshot wins. `finish` brings the last one, and returns when the platform has confirmed it.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
-from adapters.posting import Controls, Gone, Part, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
+from adapters.chat.posting import Controls, Gone, Part, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeAlias
 
-from adapters.discord.inbound.chores import Chores
+from adapters.chat.chores import Chores
 from core.errors import StoreUnavailable
 
 Work: TypeAlias = Callable[[], Awaitable[object]]

@@ -1,13 +1,13 @@
-"""Draws the progress of an answer into a draft; what surfaces share, free of vendors."""
+"""Draws the progress of an answer into a draft."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from adapters.drafts import Draft
-from adapters.posting import Controls, Part
+from adapters.chat.drafts import Draft
+from adapters.chat.posting import Controls, Part
 from core.model import Answer, Claim, Progress, Question, Restarted, Status, TextDelta
 
 UPDATED = "Updated after the question was edited."
@@ -21,8 +21,8 @@ _JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 class Pencil:
     """How a platform draws: *sketch* turns text that is being written into messages, *whole* an answer."""
 
-    sketch: Callable[[str], Sequence[str]]
-    whole: Callable[[Answer], Sequence[str]]
+    sketch: Callable[[str], Sequence[Part]]
+    whole: Callable[[Answer], Sequence[Part]]
 
 
 async def draw(progress: AsyncIterator[Progress], draft: Draft, pencil: Pencil, question: Question) -> Answer:
@@ -65,7 +65,6 @@ def _sketched(pencil: Pencil, text: str) -> Callable[[], Sequence[Part]]:
     return lambda: _controlled(pencil.sketch(text), Controls.STOP)
 
 
-def _controlled(texts: Sequence[str], last: Controls) -> Sequence[Part]:
+def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:
     """Let the last message bear the controls, and no other one."""
-    parts = [Part(text) for text in texts]
-    return [*parts[:-1], *(Part(part.text, last) for part in parts[-1:])]
+    return [*parts[:-1], *(replace(part, controls=last) for part in parts[-1:])]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from adapters.posting import Part, Posted, Poster
+from adapters.chat.posting import Part, Posted, Poster
 from core.errors import StoreUnavailable
 
 Note: TypeAlias = Callable[[Sequence[str]], Awaitable[object]]

@@ -19,7 +19,7 @@ def unnoticed(reason: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Everything behind what people can do besides writing; `unregistered` hears why Discord took no new commands."""
+    """What people can use besides writing; `unregistered` hears why a platform took no new commands."""
 
     inbox: Inbox
     self_help: SelfHelp

@@ -1,4 +1,4 @@
-"""What a platform does with the messages of an answer; what surfaces share, free of vendors."""
+"""What a platform does with the messages of an answer."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ class Controls(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A message of an answer as it should be."""
+    """A message of an answer as it should be; `below` is small print that stands apart from the text."""
 
     text: str
     controls: Controls = Controls.NONE
+    below: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What chat platforms share, free of vendors."""
