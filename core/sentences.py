@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.model import Complaint, Deed, Policy, Tally
+from core.model import Complaint, Deed, Outline, Policy, Tally
 
 BUSY = "I can't take questions right now. Please try again in a moment."
 AWAY = "I can't reach what I keep right now. Please try again in a moment."
@@ -22,6 +22,10 @@ OVER = "There is nothing to stop any more."
 NOT_RETRIED = "I can't try this one again. Please ask the question anew."
 UNCONFIRMED = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
 NOBODY_NAMED = "Please name the person."
+LOOKING = "I'm looking for an answer, which only you will see."
+ONLY_YOU = "I can't write in this channel, so only you will see the answer."
+UNCOUNTED = "I can't look into the documents right now."
+SHOWN_SOURCES = 20
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
@@ -31,16 +35,36 @@ COMPLAINTS = {
     Complaint.OFF_TOPIC: "It answers another question",
 }
 
-HELP = """\
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What people write or choose on a platform; these are the words where each command has a name of its own."""
+
+    ask: str = "/ask"
+    privately: str = "private"
+    menu: str = "in a message's menu under Apps"
+    sources: str = "**/sources**"
+    forget: str = "**/forget**"
+    privacy: str = "**/privacy**"
+    more: str = ""
+
+
+def help_text(forms: Forms) -> str:
+    """Say what the bot can do, and how."""
+    more = f"\n{forms.more}" if forms.more else ""
+    return f"""\
 I answer questions from this community's documents, with a numbered footnote behind every statement.
 
-**Mention me** with your question, or use **/ask**; with `private`, only you see the answer.
+**Mention me** with your question, or use **{forms.ask}**; with `{forms.privately}`, only you see the answer.
 **Go on** in the thread of the answer: I remember what was said there.
-**Answer from this message**, in a message's menu under Apps, answers from that message alone.
-**/sources** lists where the last answer came from. **Stop**, **Retry** and the votes are below an answer.
-**/forget** removes this thread, or everything about you. **/privacy** says what I keep.
+**Answer from this message**, {forms.menu}, answers from that message alone.
+{forms.sources} lists where the last answer came from. **Stop**, **Retry** and the votes are below an answer.
+{forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{more}
 
 Edit your question, and I answer the new words. Delete it, and the answer goes too."""
+
+
+HELP = help_text(Forms())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +76,7 @@ class Practices:
     services: Sequence[str] = ()
 
 
-def privacy(practices: Practices) -> str:
+def privacy(practices: Practices, forms: Forms = Forms()) -> str:
     """Say what is kept, how long, who gets it, and how to be forgotten."""
     hours = _hours(practices.conversation_hours)
     return f"""\
@@ -62,8 +86,8 @@ middle of another thread, I also read its last messages, and forget them again.
 answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
 moderators order is noted.
 **Who gets it:** {_readers(practices.services)}
-**How to be forgotten:** **/forget** removes a thread, or everything about you, at once. Deleting a question removes \
-it too."""
+**How to be forgotten:** {forms.forget} removes a thread, or everything about you, at once. Deleting a question \
+removes it too."""
 
 
 def _readers(services: Sequence[str]) -> str:
@@ -106,6 +130,16 @@ def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
         return "Noted, but I may not read messages that do not mention me, so nothing changes until I may."
     again = "" if is_new else " That was so already."
     return ("I answer every new post there." if on else "I answer there only if I am mentioned.") + again
+
+
+def outline_lines(outline: Outline) -> Sequence[str]:
+    """Say what there is to search, and how the sources are called, as many as people read."""
+    if not outline.pages:
+        return ("I know no documents yet.",)
+    names = list(outline.sources[:SHOWN_SOURCES])
+    left = len(outline.sources) - len(names)
+    more = [f"and {left:,} more"] if left else []
+    return (f"I know {_counted(outline.pages, 'page')} of {_counted(len(outline.sources), 'source')}.", *names, *more)
 
 
 def standing_line(policy: Policy, written: Callable[[datetime], str]) -> str:
