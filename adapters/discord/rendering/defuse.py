@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adapters.discord.rendering.kept import GAP
+from adapters.chat.kept import GAP
 
 _EVERYONE = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
 _ANGLE = re.compile(r"<(?=[a-zA-Z/@#:&!])")  # mentions, commands, times, emoji, addresses

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adapters.chat.kept import Kept
+from adapters.chat.links import names_another_place, without_scheme
+from adapters.chat.tags import plain
 from adapters.discord.rendering import code, links
-from adapters.discord.rendering.kept import Kept
-from adapters.discord.rendering.tags import plain
 from core.scanner import Address, Code, Link, Mark, Scanner, Text, Token
 
 
@@ -50,9 +51,9 @@ class Inline:
             return label
         if not shown.strip("\u200b ") or shown == url:
             return self._kept.keep(links.bare(url))
-        if links.names_another_place(shown, url):
+        if names_another_place(shown, url):
             return f"{label} ({self._kept.keep(links.bare(url))})"
-        return f"[{links.without_scheme(label)}{self._kept.keep(links.target(url))}"
+        return f"[{without_scheme(label)}{self._kept.keep(links.target(url))}"
 
     def _label(self, label: str) -> str:
         """Rewrite the label of a link, in which an address is text."""

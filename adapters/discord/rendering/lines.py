@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from adapters.discord.rendering.kept import is_kept
+from adapters.chat.kept import is_kept
 
 _HEADING = re.compile(r"((?:[ \t]{0,3}>[ \t]?){0,9}) {0,3}(#{1,6})[ \t]+(\S.*)")
 _DEEPEST = 3

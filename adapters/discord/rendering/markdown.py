@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from adapters.discord.rendering.code import Fenced, fence, segments
+from adapters.chat.fences import Fenced, segments
+from adapters.chat.kept import Kept, cleaned
+from adapters.chat.tags import complete, plain
+from adapters.discord.rendering.code import fence
 from adapters.discord.rendering.defuse import defused
 from adapters.discord.rendering.inline import Inline
-from adapters.discord.rendering.kept import Kept, cleaned
 from adapters.discord.rendering.lines import redrawn
-from adapters.discord.rendering.tags import complete, plain
 from core.markdown import split, units
 from core.model import without_controls
 from core.scanner import Code, Scanner

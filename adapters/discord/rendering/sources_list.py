@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from adapters.chat.links import host
 from adapters.discord.rendering import links
 from adapters.discord.rendering.defuse import defused
 from core.markdown import units
@@ -47,7 +48,7 @@ def _near(citation: Citation) -> str:
 
 
 def _described(citation: Citation) -> str:
-    home = links.host(citation.url) if links.usable(citation.url) else ""
+    home = host(citation.url) if links.usable(citation.url) else ""
     place = f" ({plain_text(home)})" if home else ""
     return f"{plain_text(citation.heading)}{place} {citation.relevance_score:.2f}"
 

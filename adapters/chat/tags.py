@@ -1,4 +1,4 @@
-"""Makes HTML plain: Discord would show every tag as it was written."""
+"""Makes HTML plain: chat platforms show every tag as it was written."""
 
 from __future__ import annotations
 
