@@ -13,7 +13,7 @@ NAME = "footnote.log"
 SIZE = 2_000_000  # bytes; three files are kept
 
 
-LIBRARIES = ("discord", "asyncio")
+LIBRARIES = ("discord", "slack_bolt", "slack_sdk", "aiohttp", "asyncio")
 """Those that log what went wrong in the background, where nobody hears it as an exception."""
 
 

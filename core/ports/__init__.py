@@ -13,6 +13,7 @@ from core.ports.stores import (
     PersonalData,
     PolicyStore,
     Quota,
+    Vault,
     VoteStore,
 )
 from core.ports.surfaces import ChatSurface, Surface
@@ -34,5 +35,6 @@ __all__ = [
     "Reranker",
     "Retriever",
     "Surface",
+    "Vault",
     "VoteStore",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 from typing import Protocol
 
 from core.model import (
@@ -85,6 +86,14 @@ class Inbox(Protocol):
 
     async def waiting(self) -> int:
         """Count the questions that wait for their turn, those that wait for another attempt among them."""
+        ...
+
+
+class Underway(Protocol):
+    """Knows which questions are being answered. Raises `StoreUnavailable`."""
+
+    async def running(self, thread: ThreadRef) -> Question | None:
+        """Give the question of a thread that is being answered, or comes next; None if nobody waits for an answer."""
         ...
 
 
@@ -173,4 +182,24 @@ class Memo(Protocol):
 
     async def forget(self, key: str) -> None:
         """Take a note back, as what it speaks of could not be done after all."""
+        ...
+
+
+class Vault(Protocol):
+    """Keeps secrets that others gave us, such as the token of an installation. Raises `StoreUnavailable`."""
+
+    async def load(self, key: str) -> str | None:
+        """Give the text under *key*; None if there is none, if it has expired or cannot be read any more."""
+        ...
+
+    async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
+        """Put *text* in the place of what was there, for a time or until it is removed."""
+        ...
+
+    async def take(self, key: str) -> str | None:
+        """Load and remove, in one step: of several at once, one is given the text."""
+        ...
+
+    async def remove(self, key: str) -> None:
+        """Remove what is there; nothing is no error."""
         ...
