@@ -1,0 +1,1 @@
+"""Slack as a platform: what is said there, and how answers appear."""

@@ -1,0 +1,1 @@
+"""How the bot talks to Slack."""
