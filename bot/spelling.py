@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_")
+PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
 BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR", "FOOTNOTE_RECORD", "FOOTNOTE_WHOLE"}
 """Names that the tests and benchmarks read, and nothing else does."""
 ALIKE = 0.85

@@ -11,8 +11,9 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
 from bot.settings.kinds import revealed
-from bot.settings.platforms import Platforms
+from bot.settings.platforms import Crowds, Discord
 from bot.settings.services import OFF, Services
+from bot.settings.slack import Slack
 from bot.spelling import Slip, slips
 from core.errors import Misconfigured
 from core.model import Terms
@@ -20,7 +21,7 @@ from core.model import Terms
 __all__ = ["OFF", "Settings", "read_settings", "revealed", "slips_of_settings"]
 
 
-class Settings(Platforms, Services):
+class Settings(Crowds, Slack, Discord, Services):
     """What the person who runs the bot can choose. Every field is one environment variable; see `.env.example`."""
 
     model_config = SettingsConfigDict(

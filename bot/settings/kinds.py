@@ -45,9 +45,27 @@ def _checked_key(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
+def _checked_bot_token(value: SecretStr) -> SecretStr:
+    """Refuse what is no token of a bot on Slack; one that is renewed has something in front."""
+    return _beginning(value, ("xoxb-", "xoxe.xoxb-"), "it is no bot token. One begins with xoxb-")
+
+
+def _checked_app_token(value: SecretStr) -> SecretStr:
+    """Refuse what is no token for connecting to Slack."""
+    return _beginning(value, ("xapp-",), "it is no app-level token. One begins with xapp-")
+
+
+def _beginning(value: SecretStr, prefixes: tuple[str, ...], refusal: str) -> SecretStr:
+    if not value.get_secret_value().startswith(prefixes):
+        raise ValueError(f"{refusal}; SLACK_BOT_TOKEN and SLACK_APP_TOKEN are easily mixed up")
+    return value
+
+
 Address: TypeAlias = Annotated[str, AfterValidator(_checked_address)]
 Gateway: TypeAlias = Annotated[str, AfterValidator(_checked_gateway)]
 Key: TypeAlias = Annotated[SecretStr, AfterValidator(_checked_key)]
+BotToken: TypeAlias = Annotated[Key, AfterValidator(_checked_bot_token)]
+AppToken: TypeAlias = Annotated[Key, AfterValidator(_checked_app_token)]
 
 
 def revealed(value: SecretStr | None) -> str | None:

@@ -10,8 +10,8 @@ from pydantic_settings import BaseSettings
 from bot.settings.kinds import Address, Gateway, Key
 
 
-class Platforms(BaseSettings):
-    """Discord, and the bounds that hold on every platform."""
+class Discord(BaseSettings):
+    """Discord."""
 
     discord_token: Annotated[
         Key | None,
@@ -43,6 +43,11 @@ class Platforms(BaseSettings):
             description="Another address of Discord's gateway, to go with it.",
         ),
     ] = None
+
+
+class Crowds(BaseSettings):
+    """The bounds that hold on every platform."""
+
     questions_per_minute: Annotated[
         int,
         Field(
