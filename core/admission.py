@@ -1,17 +1,18 @@
-"""Whether a question is answered at all: not where moderators have paused the bot, nor for whoever asks too much."""
+"""Whether a question is answered at all: not where the bot is paused, nor for guests, nor for whoever asks too much."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 
 from core.errors import StoreUnavailable
 from core.model import Claim
-from core.ports import Memo, PolicyStore, Quota
+from core.ports import Membership, Memo, PolicyStore, Quota
 from core.prompts import PAUSED, too_many
+from core.sentences import MEMBERS_ONLY
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
 
@@ -25,23 +26,51 @@ class Refusal:
 
 
 class Admission:
-    """Decides who may ask now. A store that is away refuses nobody."""
+    """Decides who may ask now. A store that is away refuses nobody.
 
-    def __init__(self, policies: PolicyStore, quota: Quota, memo: Memo, *, now: Callable[[], datetime]) -> None:
+    On the platforms that have a *membership*, only members are answered; where nobody can say who asks, the question
+    fails and is tried again, since a guest must not be taken for a member.
+    """
+
+    def __init__(
+        self,
+        policies: PolicyStore,
+        quota: Quota,
+        memo: Memo,
+        *,
+        now: Callable[[], datetime],
+        memberships: Mapping[str, Membership] | None = None,
+    ) -> None:
         self._policies = policies
         self._quota = quota
         self._memo = memo
         self._now = now
+        self._memberships = memberships or {}
 
     async def refusal(self, claim: Claim) -> Refusal | None:
-        """Say why the question is not answered; None if it is."""
+        """Say why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
+        if await self._is_paused(claim):
+            return await self._told(claim, "paused", PAUSED)
+        if await self._is_guest(claim):
+            return await self._told(claim, "guest", MEMBERS_ONLY)
+        seconds = await self._wait(claim)
+        return await self._told(claim, "quota", too_many(math.ceil(seconds))) if seconds > 0 else None
+
+    async def _is_paused(self, claim: Claim) -> bool:
         try:
-            if (await self._policies.load(claim.thread.home)).is_paused:
-                return await self._told(claim, "paused", PAUSED)
-            seconds = await self._quota.spend(claim.question)
-            return await self._told(claim, "quota", too_many(math.ceil(seconds))) if seconds > 0 else None
+            return (await self._policies.load(claim.thread.home)).is_paused
         except StoreUnavailable:
-            return None
+            return False
+
+    async def _is_guest(self, claim: Claim) -> bool:
+        membership = self._memberships.get(claim.thread.platform)
+        return membership is not None and await membership.is_guest(claim.question)
+
+    async def _wait(self, claim: Claim) -> float:
+        try:
+            return await self._quota.spend(claim.question)
+        except StoreUnavailable:
+            return 0.0
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever used a command, which waits for an answer."""

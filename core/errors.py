@@ -7,7 +7,8 @@ FootnoteError
 │   ├── ModelUnavailable        the chat model
 │   ├── RetrievalUnavailable    the passage index, so that nothing can be searched
 │   ├── EmbeddingUnavailable    the embedder; lexical search may still answer
-│   └── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
+│   ├── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
+│   └── PeopleUnavailable       the platform, when it is asked who somebody is
 └── Misconfigured           an operator has to change something; the message says what
 
 Messages are sentences for a person and say what to do. They never quote a vendor's error text, which may hold
@@ -52,6 +53,10 @@ class EmbeddingUnavailable(Unavailable):
 
 class StoreUnavailable(Unavailable):
     """The data store cannot be reached, or refused to write."""
+
+
+class PeopleUnavailable(Unavailable):
+    """The platform does not say who somebody is."""
 
 
 class Misconfigured(FootnoteError):

@@ -22,6 +22,10 @@ OVER = "There is nothing to stop any more."
 NOT_RETRIED = "I can't try this one again. Please ask the question anew."
 UNCONFIRMED = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
 NOBODY_NAMED = "Please name the person."
+MEMBERS_ONLY = (
+    "Sorry, I answer only members of this workspace, as its documents may not be meant for guests. "
+    "A member can ask for you."
+)
 LOOKING = "I'm looking for an answer, which only you will see."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 UNCOUNTED = "I can't look into the documents right now."

@@ -30,7 +30,7 @@ from core.model import (
     Stopped,
     Task,
 )
-from core.ports import Deliveries, Inbox, PersonalData
+from core.ports import Deliveries, Inbox, PersonalData, Underway
 from tests.builders import question, thread
 from tests.fakes.inbox import MemoryInbox
 from tests.fixtures.redis import clean, place
@@ -44,7 +44,7 @@ POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
 Signals = TypeVar("Signals", Asked, Edited)
 
 
-class Box(Inbox, Deliveries, PersonalData, Protocol):
+class Box(Inbox, Underway, Deliveries, PersonalData, Protocol):
     """All ports of one thing."""
 
 

@@ -55,6 +55,7 @@ PROMISES = {
     "edits-count": "The newest words of a question are the ones that are answered, also while it is being answered.",
     "deletions-count": "A question that was deleted is not answered, and what was answered is taken back.",
     "retry": "A question that could not be answered can be tried again, as it was asked.",
+    "members-only": "On platforms that have guests, only members are answered, unless the settings allow guests.",
     "paused": "Where moderators have paused the bot, it answers nothing, and says so.",
     "bounded-asking": "Nobody can ask so much that others wait, and whoever tries is told when to go on.",
     "stops-count": "A stop reaches the answer, wherever it is written.",

@@ -11,7 +11,7 @@ from uuid import uuid4
 from adapters.redis.lease import Lease
 from adapters.redis.ledger import Hold, Ledger, Taken
 from core.errors import FootnoteError, StoreUnavailable
-from core.model import Delivery, MessageRef, Signal, Task, WorkspaceRef
+from core.model import Delivery, MessageRef, Question, Signal, Task, ThreadRef, WorkspaceRef
 
 LEASE = 30.0  # seconds without a sign of life, after which a task may be taken over
 BLOCK = 2.0  # seconds that one read waits; as late can a delayed attempt be
@@ -95,6 +95,10 @@ class RedisInbox:
     async def knows(self, message: MessageRef) -> bool:
         """Say whether a message was put as a question."""
         return await self._ledger.knows(message)
+
+    async def running(self, thread: ThreadRef) -> Question | None:
+        """Give the question that a thread waits for."""
+        return await self._ledger.running(thread)
 
     async def waiting(self) -> int:
         """Count what waits, for all processes."""

@@ -30,6 +30,7 @@ from core.model import (
     Signal,
     Stopped,
     Task,
+    ThreadRef,
     Value,
     Withdrawal,
     WorkspaceRef,
@@ -110,6 +111,16 @@ class Ledger:
         with translated():
             state = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "state"))
         return state not in (None, b"early")
+
+    async def running(self, thread: ThreadRef) -> Question | None:
+        """Look at the first question of a thread, unless it is gone."""
+        with translated():
+            first = await cast("Awaitable[bytes | None]", self._client.lindex(f"{PREFIX}thread:{thread}", 0))
+            if first is None:
+                return None
+            message = MessageRef.parse(first.decode())
+            text = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "text"))
+        return self._unsealed(message, "text", text, Question)
 
     async def waiting(self) -> int:
         """Count the questions that wait."""

@@ -13,10 +13,11 @@ from core.ports.stores import (
     PersonalData,
     PolicyStore,
     Quota,
+    Underway,
     Vault,
     VoteStore,
 )
-from core.ports.surfaces import ChatSurface, Surface
+from core.ports.surfaces import ChatSurface, Membership, Surface
 
 __all__ = [
     "AuditLog",
@@ -27,6 +28,7 @@ __all__ = [
     "DocumentSource",
     "Embedder",
     "Inbox",
+    "Membership",
     "Memo",
     "PassageIndex",
     "PersonalData",
@@ -35,6 +37,7 @@ __all__ = [
     "Reranker",
     "Retriever",
     "Surface",
+    "Underway",
     "Vault",
     "VoteStore",
 ]

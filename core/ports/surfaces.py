@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+from core.model import Claim, Delivery, Message, MessageRef, Progress, Question, Reaction, ThreadRef, Withdrawal
 
 
 class Surface(Protocol):
@@ -29,4 +29,12 @@ class ChatSurface(Surface, Protocol):
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others than the asker have replied to it; doing it twice is no error."""
+        ...
+
+
+class Membership(Protocol):
+    """Knows who belongs to the community whose documents are asked about. Raises `PeopleUnavailable`."""
+
+    async def is_guest(self, question: Question) -> bool:
+        """Say whether whoever asks is a guest of the place, or a stranger to it."""
         ...

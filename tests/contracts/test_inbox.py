@@ -75,6 +75,22 @@ async def test_a_question_is_known_as_long_as_it_is_kept(boxes: Boxes) -> None:
     assert not await boxes.there.knows(asked("never").message)
 
 
+async def test_the_question_that_a_thread_waits_for_is_known(boxes: Boxes) -> None:
+    """To every process, while it waits and while it is answered; what is gone or done is none."""
+    first, second = asked("1"), asked("2")
+    before = await boxes.there.running(first.message.thread)
+    await boxes.here.put(first)
+    await boxes.here.put(second)
+    waiting = await boxes.there.running(first.message.thread)
+    async with boxes.here.claim():
+        answering = await boxes.there.running(first.message.thread)
+    after = await boxes.there.running(first.message.thread)
+    await boxes.here.put(deleted(second))
+
+    assert (before, waiting, answering, after) == (None, first.question, first.question, second.question)
+    assert await boxes.there.running(first.message.thread) is None
+
+
 @pytest.mark.promise("asked-once")
 async def test_a_question_that_two_put_at_once_is_taken_from_one(boxes: Boxes) -> None:
     """One of them hears that it was new."""

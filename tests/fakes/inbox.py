@@ -129,6 +129,12 @@ class MemoryInbox:
         self._check()
         return message in self._records and self._records[message].state != "early"
 
+    async def running(self, thread: ThreadRef) -> Question | None:
+        """Give the question that a thread waits for."""
+        self._check()
+        line = self._lines.get(thread)
+        return None if not line or line[0].deleted else line[0].question
+
     async def waiting(self) -> int:
         """Count the questions that nobody works on yet."""
         self._check()

@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 
 from core.admission import REMINDER, Admission, Refusal
-from core.errors import StoreUnavailable
+from core.errors import PeopleUnavailable, StoreUnavailable
 from core.model import Claim, Interaction, Person, Policy, ReplyAddress, WorkspaceRef
 from core.prompts import PAUSED, too_many
+from core.sentences import MEMBERS_ONLY
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
+from tests.fakes.membership import MemoryMembership
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
@@ -27,7 +29,9 @@ class Door:
         self.policies = MemoryPolicies()
         self.memo = MemoryMemo()
         quota = MemoryQuota(per_person=(1, 60.0), per_thread=(10, 60.0), now=self.clock.now)
-        self._admission = Admission(self.policies, quota, self.memo, now=self.clock.now)
+        self.membership = MemoryMembership(guests={"guest"})
+        memberships = {"test": self.membership}
+        self._admission = Admission(self.policies, quota, self.memo, now=self.clock.now, memberships=memberships)
 
     async def knock(self, claim: Claim) -> Refusal | None:
         """Ask to be answered."""
@@ -45,6 +49,14 @@ class AwayPolicies(MemoryPolicies):
 def claim(id: str = "m1", *, address: ReplyAddress | None = None) -> Claim:  # noqa: A002 - the field's name
     """A question that is to be answered."""
     return Claim(question(id=id), address=address)
+
+
+def guests_claim(id: str = "m1", *, platform: str = "test") -> Claim:  # noqa: A002 - the field's name
+    """A question of somebody who is no member."""
+    asked = question(id=id)
+    place = thread().model_copy(update={"platform": platform})
+    message = asked.message.model_copy(update={"thread": place})
+    return Claim(asked.model_copy(update={"message": message, "author": Person(id="guest")}))
 
 
 async def test_whoever_asks_is_let_in_and_every_attempt_at_the_same_question_with_it() -> None:
@@ -79,6 +91,39 @@ async def test_whoever_asks_too_much_is_told_how_long_to_wait() -> None:
 
     assert refused == Refusal(too_many(60))
     assert await door.knock(claim("m2")) is None
+
+
+@pytest.mark.promise("members-only")
+async def test_a_guest_is_refused_politely_and_told_once_in_a_while() -> None:
+    """Where there are members; elsewhere everybody may ask."""
+    door = Door()
+
+    told = [await door.knock(guests_claim(f"m{number}")) for number in range(2)]
+
+    assert told == [Refusal(MEMBERS_ONLY), Refusal(MEMBERS_ONLY, is_told=False)]
+    assert await door.knock(guests_claim(platform="elsewhere")) is None
+
+
+@pytest.mark.promise("members-only")
+async def test_nobody_is_let_in_whom_nobody_knows() -> None:
+    """The question fails, to be tried again; who is a member then is answered."""
+    door = Door()
+    door.membership.fails = True
+    with pytest.raises(PeopleUnavailable):
+        await door.knock(claim())
+    door.membership.fails = False
+
+    assert await door.knock(claim()) is None
+
+
+@pytest.mark.promise("paused")
+async def test_a_pause_comes_before_all_else() -> None:
+    """It needs no platform that says who asks."""
+    door = Door()
+    door.membership.fails = True
+    await door.policies.save(thread().home, PAUSE)
+
+    assert await door.knock(guests_claim()) == Refusal(PAUSED)
 
 
 async def test_a_command_is_always_told() -> None:
