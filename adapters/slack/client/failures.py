@@ -20,6 +20,7 @@ USUAL_WAIT = 1.0  # seconds, where Slack does not say how long
 FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({"message_not_found", "thread_not_found"})
+NOTHING = frozenset[str]()
 LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 PASSING = frozenset(
     {"", "fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
@@ -34,10 +35,12 @@ class Denied(Refused):
         self.code = code
 
 
-async def tell(client: AsyncWebClient, method: str, **arguments: object) -> Mapping[str, Any]:
+async def tell(
+    client: AsyncWebClient, method: str, *, gone: Collection[str] = NO_MESSAGE, **arguments: object
+) -> Mapping[str, Any]:
     """Have Slack do something; arguments that are None are left out. Raises `PostingFailed`."""
     given = {name: value for name, value in arguments.items() if value is not None}
-    return (await translated(cast("Any", client).api_call(method, json=given))).data
+    return (await translated(cast("Any", client).api_call(method, json=given), gone=gone)).data
 
 
 async def ask(client: AsyncWebClient, method: str, **arguments: object) -> Mapping[str, Any]:

@@ -1,0 +1,102 @@
+"""Finds posts of which nobody knows whether they arrived, before they are made again.
+
+Slack knows no nonces, so each message of an answer bears one where apps can read it. A stream bears none before it
+ends, and is known by its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import TYPE_CHECKING, Any, cast
+
+from adapters.chat.posting import PostingFailed, Unreachable
+from adapters.slack.client.connection import once
+from adapters.slack.client.failures import ask
+
+if TYPE_CHECKING:
+    from adapters.slack.client.workspaces import Workspace
+
+EVENT_TYPE = "footnote_answer"
+LOOKED_AT = 15  # messages; Slack gives some apps no more
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A thread in a channel, and the message there that asks; what answers it comes after that."""
+
+    workspace: Workspace
+    channel: str
+    thread: str
+    asked: str
+
+
+def mark(nonce: str) -> Mapping[str, object]:
+    """Give what a message bears, for any app of the workspace to read; so it holds no words."""
+    return {"event_type": EVENT_TYPE, "event_payload": {"nonce": nonce}}
+
+
+def unheard() -> None:
+    """Take no note of a post that may be doubled."""
+
+
+class LostPosts:
+    """Looks once for each post in doubt; where that is not possible, *doubtful* hears that it may stand there twice.
+
+    With *all_in_doubt*, every post may have been made by an attempt before, which ended unheard.
+    """
+
+    def __init__(self, place: Place, *, all_in_doubt: bool = False, doubtful: Callable[[], object] = unheard) -> None:
+        self._place = place
+        self._client = once(place.workspace.client)
+        self._all_in_doubt = all_in_doubt
+        self._doubtful = doubtful
+        self._doubts: dict[str, str] = {}
+        self._seen: Sequence[Mapping[str, Any]] | None = None
+
+    def doubt(self, nonce: str, words: str = "") -> None:
+        """Take note of a post whose confirmation did not come; *words* are those of a stream."""
+        self._doubts[nonce] = words
+        self._seen = None
+
+    async def find(self, nonce: str) -> str | None:
+        """Give the id of the message, if the post is in doubt and it stands there. Raises `Unreachable`."""
+        if nonce not in self._doubts and not self._all_in_doubt:
+            return None
+        try:
+            said = self._seen if self._seen is not None else await self._said()
+        except Unreachable:
+            raise
+        except PostingFailed:
+            self._doubtful()
+            said = ()
+        self._seen = said
+        words = _letters(self._doubts.pop(nonce, ""))
+        return next((str(one["ts"]) for one in said if self._is_it(one, nonce, words)), None)
+
+    async def _said(self) -> Sequence[Mapping[str, Any]]:
+        place = self._place
+        found = await ask(
+            self._client,
+            "conversations.replies",
+            channel=place.channel,
+            ts=place.thread,
+            oldest=place.asked,
+            limit=LOOKED_AT,
+            include_all_metadata="true",
+        )
+        return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
+
+    def _is_it(self, message: Mapping[str, Any], nonce: str, words: str) -> bool:
+        if message.get("user") != self._place.workspace.bot_user_id:
+            return False
+        metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
+        if metadata.get("event_type") == EVENT_TYPE:
+            return cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce") == nonce
+        return bool(words) and _letters(str(message.get("text") or "")).startswith(words)
+
+
+def _letters(text: str) -> str:
+    """Give what is left of a text whatever dialect it is written in."""
+    return "".join(filter(str.isalnum, unescape(text)))
