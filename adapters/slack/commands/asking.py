@@ -1,0 +1,92 @@
+"""Puts questions that were asked by a command or a form into the inbox, after Slack knows that they came."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from adapters.chat.posting import PostingFailed
+from adapters.slack.client.connection import once
+from adapters.slack.client.failures import tell
+from adapters.slack.commands.kit import Kit
+from adapters.slack.commands.replying import WARNING
+from adapters.slack.commands.situation import Used
+from adapters.slack.rendering.escaping import one_line
+from core.errors import StoreUnavailable
+from core.model import QUESTION_LIMIT, Asked, Question, ReplyAddress, Terms
+from core.sentences import BUSY, ONLY_YOU
+
+if TYPE_CHECKING:
+    from slack_sdk.web.async_client import AsyncWebClient
+
+
+def question_of(used: Used, text: str, terms: Terms, *, selection: str | None = None) -> Question:
+    """Give a private question, or raise `InvalidInput` with a sentence for whoever asks."""
+    return Question.create(
+        message=used.private_message,
+        text=text,
+        selection=selection,
+        author=used.person,
+        asked_at=used.at,
+        visibility="private",
+        **terms.model_dump(),
+    )
+
+
+async def ask_privately(kit: Kit, used: Used, question: Question) -> None:
+    """Put a question whose answer one person sees, in the place of what that person has been told."""
+    await kit.privately(used, partial(_put_privately, kit, used, question), replaces=True)
+
+
+async def ask_openly(kit: Kit, used: Used, question: Question) -> None:
+    """Put a question before everybody in the channel, or privately where the bot may not write."""
+    await kit.privately(used, partial(_put_openly, kit, used, question))
+
+
+async def _put_openly(kit: Kit, used: Used, question: Question) -> str | None:
+    """Post a message that stands for the question and begins its thread, once for each use of the command."""
+    try:
+        if not await kit.desk.memo.changed(f"slack:asked:{used.home}:{used.trigger}", ""):
+            return None
+    except StoreUnavailable:
+        return f"{WARNING} {BUSY}"
+    try:
+        client = once((await kit.workspaces.find(used.workspace)).client)
+        posted = await _post(client, used, await _root_text(kit, used, question))
+    except PostingFailed:
+        await kit.replies.tell(used, ONLY_YOU)
+        return await _put_privately(kit, used, question)
+    message = used.root(posted)
+    public = question.model_copy(update={"message": message, "visibility": "thread"})
+    try:
+        await kit.desk.inbox.put(Asked(question=public, address=ReplyAddress(thread=message.thread, message=message)))
+    except StoreUnavailable:
+        with suppress(PostingFailed):
+            await tell(client, "chat.delete", channel=used.channel, ts=posted)
+        return f"{WARNING} {BUSY}"
+    return None
+
+
+async def _put_privately(kit: Kit, used: Used, question: Question) -> str | None:
+    try:
+        await kit.desk.inbox.put(Asked(question=question, address=used.private_address(question.message)))
+    except StoreUnavailable:
+        return f"{WARNING} {BUSY}"
+    return None
+
+
+async def _post(client: AsyncWebClient, used: Used, text: str) -> str:
+    said = await tell(
+        client, "chat.postMessage", channel=used.channel, text=text, unfurl_links=False, unfurl_media=False
+    )
+    return str(said["ts"])
+
+
+async def _root_text(kit: Kit, used: Used, question: Question) -> str:
+    """Say who asks what, without notifying anybody."""
+    try:
+        name = (await kit.people.profile(used.workspace, used.user)).name
+    except PostingFailed:
+        name = ""
+    return f"*{one_line(name or used.name or 'Somebody')} asks:* {one_line(question.text, QUESTION_LIMIT)}"

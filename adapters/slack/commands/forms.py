@@ -1,0 +1,99 @@
+"""The forms, and what people fill in. A form carries all that is needed to read it, so that none is remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from adapters.slack.commands.situation import Used
+from core.model import QUESTION_LIMIT, Complaint
+from core.sentences import COMPLAINTS, TELL_MORE
+
+View: TypeAlias = dict[str, Any]
+
+MARK = "footnote"
+SELECTION_FORM = f"{MARK}:selection"
+REASONS_FORM = f"{MARK}:reasons"
+LONGEST_FIELD = 3_000  # characters
+
+QUESTION, TEXT, REASONS = "question", "text", "reasons"  # of the blocks, and of the fields in them
+
+
+def selection_form(text: str, used: Used) -> View:
+    """Ask for a question about a text; people can cut the text down to what they mean."""
+    words = {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_FIELD}
+    return {
+        **_form(SELECTION_FORM, "Answer from this"),
+        "private_metadata": json.dumps(
+            {"channel": used.channel, "way": used.response_url, "at": int(used.at.timestamp())}
+        ),
+        "blocks": [
+            _field(QUESTION, "Question", {"type": "plain_text_input", "max_length": QUESTION_LIMIT}),
+            _field(TEXT, "Text", {**words, "initial_value": text[:LONGEST_FIELD]}),
+        ],
+    }
+
+
+def reasons_form(answer_id: str) -> View:
+    """Ask what is wrong with an answer; there is nothing to write, so that no words of people are kept."""
+    options = [{"text": _plain(words), "value": complaint.value} for complaint, words in COMPLAINTS.items()]
+    boxes = _field(REASONS, TELL_MORE, {"type": "checkboxes", "options": options})
+    return {
+        **_form(REASONS_FORM, "Not helpful"),
+        "private_metadata": answer_id,
+        "blocks": [{**boxes, "optional": True}],
+    }
+
+
+def words_form(sentence: str) -> View:
+    """Say something where a form was."""
+    said = {"type": "section", "text": _plain(sentence)}
+    return {"type": "modal", "title": _plain("Footnote"), "close": _plain("Close"), "blocks": [said]}
+
+
+def selection_in(view: Mapping[str, Any]) -> tuple[str, str]:
+    """Read the question and the text."""
+    filled = dict(_filled(view))
+    return str(filled.get(QUESTION, {}).get("value") or ""), str(filled.get(TEXT, {}).get("value") or "")
+
+
+def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
+    """Read the reasons, in the order in which they were offered."""
+    options: list[Mapping[str, Any]] = dict(_filled(view)).get(REASONS, {}).get("selected_options") or []
+    chosen = {option.get("value") for option in options}
+    return tuple(each for each in COMPLAINTS if each.value in chosen)
+
+
+def returned(view: Mapping[str, Any], used: Used) -> Used:
+    """Give who has sent a form the channel and the way back that there were when it was shown."""
+    kept: dict[str, Any] = json.loads(str(view["private_metadata"]))
+    shown = datetime.fromtimestamp(int(kept["at"]), UTC)
+    return replace(used, channel=str(kept["channel"]), response_url=str(kept["way"]), way_since=shown)
+
+
+def _form(callback_id: str, title: str) -> View:
+    return {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": _plain(title),
+        "submit": _plain("Send"),
+        "close": _plain("Cancel"),
+    }
+
+
+def _field(name: str, label: str, element: Mapping[str, object]) -> dict[str, Any]:
+    return {"type": "input", "block_id": name, "label": _plain(label), "element": {**element, "action_id": name}}
+
+
+def _plain(text: str) -> dict[str, str]:
+    return {"type": "plain_text", "text": text}
+
+
+def _filled(view: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give what was filled in, by the fields' names."""
+    blocks: Mapping[str, Mapping[str, Mapping[str, Any]]] = view.get("state", {}).get("values", {})
+    for fields in blocks.values():
+        yield from fields.items()

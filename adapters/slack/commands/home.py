@@ -1,0 +1,130 @@
+"""The app's home: what the bot knows, how it is used, what it keeps, and what moderators see beside that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+
+from adapters.chat.posting import PostingFailed
+from adapters.slack.client.failures import tell
+from adapters.slack.commands.helping import forgot_person
+from adapters.slack.commands.kit import Kit
+from adapters.slack.commands.moderating import moderated, standing_lines
+from adapters.slack.commands.replying import WARNING, attempted
+from adapters.slack.commands.situation import Used
+from adapters.slack.commands.slash import Order, Word
+from adapters.slack.commands.wording import FORMS, mrkdwn
+from adapters.slack.rendering.escaping import one_line
+from core import sentences
+from core.errors import RetrievalUnavailable, StoreUnavailable
+
+Block: TypeAlias = dict[str, Any]
+
+FORGET_ME, PAUSE, RESUME = "footnote:forget_me", "footnote:pause", "footnote:resume"
+ACTIONS = frozenset({FORGET_ME, PAUSE, RESUME})
+SECTION = 3_000  # characters of a section's text
+
+
+async def show_home(kit: Kit, used: Used, said: str = "") -> None:
+    """Show the home to whoever has opened it, with what is *said* to that person on top."""
+    with suppress(PostingFailed):  # whoever opens it again sees it
+        client = (await kit.workspaces.find(used.workspace)).client
+        blocks = home_blocks(said, await _known(kit), await _standing(kit, used), kit.desk.practices)
+        await tell(client, "views.publish", user_id=used.user, view={"type": "home", "blocks": blocks})
+
+
+async def press_at_home(kit: Kit, used: Used, action_id: str) -> None:
+    """Do what a button of the home says, and say there how it went."""
+    acts = {
+        FORGET_ME: partial(forgot_person, kit, used),
+        PAUSE: partial(moderated, kit, used, Order(Word.PAUSE)),
+        RESUME: partial(moderated, kit, used, Order(Word.RESUME)),
+    }
+    await attempted(acts[action_id], partial(show_home, kit, used))
+
+
+def home_blocks(
+    said: str, known: Sequence[str], standing: Sequence[str], practices: sentences.Practices
+) -> list[Block]:
+    """Give the blocks, which are as many whatever there is to tell."""
+    told = [_section(said), {"type": "divider"}] if said else []
+    return [
+        *told,
+        _header("What I know"),
+        _section(_fitting(known)),
+        _header("What I can do"),
+        _section(mrkdwn(sentences.help_text(FORMS))),
+        _header("What I keep"),
+        _section(mrkdwn(sentences.privacy(practices, FORMS))),
+        _actions(_forget_button()),
+        *(_for_moderators(standing) if standing else []),
+    ]
+
+
+async def _known(kit: Kit) -> list[str]:
+    try:
+        outline = await kit.outline()
+    except RetrievalUnavailable:
+        return [f"{WARNING} {sentences.UNCOUNTED}"]
+    first, *names = sentences.outline_lines(outline)
+    return [first, *(f"• {one_line(name)}" for name in names)]
+
+
+async def _standing(kit: Kit, used: Used) -> list[str]:
+    """Say how things are, to moderators; others see nothing of it."""
+    try:
+        actor = await kit.actor(used)
+        return await standing_lines(kit, actor) if actor.may_moderate else []
+    except StoreUnavailable:
+        return [f"{WARNING} {sentences.AWAY}"]
+    except PostingFailed:
+        return []
+
+
+def _for_moderators(standing: Sequence[str]) -> list[Block]:
+    buttons = _actions(_button(PAUSE, "Pause"), _button(RESUME, "Resume"))
+    return [_header("For moderators"), _section(_fitting(standing)), buttons]
+
+
+def _forget_button() -> Block:
+    confirm = {
+        "title": _plain("Forget everything about you?"),
+        "text": _plain("Your questions with their answers, and your votes, are removed at once."),
+        "confirm": _plain("Forget"),
+        "deny": _plain("Cancel"),
+        "style": "danger",
+    }
+    return {**_button(FORGET_ME, "Forget everything about me"), "style": "danger", "confirm": confirm}
+
+
+def _button(action_id: str, label: str) -> Block:
+    return {"type": "button", "action_id": action_id, "text": _plain(label)}
+
+
+def _actions(*elements: Block) -> Block:
+    return {"type": "actions", "elements": list(elements)}
+
+
+def _header(text: str) -> Block:
+    return {"type": "header", "text": _plain(text)}
+
+
+def _section(text: str) -> Block:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def _fitting(lines: Sequence[str]) -> str:
+    """Give as many lines as a section holds."""
+    kept = ""
+    for line in lines:
+        longer = f"{kept}\n{line}" if kept else line
+        if len(longer) > SECTION:
+            break
+        kept = longer
+    return kept
+
+
+def _plain(text: str) -> dict[str, str]:
+    return {"type": "plain_text", "text": text}
