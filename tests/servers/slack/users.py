@@ -1,0 +1,28 @@
+"""People and bots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class User:
+    """An account; `team_id` is where it is at home, which may be elsewhere than where it writes."""
+
+    id: str
+    team_id: str
+    name: str
+    is_bot: bool = False
+    is_admin: bool = False
+    is_owner: bool = False
+    is_restricted: bool = False
+    is_ultra_restricted: bool = False
+    is_stranger: bool = False
+    deleted: bool = False
+    locale: str = "en-US"
+    enterprise_id: str | None = None
+
+    @property
+    def mention(self) -> str:
+        """The token that mentions the account."""
+        return f"<@{self.id}>"
