@@ -24,14 +24,11 @@ BAD_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_t
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a message is drawn: as *blocks*, and whole as plain *text*."""
+    """How a message is drawn: as *blocks*, of which some stand *below* the words, and whole as plain *text*."""
 
     blocks: Callable[[Part], Sequence[Block]]
+    below: Callable[[Part], Sequence[Block]]
     text: Callable[[Part], str]
-
-    def below(self, part: Part) -> Sequence[Block]:
-        """Give the blocks that stand below the words."""
-        return [block for block in self.blocks(part) if block["type"] != "markdown"]
 
 
 class ThreadPoster:

@@ -1,0 +1,147 @@
+"""Lets people see that an answer is on its way: natively where the workspace can, or else by a reaction."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import IntEnum
+from types import TracebackType
+from typing import Self
+
+from adapters.chat.posting import PostingFailed
+from adapters.slack.client.connection import once
+from adapters.slack.client.failures import Denied, tell
+from adapters.slack.client.lost import Place
+from core.model import without_controls
+
+RENEWED = 100.0  # seconds; Slack takes the older status away after 120
+FAREWELL = 5.0  # seconds for taking a sign away
+TITLE = 200  # characters; Slack allows no more
+SEARCHING = "is searching the documents…"
+EYES = "eyes"
+UNKNOWN = frozenset({"feature_not_enabled", "missing_scope", "not_allowed_token_type", "unknown_method"})
+NOT_HERE = frozenset({"channel_type_not_supported", "method_not_supported_for_channel_type"})
+_MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
+
+
+class Way(IntEnum):
+    """How it is shown, best first: a session, which readers can stop, an older status, or a reaction."""
+
+    SESSION = 0
+    STATUS = 1
+    REACTION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Remembers the best way that each workspace knows."""
+
+    _found: dict[str, Way] = field(default_factory=dict[str, Way])
+
+    def best(self, workspace: str) -> Way:
+        """Give it."""
+        return self._found.get(workspace, Way.SESSION)
+
+    def skip(self, workspace: str, way: Way) -> None:
+        """Take note of a way that the workspace does not know."""
+        self._found[workspace] = Way(min(way + 1, Way.REACTION))
+
+
+class Indicator:
+    """Shows that the bot works while the context is open; None shows nothing.
+
+    Where it fails nothing is shown: the answer itself meets the same trouble, and deals with it.
+    """
+
+    def __init__(
+        self,
+        place: Place | None,
+        ways: Ways,
+        *,
+        title: str = "",
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._place = place
+        self._ways = ways
+        self._title = title
+        self._sleep = sleep
+        self._way: Way | None = None
+        self._showing: asyncio.Task[None] | None = None
+        self._renewing: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """Renew it no more: people see the answer. A session goes on, so that it can be stopped."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+
+    async def __aenter__(self) -> Self:
+        if self._place is not None:
+            self._showing = asyncio.create_task(self._show(self._place))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._place is None or self._showing is None:
+            return
+        await asyncio.wait([self._showing], timeout=FAREWELL)  # or else it could appear after it was taken away
+        tasks = [task for task in (self._showing, self._renewing) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        with suppress(PostingFailed, TimeoutError):
+            async with asyncio.timeout(FAREWELL):
+                await self._clear(self._place)
+
+    async def _show(self, place: Place) -> None:
+        name = place.workspace.name
+        for way in list(Way)[self._ways.best(name) :]:
+            self._way = way  # also if nobody hears that it worked
+            try:
+                await self._put(place, way, is_there=True)
+            except Denied as denied:
+                self._way = None
+                if denied.code in UNKNOWN:
+                    self._ways.skip(name, way)
+                elif denied.code not in NOT_HERE:
+                    return
+            except PostingFailed:
+                return
+            else:
+                if way is Way.STATUS:
+                    self._renewing = asyncio.create_task(self._renew(place))
+                return
+
+    async def _renew(self, place: Place) -> None:
+        with suppress(PostingFailed):
+            while True:
+                await self._sleep(RENEWED)
+                await self._put(place, Way.STATUS, is_there=True)
+
+    async def _clear(self, place: Place) -> None:
+        if self._way is not None:
+            await self._put(place, self._way, is_there=False)
+
+    async def _put(self, place: Place, way: Way, *, is_there: bool) -> None:
+        client = once(place.workspace.client)
+        thread = {"channel_id": place.channel, "thread_ts": place.thread}
+        match way:
+            case Way.SESSION:
+                status, title = ("processing", self._title or None) if is_there else ("active", None)
+                await tell(client, "agents.sessions.setStatus", **thread, status=status, title=title)
+            case Way.STATUS:
+                await tell(client, "assistant.threads.setStatus", **thread, status=SEARCHING if is_there else "")
+            case Way.REACTION:
+                method = "reactions.add" if is_there else "reactions.remove"
+                await tell(client, method, channel=place.channel, timestamp=place.asked, name=EYES)
+
+
+def title_of(question: str) -> str:
+    """Give the beginning of a question on one line, without marks, cut between words."""
+    line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
+    if len(line) > TITLE:
+        line = line[: TITLE - 1].rsplit(" ", 1)[0][: TITLE - 1].rstrip(" ,;:-") + "…"
+    return line

@@ -1,0 +1,71 @@
+"""Posts an answer that one person sees, by the address that Slack gave for answering what that person used."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from adapters.chat.posting import Gone, Part, Posted, Refused
+from adapters.slack.client.poster import Look
+from adapters.slack.commands.responding import respond
+from core.model import Answer, Progress
+
+if TYPE_CHECKING:
+    from slack_sdk.web.async_client import AsyncWebClient
+
+MOST = 4  # messages of an answer: an address takes five posts, of which one may have said that the answer is coming
+LEFT_OUT = "…\n\n"
+
+
+class ResponsePoster:
+    """A `Poster` for whole answers: the first message takes the place of what was said before.
+
+    Slack gives these messages no ids, so that none can be edited later, and knows no nonce: a message whose
+    confirmation was lost may stand there twice.
+    """
+
+    def __init__(self, client: AsyncWebClient, url: str, look: Look) -> None:
+        self._client = client
+        self._url = url
+        self._look = look
+        self._posted = 0
+
+    async def post(self, part: Part, nonce: str) -> Posted:
+        """Post a message below the ones before."""
+        session = self._client.session
+        if session is None:
+            raise Refused("there is no session")
+        body = {
+            "response_type": "ephemeral",
+            "replace_original": self._posted == 0,
+            "text": self._look.text(part),
+            "blocks": self._look.blocks(part),
+            "unfurl_links": False,
+            "unfurl_media": False,
+        }
+        await respond(session, self._url, body, api_url=self._client.base_url)
+        self._posted += 1
+        return Posted(f"response {self._posted}", part)
+
+    async def edit(self, message_id: str, part: Part) -> None:
+        """Refuse to, as nothing can be edited."""
+        raise Refused("it cannot be edited")
+
+    async def delete(self, message_id: str) -> None:
+        """Leave it: what one person sees goes by itself."""
+        raise Gone("it goes by itself")
+
+
+def few(parts: Sequence[Part]) -> Sequence[Part]:
+    """Leave out the middle of an answer that has more messages than can be posted."""
+    if len(parts) <= MOST:
+        return parts
+    return [*parts[: MOST - 1], replace(parts[-1], text=LEFT_OUT + parts[-1].text)]
+
+
+async def only_answers(progress: AsyncIterator[Progress]) -> AsyncIterator[Progress]:
+    """Leave out what is shown while an answer is written."""
+    async for item in progress:
+        if isinstance(item, Answer):
+            yield item

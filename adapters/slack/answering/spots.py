@@ -1,0 +1,103 @@
+"""Finds where an answer goes: a thread on the question, or the way back to the one person who used a command."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from adapters.chat.posting import Poster, PostingFailed
+from adapters.slack.answering.response_poster import ResponsePoster
+from adapters.slack.answering.unhurried import Leisure, Unhurried
+from adapters.slack.client.budget import Budget
+from adapters.slack.client.lost import LostPosts, Place
+from adapters.slack.client.people import People
+from adapters.slack.client.poster import Look, ThreadPoster
+from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
+from adapters.slack.client.workspaces import Workspace
+from adapters.slack.rendering.blocks import blocks_below, blocks_of
+from adapters.slack.rendering.plain_text import plain
+from core.model import Claim, Interruption, MessageRef, Question
+
+LONGEST_LOOK = 2.0  # seconds, for the home of a person; people wait for the first words
+
+
+def unheard(about: object) -> None:
+    """Take no note of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who hears of what nobody can read in an answer.
+
+    *refused* hears of claims whose answer may not be posted, *stopped* of those that a reader stopped in the stream,
+    and *doubtful* of questions with a message that may stand there twice.
+    """
+
+    refused: Callable[[Claim], object] = unheard
+    stopped: Callable[[Claim], object] = unheard
+    doubtful: Callable[[MessageRef], object] = unheard
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where an answer goes; there is no *place* for what only one person sees."""
+
+    poster: Poster
+    leisure: Leisure
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spots:
+    """Makes them; *apart* are the seconds between two edits of a draft."""
+
+    people: People
+    listeners: Listeners
+    apart: float
+    budget: Budget = field(default_factory=Budget)
+
+    def in_thread(self, claim: Claim, workspace: Workspace) -> Spot:
+        """Give the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
+        place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
+        look = look_of(claim.question)
+        is_known = bool(claim.delivery.messages)
+        lost = LostPosts(
+            place,
+            all_in_doubt=claim.attempt > 1 and not is_known,
+            doubtful=partial(self.listeners.doubtful, claim.message),
+        )
+        plain_poster, leisure = ThreadPoster(place, look, lost), Leisure(self.apart)
+        otherwise = Unhurried(plain_poster, leisure)
+        if is_known:
+            return Spot(otherwise, leisure, place)
+        streaming = Streaming(partial(self._reader, claim, workspace), self.budget, partial(self._stop, claim))
+        return Spot(StreamPoster(plain_poster, otherwise, look, lost, streaming), leisure, place)
+
+    def in_response(self, claim: Claim, workspace: Workspace, url: str) -> Spot:
+        """Give the way back to the one person who asked."""
+        return Spot(ResponsePoster(workspace.client, url, look_of(claim.question)), Leisure(self.apart))
+
+    async def _reader(self, claim: Claim, workspace: Workspace) -> Reader:
+        """Give whoever asked, with the workspace that the account is of; if that cannot be known, with this one."""
+        asker = claim.question.author.id
+        try:
+            async with asyncio.timeout(LONGEST_LOOK):
+                profile = await self.people.profile(workspace.name, asker)
+        except (PostingFailed, TimeoutError):
+            return Reader(asker, workspace.team_id)
+        return Reader(asker, profile.team_id or workspace.team_id)
+
+    def _stop(self, claim: Claim) -> None:
+        claim.cancelled.set(Interruption.STOPPED)
+        self.listeners.stopped(claim)
+
+
+def look_of(question: Question) -> Look:
+    """Say how the messages of an answer are drawn."""
+    return Look(
+        blocks=lambda part: blocks_of(part, question),
+        below=lambda part: blocks_below(part, question),
+        text=plain,
+    )

@@ -1,0 +1,175 @@
+"""Slack as a surface: answers appear in a thread on the question, or for one person only."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from adapters.chat.drafts import Draft, Pace
+from adapters.chat.drawing import Pencil, draw, remark
+from adapters.chat.noted import Noted
+from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Refused, nonce
+from adapters.slack.answering.indicator import Indicator, Ways, title_of
+from adapters.slack.answering.recalling import recalled
+from adapters.slack.answering.response_poster import few, only_answers
+from adapters.slack.answering.spots import Listeners, Spot, Spots, unheard
+from adapters.slack.answering.unhurried import until_answered
+from adapters.slack.answering.withdrawing import has_replies, untitle
+from adapters.slack.client.failures import Denied, tell
+from adapters.slack.client.lost import LostPosts, Place
+from adapters.slack.client.people import People
+from adapters.slack.client.poster import Look, ThreadPoster
+from adapters.slack.client.workspaces import Workspace, Workspaces
+from adapters.slack.rendering.render import render_answer, render_draft
+from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+from core.ports import Deliveries
+
+EMOJI = {Reaction.WARNING: "warning"}
+NO_LOOK = Look(blocks=lambda _: (), below=lambda _: (), text=lambda _: "")
+NO_THREAD = "thread_not_found"  # somebody deleted the question, and with it the thread
+
+
+@dataclass(frozen=True, slots=True)
+class SlackPace(Pace):
+    """The same with Slack's numbers; it wants messages to be edited more seldom than streams to grow."""
+
+    interval: float = 1.0
+    edits_apart: float = 3.0
+
+
+def utc_now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+class SlackSurface:
+    """Draws answers by the Web API; whoever listens to Slack need not be in the same process."""
+
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
+        self,
+        workspaces: Workspaces,
+        *,
+        people: People | None = None,
+        pace: SlackPace | None = None,
+        now: Callable[[], datetime] = utc_now,
+        deliveries: Deliveries | None = None,
+        refused: Callable[[Claim], object] = unheard,
+        stopped: Callable[[Claim], object] = unheard,
+        doubtful: Callable[[MessageRef], object] = unheard,
+    ) -> None:
+        """Note what is posted in *deliveries* at once; `Listeners` says who hears of what else happens."""
+        self._workspaces = workspaces
+        self._pace = pace or SlackPace()
+        self._now = now
+        self._deliveries = deliveries
+        self._refused = refused
+        self._ways = Ways()
+        listeners = Listeners(refused, stopped, doubtful)
+        self._spots = Spots(people or People(workspaces), listeners, self._pace.edits_apart)
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
+
+        An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if Slack does
+        not do its work.
+        """
+        spot = await self._spot(claim)
+        if spot is None:
+            async for _ in progress:
+                pass
+            return Delivery()
+        if spot.place is None:
+            await self._drawn(claim, only_answers(progress), spot.poster)
+            return Delivery()
+        is_first = claim.message.id == claim.thread.thread
+        title = title_of(claim.question.text) if is_first else ""
+        async with Indicator(spot.place, self._ways, title=title) as indicator:
+            note, known = partial(self._note, claim), [message.id for message in claim.delivery.messages]
+            async with Noted(spot.poster, note, indicator.stop, noted=known) as noted:
+                shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
+                return _delivery(claim, [message.id for message in shown])
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless somebody has said something below it."""
+        with suppress(Refused):
+            workspace = await self._workspaces.find(withdrawal.thread.workspace)
+            if await has_replies(withdrawal, workspace):
+                return
+            for message in withdrawal.delivery.messages:
+                with suppress(Gone, Refused):
+                    await _poster(workspace, message).delete(message.id)
+            await untitle(withdrawal, workspace)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; one that is gone, is marked already, or may not be marked, is left as it is."""
+        with suppress(PostingFailed):
+            workspace = await self._workspaces.find(to.thread.workspace)
+            await tell(
+                workspace.client,
+                "reactions.add",
+                channel=to.thread.channel,
+                timestamp=to.id,
+                name=EMOJI[reaction],
+            )
+
+    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
+        """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
+        try:
+            workspace = await self._workspaces.find(thread.workspace)
+        except PostingFailed:
+            return ()
+        return await recalled(workspace, thread, limit=limit)
+
+    async def _spot(self, claim: Claim) -> Spot | None:
+        """Give where the answer goes, if it can go anywhere."""
+        try:
+            workspace = await self._workspaces.find(claim.thread.workspace)
+        except Refused:
+            self._refused(claim)
+            return None
+        if claim.question.visibility == "thread":
+            return self._spots.in_thread(claim, workspace)
+        interaction = claim.address.at(self._now()).interaction if claim.address else None
+        return self._spots.in_response(claim, workspace, interaction.token) if interaction else None
+
+    async def _drawn(self, claim: Claim, progress: AsyncIterator[Progress], poster: Poster) -> tuple[Posted, ...]:
+        """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        posted = tuple(Posted(message.id) for message in claim.delivery.messages)
+        async with Draft(poster, nonces, posted=posted, pace=self._pace) as draft:
+            try:
+                await draw(progress, draft, self._pencil(claim), claim.question)
+            except Refused as refusal:
+                if not (isinstance(refusal, Denied) and refusal.code == NO_THREAD):
+                    self._refused(claim)
+                    await self.react(claim.message, Reaction.WARNING)
+                return draft.standing
+        return draft.messages
+
+    def _pencil(self, claim: Claim) -> Pencil:
+        """Say how messages look."""
+        said = remark(claim, self._now())
+        most = few if claim.question.visibility == "private" else _all
+        return Pencil(sketch=render_draft, whole=lambda answer: most(render_answer(answer, remark=said)))
+
+    async def _note(self, claim: Claim, ids: Sequence[str]) -> None:
+        """Remember what was posted, for whoever has to go on after a crash."""
+        if self._deliveries is not None:
+            await self._deliveries.record(claim, _delivery(claim, ids))
+
+
+def _delivery(claim: Claim, ids: Sequence[str]) -> Delivery:
+    return Delivery(messages=tuple(MessageRef(thread=claim.thread, id=name) for name in ids))
+
+
+def _poster(workspace: Workspace, message: MessageRef) -> ThreadPoster:
+    """Give what removes a message, which draws none."""
+    place = Place(workspace, message.thread.channel, message.thread.thread, message.id)
+    return ThreadPoster(place, NO_LOOK, LostPosts(place))
+
+
+def _all(parts: Sequence[Part]) -> Sequence[Part]:
+    return parts

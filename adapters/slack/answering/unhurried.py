@@ -1,0 +1,83 @@
+"""Lets the edits of an answer that is still being written come seldom, and none hold up its end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from math import inf
+
+from adapters.chat.posting import Controls, Part, Posted, Poster, TooFast
+from core.model import Answer, Progress
+
+
+class Leisure:
+    """Gives drafts their turns, so many seconds *apart*, until the answer is there and no draft is wanted any more."""
+
+    def __init__(self, apart: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._apart = apart
+        self._clock = clock
+        self._next = -inf
+        self._over = asyncio.Event()
+
+    def end(self) -> None:
+        """Drop what waits: something better comes."""
+        self._over.set()
+
+    def rest(self) -> None:
+        """Give no more turns."""
+        self._next = inf
+
+    async def turn(self) -> None:
+        """Wait for the turn of a draft. Raises `TooFast` for one that is not to be shown any more."""
+        seconds = self._next - self._clock()
+        if seconds > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if seconds == inf else seconds):
+                    await self._over.wait()
+        if self._over.is_set():
+            raise TooFast(0.0)
+        self._next = max(self._next, self._clock() + self._apart)
+
+
+class Unhurried:
+    """A `Poster` whose drafts wait for their turns; where Slack finds them too many, only the answer is shown."""
+
+    def __init__(self, poster: Poster, leisure: Leisure) -> None:
+        self._poster = poster
+        self._leisure = leisure
+
+    async def post(self, part: Part, nonce: str) -> Posted:
+        """Post a message."""
+        if part.controls is not Controls.STOP:
+            return await self._poster.post(part, nonce)
+        await self._leisure.turn()
+        try:
+            return await self._poster.post(part, nonce)
+        except TooFast:
+            self._leisure.rest()
+            raise
+
+    async def edit(self, message_id: str, part: Part) -> None:
+        """Replace what a message shows."""
+        if part.controls is not Controls.STOP:
+            return await self._poster.edit(message_id, part)
+        await self._leisure.turn()
+        try:
+            return await self._poster.edit(message_id, part)
+        except TooFast:
+            self._leisure.rest()
+            raise
+
+    async def delete(self, message_id: str) -> None:
+        """Remove a message."""
+        await self._poster.delete(message_id)
+
+
+async def until_answered(progress: AsyncIterator[Progress], leisure: Leisure) -> AsyncIterator[Progress]:
+    """Give the progress; with the answer the leisure is over, so that no draft of before holds it up."""
+    async for item in progress:
+        if isinstance(item, Answer):
+            leisure.end()
+        yield item

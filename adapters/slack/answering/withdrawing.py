@@ -1,0 +1,60 @@
+"""Takes back what a deleted question left: whether others have gone on from the answer, and the session's title."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from adapters.chat.posting import PostingFailed
+from adapters.slack.client.failures import ask, tell
+from adapters.slack.client.workspaces import Workspace
+from core.model import Withdrawal
+
+LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
+UNTITLED = "Question removed"
+
+
+async def has_replies(withdrawal: Withdrawal, workspace: Workspace) -> bool:
+    """Say whether others than the asker have written below the answer; not where the bot may not read."""
+    if not withdrawal.delivery.messages:
+        return False
+    first = withdrawal.delivery.messages[0]
+    try:
+        said = await ask(
+            workspace.client,
+            "conversations.replies",
+            channel=first.thread.channel,
+            ts=first.thread.thread,
+            oldest=first.id,
+            limit=LOOKED_AT,
+        )
+    except PostingFailed:
+        return False
+    later = [one for one in _messages(said) if float(one["ts"]) > float(first.id)]  # the root always comes along
+    return any(_is_by_others(one, withdrawal, workspace) for one in later)
+
+
+def _messages(said: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return cast("Sequence[Mapping[str, Any]]", said.get("messages") or ())
+
+
+def _is_by_others(message: Mapping[str, Any], withdrawal: Withdrawal, workspace: Workspace) -> bool:
+    """Leave out bots, and what the asker has said, who takes back the question."""
+    user = message.get("user")
+    return bool(user) and not message.get("bot_id") and user not in (withdrawal.asker_id, workspace.bot_user_id)
+
+
+async def untitle(withdrawal: Withdrawal, workspace: Workspace) -> None:
+    """Take the words of the question out of the title of its session; where there is none, nothing is to be done."""
+    thread = withdrawal.thread
+    if withdrawal.message.id != thread.thread or not withdrawal.delivery.messages:
+        return
+    with suppress(PostingFailed):
+        await tell(
+            workspace.client,
+            "agents.sessions.rename",
+            channel_id=thread.channel,
+            thread_ts=thread.thread,
+            title=UNTITLED,
+        )
