@@ -59,15 +59,18 @@ def units(text: str) -> int:
     return len(text) + sum(char > "\uffff" for char in text)
 
 
-def split(text: str, limit: int) -> list[str]:
-    """Cut *text* into pieces of at most *limit* units: between paragraphs, else lines, sentences, words, characters."""
+def split(text: str, limit: int, *, filled: float = 1 / 3) -> list[str]:
+    """Cut *text* into pieces of at most *limit* units: between paragraphs, else lines, sentences, words, characters.
+
+    A cut of any kind counts only where the piece before it is *filled* to this share of the limit.
+    """
     if limit < SMALLEST_LIMIT:
         raise ValueError(f"the limit is {limit}; it has to be at least {SMALLEST_LIMIT}")
     text = _closed(text.rstrip())
     pieces: list[str] = []
     opened = 0
     while (room := _room(text, limit)) < len(text):
-        cut = _cut(text[: limit + _REACH], opened, room)
+        cut = _cut(text[: limit + _REACH], opened, room, filled)
         pieces.append(text[: cut.at].rstrip() + cut.closing)
         text = cut.opening + text[cut.resume :]
         opened = len(cut.opening)
@@ -88,12 +91,12 @@ def _closed(text: str) -> str:
     return f"{text}\n{fences[-1].mark}" if fences and fences[-1].close == len(text) else text
 
 
-def _cut(text: str, opened: int, limit: int) -> _Cut:
+def _cut(text: str, opened: int, limit: int, filled: float) -> _Cut:
     """Find the best place to cut; the first *opened* characters are marks that were opened again."""
     fences = _fences(text)
     budget = limit
     while True:  # ends: what was opened takes less than half of the room, and a cut in that half always fits
-        at = _place(text, opened, budget, fences)
+        at = _place(text, opened, budget, fences, filled)
         cut = _repaired(text, at, fences)
         if len(cut.closing) + len(cut.opening) > limit // 2:
             return _Cut(at, at)
@@ -102,12 +105,12 @@ def _cut(text: str, opened: int, limit: int) -> _Cut:
         budget = min(at - 1, limit - len(cut.closing))
 
 
-def _place(text: str, opened: int, budget: int, fences: Sequence[_Fence]) -> int:
-    """Give the last place for the widest kind of break, if it fills a third; else cut where the room ends."""
+def _place(text: str, opened: int, budget: int, fences: Sequence[_Fence], filled: float) -> int:
+    """Give the last place for the widest kind of break, if the piece is *filled* by then; else where the room ends."""
     whole = [match.span() for match in _ATOM.finditer(text)]
     lines = [(fence.start, fence.body) for fence in fences]
     headings = [match.span() for match in _HEADING.finditer(text)]  # each stays with what it is the heading of
-    least = opened + (budget - opened) // 3
+    least = opened + int((budget - opened) * filled)
     for breaks in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
         barred = [
             *lines,

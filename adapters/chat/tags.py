@@ -14,7 +14,8 @@ _TAG = re.compile(rf"</?(?:{_NAMES})(?:[ \t/][^<>\n]{{0,2000}})?>", re.IGNORECAS
 _BREAK = re.compile(r"<br[ \t]{0,9}/?>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#39);")
 _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": "'", "nbsp": " "}
-_OPEN = re.compile(r"<(?:[a-zA-Z/@#:&!][^<>\n]{0,2000})?\Z|&[a-z#0-9]{0,5}\Z")
+# Of several in a row, the first can be completed too, by what stands behind a comment.
+_OPEN = re.compile(r"(?:<(?:[a-zA-Z/@#:&!][^<>\n]{0,2000})?){1,9}\Z|&[a-z#0-9]{0,5}\Z")
 
 
 def plain(text: str) -> str:

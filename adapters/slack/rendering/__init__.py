@@ -1,0 +1,1 @@
+"""How answers look: Markdown that Slack can be trusted with, sources, blocks and the plain text."""

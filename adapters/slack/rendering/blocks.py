@@ -1,0 +1,63 @@
+"""The blocks of a message: its Markdown, the small print below it, and what can be pressed.
+
+All that a press needs to know is in the value of the button, so that none is remembered.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adapters.chat.posting import Controls, Part
+from core.model import Question
+from core.run import answer_id
+
+VOTE = "footnote:vote"
+RETRY = "footnote:retry"
+STOP = "footnote:stop"
+UP = "up"
+DOWN = "down"
+
+
+def blocks_of(part: Part, question: Question) -> list[dict[str, Any]]:
+    """Give the blocks for a message of the answer to *question*."""
+    return [{"type": "markdown", "text": part.text}, *blocks_below(part, question)] if part.text else []
+
+
+def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
+    """Give the blocks that stand below a message's Markdown: what ends a stream, whose text is there already."""
+    below = [{"type": "context", "elements": [{"type": "mrkdwn", "text": part.below}]}] if part.below else []
+    return [*below, *_controls(part.controls, question)]
+
+
+def _controls(controls: Controls, question: Question) -> list[dict[str, Any]]:
+    match controls:
+        case Controls.NONE:
+            return []
+        case Controls.STOP:
+            about = f"{question.author.id} {question.message}"
+            return [{"type": "actions", "elements": [_button("Stop", STOP, about)]}]
+        case Controls.RETRY:
+            return [{"type": "actions", "elements": [_button("Retry", RETRY, str(question.message))]}]
+        case Controls.VOTE:
+            return [{"type": "context_actions", "elements": [_feedback(answer_id(question))]}]
+
+
+def _button(label: str, action_id: str, value: str) -> dict[str, Any]:
+    return {"type": "button", "text": _plain(label), "action_id": action_id, "value": value}
+
+
+def _feedback(name: str) -> dict[str, Any]:
+    return {
+        "type": "feedback_buttons",
+        "action_id": VOTE,
+        "positive_button": _opinion("Helpful", f"{UP} {name}", "This answer was helpful"),
+        "negative_button": _opinion("Not helpful", f"{DOWN} {name}", "This answer was not helpful"),
+    }
+
+
+def _opinion(label: str, value: str, spoken: str) -> dict[str, Any]:
+    return {"text": _plain(label), "value": value, "accessibility_label": spoken}
+
+
+def _plain(label: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": label}
