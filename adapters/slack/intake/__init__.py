@@ -1,0 +1,1 @@
+"""How what happens on Slack comes in: over sockets, or over HTTP."""

@@ -1,0 +1,109 @@
+"""Hears Slack over HTTP: everything arrives at one address, signed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_sdk.signature import SignatureVerifier
+
+from core.errors import Misconfigured, StoreUnavailable
+
+if TYPE_CHECKING:
+    from slack_bolt.response import BoltResponse
+
+    from core.ports import Memo
+
+PATH = "/slack/events"
+LARGEST = 2**20  # bytes of a request; Slack's own are a hundredth of that
+LONGEST_END = 10.0  # seconds that requests are given to be answered when it is time to stop
+LONGEST_NUMBER = 20  # characters of a time
+BAD, UNSIGNED, REPLAYED, AWAY = 400, 401, 409, 503
+OK = range(200, 300)
+
+Answer = Callable[[AsyncBoltRequest], Awaitable["BoltResponse"]]
+
+
+class Door:
+    """Lets in what Slack has signed, and each request once. What was not answered well may come again.
+
+    The notes of *seen* have to outlive the five minutes for which a signature is good.
+    """
+
+    def __init__(self, answer: Answer, *, signing_secret: str, seen: Memo) -> None:
+        self._answer = answer
+        self._verifier = SignatureVerifier(signing_secret)
+        self._seen = seen
+
+    async def take(self, request: web.Request) -> web.Response:
+        """Verify a request before anything of it is read, and answer it."""
+        body = await request.read()
+        timestamp = request.headers.get("X-Slack-Request-Timestamp", "")
+        signature = request.headers.get("X-Slack-Signature", "")
+        if not self._is_signed(body, timestamp, signature):
+            return web.Response(status=UNSIGNED)
+        note = f"slack:request:{sha256(signature.encode()).hexdigest()}"
+        try:
+            if not await self._seen.changed(note, timestamp):
+                return web.Response(status=REPLAYED)
+        except StoreUnavailable:
+            return web.Response(status=AWAY)
+        answered = await self._answered(request, body)
+        if answered.status not in OK:
+            await self._let_come_again(note)
+        return answered
+
+    def _is_signed(self, body: bytes, timestamp: str, signature: str) -> bool:
+        is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= LONGEST_NUMBER
+        try:
+            return is_time and signature.isascii() and self._verifier.is_valid(body, timestamp, signature)
+        except UnicodeDecodeError:
+            return False
+
+    async def _answered(self, request: web.Request, body: bytes) -> web.Response:
+        try:
+            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))
+        except (ValueError, AttributeError):  # Slack has signed it, and it is nothing that Slack would say
+            return web.Response(status=BAD)
+        return await to_aiohttp_response(await self._answer(asked))
+
+    async def _let_come_again(self, note: str) -> None:
+        """Take the note back; where that fails, Slack's next try bears another time and so another signature."""
+        with suppress(StoreUnavailable):
+            await self._seen.forget(note)
+
+
+def application(door: Door, more: Iterable[web.RouteDef] = ()) -> web.Application:
+    """Put the door, a sign of life and *more* at their addresses."""
+
+    async def live(_: web.Request) -> web.Response:
+        return web.Response(text="ok")
+
+    made = web.Application(client_max_size=LARGEST)
+    made.add_routes([web.post(PATH, door.take), web.get("/live", live), *more])
+    return made
+
+
+async def serve(made: web.Application, host: str, port: int, *, started: Callable[[int], None]) -> None:
+    """Listen until this is cancelled; then what is being answered is finished. Raises `Misconfigured`."""
+    runner = web.AppRunner(made, access_log=None, shutdown_timeout=LONGEST_END)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise Misconfigured(
+                f"Slack cannot be heard at {host}, port {port}. Set HOST to an address of this machine, "
+                "and PORT to a port that nothing else uses."
+            ) from error
+        started(runner.addresses[0][1])
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
