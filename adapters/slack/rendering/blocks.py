@@ -20,7 +20,8 @@ DOWN = "down"
 
 def blocks_of(part: Part, question: Question) -> list[dict[str, Any]]:
     """Give the blocks for a message of the answer to *question*."""
-    return [{"type": "markdown", "text": part.text}, *blocks_below(part, question)] if part.text else []
+    text = [{"type": "markdown", "text": part.text}] if part.text else []
+    return [*text, *blocks_below(part, question)]
 
 
 def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:

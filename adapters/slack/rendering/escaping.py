@@ -28,15 +28,18 @@ def escaped(text: str) -> str:
 
 def defused(text: str) -> str:
     """Escape prose: what would mention, link or jump is shown as it is, and a quote stays a quote."""
-    text = _EVERYONE.sub(f"@{GAP}", text)
-    text = _LABEL.sub(f"]{GAP}", text)
-    text = _SCHEME.sub(f":{GAP}", text)
+    text = _apart(text)
     shown: list[str] = []
     at = 0
     for quotes in _QUOTES.finditer(text):
         shown += [escaped(text[at : quotes.start()]), quotes[0]]
         at = quotes.end()
     return "".join([*shown, escaped(text[at:])])
+
+
+def unheard(text: str) -> str:
+    """Keep `@` apart from the words that call everybody, in case that they are read without their mark."""
+    return _EVERYONE.sub(f"@{GAP}", text)
 
 
 def settled(text: str) -> str:
@@ -48,4 +51,9 @@ def plain_text(text: str, limit: int = TITLE) -> str:
     """Give text of a document or a person on one line, so that Slack shows it as it is."""
     line = " ".join(without_controls(text).split())
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-    return escaped(_SCHEME.sub(f":{GAP}", _EVERYONE.sub(f"@{GAP}", line)))
+    return escaped(_apart(line))
+
+
+def _apart(text: str) -> str:
+    """Separate, by characters without width, what would call everybody, link or be an address."""
+    return _SCHEME.sub(f":{GAP}", _LABEL.sub(f"]{GAP}", unheard(text)))

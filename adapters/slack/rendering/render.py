@@ -13,7 +13,7 @@ from adapters.slack.rendering.parts import PART_LIMIT, drafts, parts
 from adapters.slack.rendering.plain_text import LIMIT, below_plain, plain
 from adapters.slack.rendering.sources_list import nearest, sources
 from core.markdown import units
-from core.model import Answer, Citation
+from core.model import Answer
 
 WARNING = "⚠️"
 QUOTED = 300  # characters of a question
@@ -47,16 +47,12 @@ def render_answer(answer: Answer, *, head: str = "", remark: str = "") -> list[P
 
 def targets_of(answer: Answer) -> dict[str, str]:
     """Give the addresses of an answer's footnotes, by the mark as it stands in the text."""
-    return _addresses(answer.citations)
+    return {f"[{citation.number}]": citation.url for citation in answer.citations}
 
 
 def quoted(question: str) -> str:
     """Give the beginning of a question as a quote, for those who did not see it asked."""
     return f"> {plain_text(question, QUOTED)}\n\n"
-
-
-def _addresses(citations: tuple[Citation, ...]) -> dict[str, str]:
-    return {f"[{citation.number}]": citation.url for citation in citations}
 
 
 def _text(answer: Answer) -> str:

@@ -7,8 +7,8 @@ Slack finds it in code and in Markdown too; entities are read once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 LIVE = re.compile(r"<[@#!][^<>\n]*>|@(?:channel|here|everyone)", re.IGNORECASE)
 SMALL = re.compile(r"<((?!mailto:)[a-zA-Z][a-zA-Z0-9+.-]*:[^<>|]+)(?:\|([^<>]*))?>")
@@ -47,16 +47,16 @@ def words(message: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.replace("\u200b", ""))
 
 
-def texts(blocks: list[Mapping[str, Any]]) -> Iterator[str]:
+def texts(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Give every text in a message's blocks."""
     for block in blocks:
         for key, value in block.items():
             if key in ("text", "value") and isinstance(value, str):
                 yield value
             elif isinstance(value, dict):
-                yield from texts([value])
+                yield from texts([cast("dict[str, Any]", value)])
             elif isinstance(value, list):
-                yield from texts(value)
+                yield from texts(cast("list[dict[str, Any]]", value))
 
 
 def fences(message: str) -> int:
