@@ -2,8 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST_ARGS ?=
-# One more than there are processors, since tests also wait for other processes.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)) + 1)')
+WORKERS ?= auto
 
 # The question is data: taken as it is written, it is expanded neither here nor by the shell.
 override ASK := $(value ASK)
@@ -19,9 +18,9 @@ demo: .venv/.run
 test: .venv/.dev
 	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
-# Every page of the large corpora, where `test` reads every third.
+# Every page of the large corpora and every made-up example, where `test` takes a share of them.
 soak: .venv/.dev
-	FOOTNOTE_WHOLE=1 $(BIN)/pytest --no-cov -n auto tests/adapters/documents/test_rst.py tests/unit/test_chunking.py $(PYTEST_ARGS)
+	FOOTNOTE_WHOLE=1 $(BIN)/pytest --no-cov -n auto $$(grep -rl "from tests.portion import" tests --include="test_*.py") $(PYTEST_ARGS)
 
 check: lint test
 
@@ -53,10 +52,12 @@ UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-ind
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
-.venv/.dev: requirements-dev.lock .venv/.run
-	@echo "Setting up the tools for development ..."
+# The second lock holds all of the first, so that a machine for development needs one installation.
+.venv/.dev: requirements-dev.lock pyproject.toml | .venv/bin/python
+	@echo "Setting up the environment and the tools for development (some minutes, the first time) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@touch $@
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch .venv/.run $@
 
 clean:
 	rm -rf .venv .footnote

@@ -1,4 +1,4 @@
-"""How much of the large corpora a run looks at."""
+"""How much a run looks at: of the large corpora, and of what is made up at random."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 WHOLE = bool(os.environ.get("FOOTNOTE_WHOLE"))
+STEP = 10
+SHARE = 4
 
 
 def portion(items: Sequence[Item]) -> Sequence[Item]:
-    """Give every third, so that the usual run stays short; `make soak` looks at all of them."""
-    return items if WHOLE else items[::3]
+    """Give every tenth, so that the usual run stays short; `make soak` looks at all of them."""
+    return items if WHOLE else items[::STEP]
+
+
+def examples(number: int) -> int:
+    """Give how many examples to try: a quarter in the usual run, all of them in `make soak`."""
+    return number if WHOLE else number // SHARE

@@ -22,6 +22,7 @@ from adapters.minilm.files import VOCABULARY, WEIGHTS, WheelFile
 from adapters.minilm.wordpieces import WordPieces
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.model import Vector
+from tests.portion import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "The Jacobian maps joint velocities to the velocity of the hand."
@@ -231,7 +232,7 @@ def test_a_wheel_that_is_missing_or_another_is_named(file: WheelFile, message: s
         file.read()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text() | st.text(st.sampled_from("ab \t\n\r\x1c\x85\u00a0\u2028\u0301ßΣ中🤖#[CLS].,-<>_`~\\^{}\u0338≮é")))
 def test_cutting_word_by_word_is_cutting_at_once(text: str) -> None:
     """For every text, the tokens are those that the whole text is cut into, and the count is their number."""

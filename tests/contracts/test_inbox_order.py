@@ -17,6 +17,7 @@ from tests.builders import thread
 from tests.fakes.inbox import MemoryInbox
 from tests.fixtures.redis import Place, place
 from tests.inboxes import PATIENCE, Box, asked, deleted, edited, quoting, redis_boxes, retried
+from tests.portion import examples
 
 THREADS = 3
 QUESTIONS = 6
@@ -226,7 +227,7 @@ async def obeys(inbox: Box, steps: list[Step]) -> None:
 @pytest.mark.promise("forget-workspace")
 @pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_each_question_comes_in_its_turn_and_once(steps: list[Step]) -> None:
     """In memory."""
     asyncio.run(obeys(MemoryInbox(), steps))
@@ -243,7 +244,7 @@ def _server(request: pytest.FixtureRequest) -> Place:
 @pytest.mark.promise("forget-workspace")
 @pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_each_question_comes_in_its_turn_and_once_from_the_server(server: Place, steps: list[Step]) -> None:
     """On the real one."""
 

@@ -5,21 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from core.errors import StoreUnavailable
 from core.model import Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
+from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.platforms import ANSWER, ChatPlatform, Trouble, progress
 
 WRITTEN = (Searching("robot"), TextDelta("A robot "), TextDelta("acts. [1]"), ANSWER)
 HOSTILE = "@everyone @here <@1> <@!1> <@&1> <#1> <!channel> <!here> <@U1> https://evil.example/x ||hidden|| [1]"
 
 
-@pytest.fixture(name="chat", params=[OnDiscord, OnDiscordByCommand], ids=["discord", "discord, by command"])
+PLATFORMS = {
+    "discord": partial(on_discord, OnDiscord),
+    "discord, by command": partial(on_discord, OnDiscordByCommand),
+    "slack": partial(on_slack, OnSlack),
+    "slack, by edits": partial(on_slack, OnSlackByEdits),
+}
+
+
+@pytest.fixture(name="chat", params=list(PLATFORMS.values()), ids=list(PLATFORMS))
 async def _chat(request: pytest.FixtureRequest) -> AsyncIterator[ChatPlatform]:
-    async with on_discord(request.param) as chat:
+    async with request.param() as chat:
         yield chat
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.commands import Footnote
+from tests.fixtures.commands import Footnote, Here
 
 KEYS = [
     "answer",
@@ -126,9 +126,11 @@ def test_a_chapter_limits_what_is_searched(footnote: Footnote) -> None:
         (["Why?", "--selection", " "], "The selected text is empty. Select some text, or ask without a selection."),
     ],
 )
-def test_wrong_input_gets_a_sentence_that_says_what_to_do(footnote: Footnote, words: list[str], sentence: str) -> None:
+def test_wrong_input_gets_a_sentence_that_says_what_to_do(
+    footnote: Footnote, here: Here, words: list[str], sentence: str
+) -> None:
     """It comes on standard error, with exit code 2."""
-    ended = footnote("ask", *words)
+    ended = here(footnote, "ask", *words)
 
     assert (ended.code, ended.out, ended.err) == (2, "", sentence + "\n")
 
@@ -147,9 +149,9 @@ def test_wrong_input_is_told_to_programs_with_the_same_keys(footnote: Footnote) 
 
 
 @pytest.mark.parametrize("words", [["ask"], ["ask", "a", "b"], ["ask", "a", "--top-k", "many"], ["nonsense"]])
-def test_wrong_usage_ends_with_code_2(fresh: Footnote, words: list[str]) -> None:
+def test_wrong_usage_ends_with_code_2(fresh: Footnote, here: Here, words: list[str]) -> None:
     """The parser says what is wrong."""
-    assert fresh(*words).code == 2
+    assert here(fresh, *words).code == 2
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -179,9 +181,9 @@ def test_an_unreachable_store_costs_the_memory_not_the_answer(footnote: Footnote
         ("FOOTNOTE_DATA_DIR", "/dev/null/x", "The data folder /dev/null/x cannot be written"),
     ],
 )
-def test_a_wrong_setting_is_named(footnote: Footnote, setting: str, value: str, sentence: str) -> None:
+def test_a_wrong_setting_is_named(footnote: Footnote, here: Here, setting: str, value: str, sentence: str) -> None:
     """The sentence says which setting and what it may be."""
-    ended = footnote("ask", "What do penguins eat?", "--thread", "t", **{setting: value})
+    ended = here(footnote, "ask", "What do penguins eat?", "--thread", "t", **{setting: value})
 
     assert (ended.code, sentence in ended.err) == (2, True)
 

@@ -13,7 +13,7 @@ from adapters.redis.failure import FULL
 from bot.commands.doctor import Finding, Sign, look_at
 from bot.settings import Settings
 from bot.wiring import Check, assemble
-from tests.fixtures.commands import Footnote
+from tests.fixtures.commands import Footnote, Here
 from tests.servers.valkey import alone
 
 CASES = """\
@@ -89,13 +89,15 @@ def test_an_evaluation_is_a_report(footnote: Footnote, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "not json\n", '{"id": "x"}\n', "\n", "\udcff"])
-def test_cases_that_cannot_be_used_are_told_in_words(footnote: Footnote, tmp_path: Path, text: str | None) -> None:
+def test_cases_that_cannot_be_used_are_told_in_words(
+    footnote: Footnote, here: Here, tmp_path: Path, text: str | None
+) -> None:
     """Missing, broken, incomplete or empty: exit code 2 and a sentence."""
     cases = tmp_path / "cases.jsonl"
     if text is not None:
         cases.write_bytes(text.encode("utf-8", "surrogateescape"))
 
-    ended = footnote("evaluate", str(cases))
+    ended = here(footnote, "evaluate", str(cases))
 
     assert (ended.code, ended.out) == (2, "")
     assert len(ended.err.splitlines()) == 1

@@ -16,6 +16,7 @@ from tests.fakes.chat import Piece, ScriptedChatModel, ScriptedTurn, call, searc
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import streamed
+from tests.portion import examples
 
 WRITTEN = ["Robots ", "act", " [1].", " [9]", "[", "1]", "https://evil.example", "`", NOT_IN_SELECTION, "NOT_IN", "\n"]
 CALLS = [search("robot"), search("down", id="2"), search("far", id="3"), call("{"), call("{}", name="rm")]
@@ -39,7 +40,7 @@ async def run(asked: Question, turns: list[ScriptedTurn]) -> tuple[list[Progress
 
 
 @given(asked=QUESTIONS, turns=TURNS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_every_run_ends_with_one_answer_that_keeps_the_rules(asked: Question, turns: list[ScriptedTurn]) -> None:
     """It ends, the answer is the last item, and nothing that may not be shown is before the reader's eyes."""
     (*shown, answer), model = asyncio.run(run(asked, turns))
@@ -56,7 +57,7 @@ def test_every_run_ends_with_one_answer_that_keeps_the_rules(asked: Question, tu
 
 
 @given(turns=TURNS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_nothing_is_shown_before_a_search(turns: list[ScriptedTurn]) -> None:
     """A question is answered from what was found, not from memory."""
     (*shown, answer), _ = asyncio.run(run(question(), turns))

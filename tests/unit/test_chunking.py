@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from core.chunking import Chunker, embedding_text
 from core.errors import InvalidInput
 from core.model import Document, Passage
-from tests.portion import portion
+from tests.portion import examples, portion
 
 CORPORA = {"course-physical-ai/lessons": 325, "docusaurus-textbook/docs": 44}
 
@@ -310,7 +310,7 @@ MARKDOWN = st.lists(BLOCKS, max_size=8).map("\n\n".join)
 
 @pytest.mark.promise("whole-passages")
 @given(text=MARKDOWN, limit=st.integers(32, 80), measure=st.sampled_from([count, len]))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_every_page_keeps_the_rules(text: str, limit: int, measure: Callable[[str], int]) -> None:
     """For every page, limit and measure: no word is lost, nothing is too long, every fence is closed."""
     passages = Chunker(limit, measure).chunk(page(text), content_hash="h")

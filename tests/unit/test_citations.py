@@ -13,6 +13,7 @@ from core.citations import CitationStream, with_literal_marks, without_marks
 from core.model import Hit
 from core.sources import Sources
 from tests.builders import passage
+from tests.portion import examples
 
 
 def make_sources() -> Sources:
@@ -127,7 +128,7 @@ MARKDOWN = st.one_of(st.lists(PARTS, max_size=24).map("".join), st.text(max_size
 
 @pytest.mark.promise("streaming-is-exact")
 @given(text=MARKDOWN, cuts=st.lists(st.integers(0, 400), max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_streaming_shows_exactly_what_writing_at_once_shows(text: str, cuts: list[int]) -> None:
     """However the text is cut into pieces, the reader sees the same."""
     edges = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
@@ -139,7 +140,7 @@ def test_streaming_shows_exactly_what_writing_at_once_shows(text: str, cuts: lis
 
 @pytest.mark.promise("no-invented-links")
 @given(text=MARKDOWN)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 def test_no_unknown_address_is_ever_a_link(text: str) -> None:
     """Whatever the model writes, a Markdown reader finds no link or picture that the index did not supply."""
     sources = make_sources()
@@ -171,7 +172,7 @@ def test_numbers_of_a_quoted_text_stay_text(text: str, quoted: str) -> None:
 
 @pytest.mark.promise("footnotes")
 @given(text=MARKDOWN)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_no_number_of_a_quoted_text_becomes_a_footnote(text: str) -> None:
     """Whatever a page says, quoting it names no source that the quote does not come from."""
     stream = CitationStream(make_sources())

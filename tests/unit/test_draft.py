@@ -12,6 +12,7 @@ from core.prompts import NOT_IN_SELECTION
 from core.sources import Sources, selected_text
 from tests.builders import hit
 from tests.fakes.surface import streamed
+from tests.portion import examples
 
 
 def make_draft(*, live: bool = True) -> Draft:
@@ -32,7 +33,7 @@ PIECES = st.lists(
 
 
 @given(pieces=PIECES, selected=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_what_was_shown_joins_to_the_final_text(pieces: list[str], selected: bool) -> None:
     """Whatever the pieces are, the reader has seen exactly the text at the end."""
     draft = Draft(selected_text("A robot."), live=True, unless=NOT_IN_SELECTION) if selected else make_draft()
@@ -43,7 +44,7 @@ def test_what_was_shown_joins_to_the_final_text(pieces: list[str], selected: boo
 
 
 @given(pieces=PIECES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_draft_that_is_not_live_shows_nothing(pieces: list[str]) -> None:
     """It is written all the same."""
     draft = make_draft(live=False)

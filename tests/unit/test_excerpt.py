@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.excerpt import excerpt
 from core.words import sentence_spans
+from tests.portion import examples
 
 TEXT = """\
 Wheels roll on floors. A gripper closes around a part. Legs carry weight over stones. \
@@ -62,7 +63,7 @@ TEXTS = st.one_of(st.text(max_size=300), st.lists(WORDS, max_size=80).map(" ".jo
 
 
 @given(text=TEXTS, query=TEXTS, limit=st.integers(1, 200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_window_is_a_piece_of_the_text_within_the_limit(text: str, query: str, limit: int) -> None:
     """It is never longer than allowed, and says nothing that the text does not say."""
     window = excerpt(text, query, limit=limit)
@@ -72,7 +73,7 @@ def test_a_window_is_a_piece_of_the_text_within_the_limit(text: str, query: str,
 
 
 @given(text=TEXTS, query=TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_sentences_that_fit_are_never_cut(text: str, query: str) -> None:
     """If each sentence fits, the window begins and ends where sentences do."""
     spans = list(sentence_spans(text))

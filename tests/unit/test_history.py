@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.history import TokenEstimate, history
 from core.model import ToolRecord, Turn
 from tests.builders import conversation, turn_of
+from tests.portion import examples
 
 PLENTY = 100_000
 
@@ -99,7 +100,7 @@ def test_the_estimate_learns_from_what_the_service_counted() -> None:
 
 
 @given(reports=st.lists(st.tuples(st.integers(-10, 10**9), st.integers(-10, 10**9)), max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_odd_reports_keep_the_estimate_within_reason(reports: list[tuple[int, int]]) -> None:
     """Between one and eight bytes are a token, whatever is reported."""
     estimate = TokenEstimate()

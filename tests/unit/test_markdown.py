@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from core.markdown import split, units
+from tests.portion import examples
 
 
 def bare(text: str) -> str:
@@ -183,7 +184,7 @@ TEXT = st.lists(
 
 
 @given(text=TEXT, limit=st.integers(40, 120))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_pieces_fit_and_join_to_the_text(text: str, limit: int) -> None:
     """For every text and limit: no piece is too long or blank, and nothing but repairs is added or taken."""
     pieces = split(text, limit)
@@ -196,7 +197,7 @@ CODE = st.lists(st.text(alphabet="abc (){}*[]", min_size=1, max_size=50), min_si
 
 
 @given(code=CODE, before=st.text(alphabet="abc. \n", max_size=200), limit=st.integers(40, 120))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_every_piece_closes_its_fences(code: str, before: str, limit: int) -> None:
     """Wherever the cuts fall, code is code in every piece and text is text."""
     pieces = split(f"{before}\n\n```py\n{code}\n```\n\nbehind", limit)

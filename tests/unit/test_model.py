@@ -56,6 +56,7 @@ from core.model import (
 )
 from core.model.value import Value
 from tests.builders import NOON, conversation, passage, question, thread, turn_of
+from tests.portion import examples
 
 CITATION = Citation(number=1, chapter="one", section="S", title="T", url="https://a.example", relevance_score=0.5)
 RECORD = ToolRecord(name="search_documents", arguments="{}", success=True, result_size=2, time_ms=1.5)
@@ -163,7 +164,7 @@ PART = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 
 
 @given(parts=st.tuples(PART, PART, PART, PART))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_thread_is_read_back_from_its_string(parts: tuple[str, str, str, str]) -> None:
     """Whatever a platform calls its channels; and the string has nothing that a key may not have."""
     ref = ThreadRef(platform=parts[0], workspace=parts[1], channel=parts[2], thread=parts[3])
@@ -271,7 +272,7 @@ def test_a_question_is_kept_without_what_a_terminal_would_obey() -> None:
 
 
 @given(text=st.text(st.characters(exclude_categories=()), max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_control_characters_are_dropped_and_nothing_else(text: str) -> None:
     """What is left can be printed, and dropping again changes nothing."""
     kept = without_controls(text)
@@ -329,7 +330,7 @@ def test_quoted_messages_are_cut_together_to_the_length_of_a_selection() -> None
 
 
 @given(texts=st.lists(st.text(max_size=50) | st.integers(0, 9_000).map("y".__mul__), max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_quoted_messages_once_cut_stay_as_they_are(texts: list[str]) -> None:
     """A question that has travelled as JSON is the same question."""
     asked = question(context=tuple(Message(role="user", text=text, author=text) for text in texts))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.smalltalk import is_small_talk
+from tests.portion import examples
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ WORDS = st.lists(st.sampled_from(["hi", "thank", "you", "good", "so", "ok", "!",
 
 
 @given(text=WORDS | st.text(min_size=1, max_size=80).filter(str.strip))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_space_around_it_does_not_matter(text: str) -> None:
     """People write as they like."""
     assert is_small_talk(text) == is_small_talk(f"  {text}\t")

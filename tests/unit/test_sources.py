@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from core.model import Citation
 from core.sources import Sources, cite, selected_text, trim_url
 from tests.builders import hit
+from tests.portion import examples
 
 
 def test_sections_are_numbered_in_the_order_they_come() -> None:
@@ -83,7 +84,7 @@ def test_the_sentences_own_punctuation_is_no_part_of_an_address(url: str, trimme
 
 
 @given(url=st.text(alphabet="a/.:;()!?*_~", max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_trimming_twice_is_trimming_once(url: str) -> None:
     """And only the end is ever cut."""
     assert trim_url(trim_url(url)) == trim_url(url)

@@ -18,6 +18,7 @@ from core.tools import Tool, ToolError, ToolOutput, failure
 from tests.builders import question
 from tests.fakes.chat import call
 from tests.fakes.clock import Clock
+from tests.portion import examples
 
 
 async def add(
@@ -104,7 +105,7 @@ ANYTHING = st.one_of(
 
 
 @given(arguments=ANYTHING)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_arguments_make_a_tool_raise(arguments: str) -> None:
     """Whatever a model writes, the tool gives back an envelope of three keys."""
     envelope = json.loads(asyncio.run(Tool(add).call(arguments)).text)
@@ -114,7 +115,7 @@ def test_no_arguments_make_a_tool_raise(arguments: str) -> None:
 
 
 @given(arguments=ANYTHING.filter(lambda text: text.isprintable()))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_what_is_asked_for_can_always_be_shown(arguments: str) -> None:
     """It is a string, empty where there is no query."""
     assert asked_for(call(arguments)) == ""

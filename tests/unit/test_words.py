@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.words import sentence_spans, sentences, stems
+from tests.portion import examples
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ PARTS = st.sampled_from(
 
 
 @given(text=st.text(max_size=200) | st.lists(PARTS, max_size=30).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_sentences_leave_out_nothing_but_space(text: str) -> None:
     """They follow each other without overlap, have no space around them, and hold every other character."""
     spans = list(sentence_spans(text))

@@ -16,6 +16,7 @@ from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, To
 from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
 from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
+from tests.portion import examples
 
 QUESTION = MessageRef(thread=thread(), id="m1")
 PENCIL = Pencil(sketch=lambda text: [Part(text)], whole=lambda whole: [Part(f"{whole.text} End.")])
@@ -403,7 +404,7 @@ SNAPSHOTS = st.lists(st.lists(st.text("ab", min_size=1, max_size=3), max_size=3)
     lost=st.booleans(),
     failures=st.lists(FAILURES, max_size=5),
 )
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_whatever_fails_on_the_way_the_end_is_shown_once(
     snapshots: list[list[str]], end: list[str], lost: bool, failures: list[PostingFailed | None]
 ) -> None:

@@ -13,7 +13,7 @@ from tests.servers.cohere import KEY, CohereServer
 
 DIMENSION = 256
 QUICK = Retries(times=2, first_wait=0.001)
-SHORT = Timeouts(query=0.2, passages=0.2)
+SHORT = Timeouts(query=1.0, passages=1.0)
 
 
 @pytest.fixture(name="server")

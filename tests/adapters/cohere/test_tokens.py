@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adapters.cohere.tokens import count_tokens, cut
 from adapters.minilm.wordpieces import WordPieces
+from tests.portion import examples
 
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("abcXYZ 19_\n-")), max_size=60)
 
@@ -35,7 +36,7 @@ def test_tokens_are_counted_by_letters_digits_and_marks(text: str, count: int) -
     assert count_tokens(text) == count
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_whole_is_no_less_than_each_part_and_no_more_than_both(one: str, other: str) -> None:
     """More text never counts less, and joining never counts more."""
@@ -44,7 +45,7 @@ def test_a_whole_is_no_less_than_each_part_and_no_more_than_both(one: str, other
     assert max(count_tokens(one), count_tokens(other)) <= together <= count_tokens(one) + count_tokens(other)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TEXTS, st.integers(min_value=0, max_value=40))
 def test_what_is_cut_is_a_beginning_that_fits(text: str, room: int) -> None:
     """What fits is left as it is."""

@@ -17,6 +17,7 @@ from adapters.discord.rendering.render import MENTION_TO_CONTINUE, render_answer
 from core.markdown import units
 from core.model import Answer, Citation, Status
 from tests.adapters.discord.reader import BLOCK, fences, labels, links, live, previews, words
+from tests.portion import examples, portion
 
 GUIDE = "https://docs.example/robots#what"
 GAP = "\u200b"
@@ -301,7 +302,7 @@ def test_an_unfinished_end_is_held_back(begun: str, shown: str) -> None:
 
 def test_real_pages_keep_their_code_and_their_words(shared_data: Path) -> None:
     """Of pages that people wrote, every block of code is a block on Discord, and no word is missing."""
-    for path in sorted((shared_data / "docusaurus-textbook" / "docs").rglob("*.md"))[:15]:
+    for path in portion(sorted((shared_data / "docusaurus-textbook" / "docs").rglob("*.md"))):
         page = path.read_text(encoding="utf-8").partition("\n---\n")[2]
         tokens = MarkdownIt("commonmark").enable("table").parse(page)
         shown = render_draft(page + "\n")
@@ -383,7 +384,7 @@ SOURCES = {"[1]": GUIDE, "[2]": "https://docs.example/other?a=(b)&c=*d*"}
 
 @pytest.mark.promise("nothing-pings")
 @given(text=TEXT)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_whatever_a_model_writes_every_message_is_harmless(text: str) -> None:
     """No message is too long, pings, shows a preview or leaves code open, however the text was put together."""
     messages = render_answer(answer(text, source(), source(2, SOURCES["[2]"]), nearest=(source(3),)))
@@ -394,7 +395,7 @@ def test_whatever_a_model_writes_every_message_is_harmless(text: str) -> None:
 
 
 @given(words_=st.lists(st.text(alphabet="abcdefgh", min_size=1, max_size=12), min_size=1, max_size=800))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_no_word_is_lost(words_: list[str]) -> None:
     """The messages joined hold every word of the answer, in its order."""
     text = " ".join(word + ("." if n % 9 == 0 else "\n\n" if n % 31 == 0 else "") for n, word in enumerate(words_))
@@ -404,7 +405,7 @@ def test_no_word_is_lost(words_: list[str]) -> None:
 
 @pytest.mark.promise("streaming-is-harmless")
 @given(text=TEXT, share=st.floats(0, 1))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_what_is_shown_early_is_no_more_than_what_is_shown_in_the_end(text: str, share: float) -> None:
     """No beginning of a text shows something live, or a link that the whole text does not have."""
     early = render_draft(text[: int(len(text) * share)])
@@ -416,7 +417,7 @@ def test_what_is_shown_early_is_no_more_than_what_is_shown_in_the_end(text: str,
 
 
 @given(text=TEXT)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_rendering_what_was_rendered_frees_nothing(text: str) -> None:
     """A message that is read back, as context for one, is as harmless as it was."""
     once = dialect(text, {})

@@ -14,6 +14,7 @@ from adapters.chat.drafts import Draft, Timer
 from adapters.chat.posting import Part, Posted, TooFast
 from adapters.discord.answering.unhurried import Unhurried
 from adapters.discord.client.throttle import Leisure, Throttle
+from tests.portion import examples
 from tests.virtual_time import run
 
 DISCORD = 50  # requests in a second
@@ -34,7 +35,7 @@ def most_in_a_second(times: list[float]) -> int:
 
 
 @pytest.mark.promise("below-the-limit")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=150))
 def test_no_second_has_more_requests_than_discord_allows(wanted: list[float]) -> None:
     """Whenever they come, and each of them passes as soon as it may."""

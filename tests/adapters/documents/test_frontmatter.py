@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from adapters.documents.frontmatter import is_hidden, opening, split
 from adapters.documents.page import NotReadable
+from tests.portion import examples
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_drafts_and_unlisted_pages_are_hidden() -> None:
     assert shown == [True, True, False, False, False]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(alphabet="abc:-[]{}'\"#&*!|> \n\t0", max_size=80))
 def test_any_front_matter_leaves_the_text_behind_it(block: str) -> None:
     """Whatever stands in the block, the page's text survives."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from adapters.documents import frontmatter
 from adapters.documents.markdown import read, rewritten
+from tests.portion import examples
 
 
 def shown(text: str, *, is_mdx: bool = True) -> str:
@@ -293,7 +294,7 @@ def test_admonitions_of_every_tool_become_bold_lines() -> None:
     """)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     code=st.lists(st.text(alphabet="ab<>{}/:!$*#\"'` \t", max_size=20), max_size=6),
     indent=st.sampled_from(["", "  ", "    "]),
@@ -309,7 +310,7 @@ def test_the_lines_of_a_fence_are_never_altered(code: list[str], indent: str) ->
     assert inside == "".join(f"{line}\n" if line.strip() else "\n" for line in lines)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(alphabet="ab <>{}/=\"'`$\\!-\n:|#", max_size=120))
 def test_no_text_breaks_the_reader_or_leaves_its_marks_behind(text: str) -> None:
     """Any text can be read, and nothing internal shows."""

@@ -12,7 +12,7 @@ from tests.servers.openai import KEY, MODEL, ChatServer
 
 QUICK = Retries(times=2, first_wait=0.001)
 PATIENT = Patience(connect=5.0, read=30.0)
-IMPATIENT = Patience(connect=5.0, read=0.2)
+IMPATIENT = Patience(connect=5.0, read=0.6)
 SEARCH = ToolSpec(
     "search_documents",
     "Search the documents.",

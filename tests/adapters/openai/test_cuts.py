@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.adapters.openai.asking import ask, model_of
+from tests.portion import examples
 from tests.servers.openai import DONE, ChatServer, chunk
 
 CALL = [{"index": 0, "id": "a", "function": {"name": "search_documents", "arguments": '{"query": "Öl ⚙️ 机器人"}'}}]
@@ -53,7 +54,7 @@ def test_the_bytes_of_a_stream_may_be_cut_anywhere(line_end: bytes) -> None:
 
         uncut = runner.run(asked([len(body)]))
 
-        @settings(max_examples=25, deadline=None)
+        @settings(max_examples=examples(25), deadline=None)
         @given(st.lists(st.integers(1, 3) | st.integers(1, 400), min_size=1, max_size=12))
         def check(sizes: list[int]) -> None:
             assert runner.run(asked(sizes)) == uncut

@@ -153,7 +153,7 @@ async def test_what_asking_again_cannot_change_is_asked_once(
 @pytest.mark.parametrize("status", [400, 503])
 async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: list[Event], status: int) -> None:
     """Every byte comes in time, and the whole never does."""
-    model = model_of(server, patience=Patience(connect=0.2, read=0.2), observer=events.append)
+    model = model_of(server, patience=Patience(connect=5.0, read=0.6), observer=events.append)
     server.broken = Trickle(status)
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
         await ask(model)
@@ -164,7 +164,7 @@ async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: l
 @pytest.mark.parametrize("streams", [True, False])
 async def test_an_answer_that_never_ends_is_given_up(server: ChatServer, events: list[Event], streams: bool) -> None:
     """A model that repeats itself would do so again, and somebody pays for each word."""
-    model = model_of(server, patience=Patience(whole=0.2), observer=events.append)
+    model = model_of(server, patience=Patience(whole=0.6), observer=events.append)
     server.streams = streams
     server.say("Robots! ", then=Forever(chunk_of("Robots! ") if streams else b" "))
     with pytest.raises(ModelUnavailable, match="no complete answer"):

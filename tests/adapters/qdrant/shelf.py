@@ -17,7 +17,8 @@ from tests.fakes.embedder import HashEmbedder
 
 EMBEDDER = HashEmbedder()
 TWICE = Retries(times=2, first_wait=0.001)
-HASTE = Patience(search=0.1, ingest=0.2)
+HASTE = Patience(search=0.5, ingest=0.5)
+CALM = Patience(search=30, ingest=30)
 EASE = Patience(search=5.0, ingest=5.0)
 
 

@@ -13,7 +13,7 @@ from adapters.qdrant.failures import BUSY, FOREIGN, KEY, REFUSED, RIGHTS, SLOW, 
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
 from core.events import Event, Retried, unobserved
 from core.model import IndexQuery
-from tests.adapters.qdrant.shelf import HASTE, TWICE, opened, page, put, texts
+from tests.adapters.qdrant.shelf import CALM, HASTE, TWICE, opened, page, put, texts
 from tests.servers.qdrant import QdrantServer
 from tests.servers.service import Fault, Hang, Reply, Reset, Trickle
 from tests.waiting import wait_until
@@ -57,7 +57,8 @@ async def test_a_fault_that_passes_is_survived(name: str) -> None:
     """The call is made again, for reads and writes alike, and an observer is told why."""
     fault, reason = PASSING[name]
     seen: list[Event] = []
-    async with QdrantServer() as server, opened(server.url, patience=HASTE, observer=seen.append) as index:
+    patience = HASTE if isinstance(fault, Hang) else CALM
+    async with QdrantServer() as server, opened(server.url, patience=patience, observer=seen.append) as index:
         server.faults.append(fault)
         await put(index, page("a", "Robots act."))
         server.faults.append(fault)
@@ -70,7 +71,8 @@ async def test_a_fault_that_passes_is_survived(name: str) -> None:
 async def test_a_fault_that_lasts_is_told_in_words(name: str) -> None:
     """After the retries, where they make sense, one sentence says what to do; afterwards everything works again."""
     fault, tries, sentence = LASTING[name]
-    async with QdrantServer() as server, opened(server.url, patience=HASTE) as index:
+    patience = HASTE if isinstance(fault, Hang) else CALM
+    async with QdrantServer() as server, opened(server.url, patience=patience) as index:
         await put(index, page("a", "Robots act."))
         assert await texts(index) == {"Robots act."}
         server.received.clear()
@@ -96,7 +98,7 @@ async def test_a_fault_that_lasts_is_told_in_words(name: str) -> None:
 )
 async def test_what_another_has_written_is_no_answer(result: object) -> None:
     """A collection may be written to by anybody who has the key; the sentence says how to get out of the way."""
-    async with QdrantServer() as server, opened(server.url, patience=HASTE) as index:
+    async with QdrantServer() as server, opened(server.url, patience=CALM) as index:
         await put(index, page("a", "Robots act."))
         assert await texts(index) == {"Robots act."}
         server.broken = Reply(200, {"result": result, "status": "ok", "time": 0.1})

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from adapters.redis.address import Address, Form, Login, Tls
 from core.errors import Misconfigured
+from tests.portion import examples
 
 ME = Login("me", "a b/c+d@e%")
 HOSTS = (("one", 26379), ("::1", 26380))
@@ -113,7 +114,7 @@ def test_tls_is_never_weakened_by_a_slip(option: str, reason: str) -> None:
 
 
 @given(user=st.text(min_size=1), password=st.text(min_size=1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_login_is_read_and_never_shown(user: str, password: str) -> None:
     """Whatever characters a name and a password have, percent-encoded they come through, and are in no output."""
     plain = Address.parse("redis://host:1/2")

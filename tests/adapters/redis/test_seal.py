@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from adapters.redis.seal import Seal
 from core.errors import Misconfigured
+from tests.portion import examples
 
 OLD = "the old secret which is long enough"
 NEW = "the new secret which is long enough"
@@ -19,14 +20,14 @@ SEAL = Seal([OLD])
 
 
 @given(text=st.text(), place=st.text())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_every_text_comes_back_at_its_place(text: str, place: str) -> None:
     """Decrypting what was encrypted for the same place gives it back."""
     assert SEAL.decrypt(SEAL.encrypt(text, place=place), place=place) == text
 
 
 @given(junk=st.binary(max_size=64))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_junk_is_no_text(junk: bytes) -> None:
     """What was not sealed gives nothing and raises nothing."""
     assert SEAL.decrypt(junk, place="here") is None

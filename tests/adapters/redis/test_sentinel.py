@@ -38,7 +38,7 @@ async def test_a_replica_takes_the_place_of_a_master_that_died(tmp_path: Path) -
     with valkey.watched(tmp_path, down_after=300) as servers:
         client = connect(servers.url)
         await client.set(f"{KEY}:before", "before", ex=60)
-        await say(client, "WAIT", "1", "1000")
+        assert await say(client, "WAIT", "1", "30000") == 1  # the replica has it
         servers.master.kill()
         with pytest.raises(StoreUnavailable), translated():
             await client.get(f"{KEY}:before")
