@@ -235,9 +235,10 @@ async def test_a_message_that_is_on_its_way_when_the_answer_is_given_up_is_noted
 async def test_messages_are_noted_as_soon_as_they_are_posted(chat: ChatPlatform) -> None:
     """A process that ends before the answer does leaves none that nobody knows of."""
     claim = await chat.asks()
+    paragraphs = chat.longest // 220  # which are more than one message, and no more than two
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(9)))
+        yield TextDelta("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(paragraphs)))
         await chat.until(lambda: any(len(note.messages) == 2 for note in chat.notes.written))
         early.append(chat.notes.written[-1])
         yield ANSWER

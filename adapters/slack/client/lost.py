@@ -99,4 +99,4 @@ class LostPosts:
 
 def _letters(text: str) -> str:
     """Give what is left of a text whatever dialect it is written in."""
-    return "".join(filter(str.isalnum, unescape(text)))
+    return "".join(filter(str.isalnum, unescape(unescape(text))))  # Slack escapes what is written to it once more

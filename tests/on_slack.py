@@ -1,0 +1,182 @@
+"""Slack with somebody who mentions the bot there, in a workspace that knows streams, or in one that does not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from aiohttp import ClientSession
+
+from adapters.slack.answering.surface import SlackPace, SlackSurface
+from adapters.slack.client.connection import open_session
+from adapters.slack.client.workspaces import OneWorkspace
+from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
+from tests.adapters.slack.reader import live, texts
+from tests.platforms import Notes, Trouble
+from tests.servers.slack import Channel, Fault, Handled, Hold, Lost, Message, Reply, Reset, SlackServer, limit
+from tests.servers.slack.users import User
+from tests.servers.slack.workspaces import Workspace
+
+KindT = TypeVar("KindT", bound="OnSlack")
+
+ASKED = "What is a robot?"
+POST = "chat.postMessage"
+START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
+UPDATE = "chat.update"
+QUICK = SlackPace(interval=0.001, edits_apart=0.001)
+OVER = timedelta(minutes=31)  # after which nobody can answer by the address that came with a command
+
+
+class OnSlack:
+    """A mention in a channel, whose answer is streamed into its thread."""
+
+    longest = 4_000
+    drafts = START
+    lacks: frozenset[str] = frozenset()
+
+    def __init__(self, server: SlackServer, session: ClientSession) -> None:
+        self.server = server
+        self.workspace: Workspace = server.add_workspace()
+        self.workspace.lacks.update(self.lacks)
+        self.channel = server.add_channel(self.workspace)
+        self.ada = server.add_member(self.workspace)
+        self.session = session
+        self.notes = Notes(server.platform.changes.tell)
+        self.refused: list[Claim] = []
+        self.stopped: list[Claim] = []
+        self.doubtful: list[MessageRef] = []
+        self.surface = self.surfaced()
+
+    def surfaced(self, **options: Any) -> SlackSurface:
+        """Make another surface, of another habit."""
+        usual: dict[str, Any] = {
+            "pace": QUICK,
+            "deliveries": self.notes,
+            "refused": self.refused.append,
+            "stopped": self.stopped.append,
+            "doubtful": self.doubtful.append,
+        }
+        workspaces = OneWorkspace(self.session, self.workspace.token, self.server.api_url)
+        return SlackSurface(workspaces, **{**usual, **options})
+
+    async def asks(self) -> Claim:
+        """Mention the bot."""
+        return self.claim(self.mention())
+
+    def mention(self, by: User | None = None) -> Message:
+        """Write a message that mentions the bot."""
+        text = f"{self.server.mention(self.workspace.bot)} {ASKED}"
+        return self.server.post_as(by or self.ada, self.channel, text)
+
+    def claim(self, asked: Message, **more: Any) -> Claim:
+        """Hold a question as a worker does."""
+        place = self.thread(asked.root_ts, asked.channel_id)
+        message = MessageRef(thread=place, id=asked.ts)
+        question = self.question(message, author=Person(id=asked.user_id))
+        return Claim(question, address=ReplyAddress(thread=place, message=message), **more)
+
+    def commanded(self) -> Claim:
+        """Use the command for an answer that one person sees, and hold the question as a worker does."""
+        used = self.server.slash(self.ada, self.channel, "/footnote", f"ask --private {ASKED}").payload
+        message = MessageRef(thread=self.thread(used["trigger_id"]), id=used["trigger_id"])
+        over = datetime.now(UTC) + timedelta(minutes=29)
+        way = Interaction(id=used["trigger_id"], token=used["response_url"], expires_at=over)
+        address = ReplyAddress(thread=message.thread, interaction=way)
+        return Claim(self.question(message, visibility="private"), address=address)
+
+    def thread(self, thread: str, channel: str = "") -> ThreadRef:
+        """Name a thread of the channel, or of another one."""
+        place = channel or self.channel.id
+        return ThreadRef(platform="slack", workspace=self.workspace.team_id, channel=place, thread=thread)
+
+    def question(self, message: MessageRef, **more: Any) -> Question:
+        """Ask, just now."""
+        usual: dict[str, Any] = {"author": Person(id=self.ada.id), "asked_at": datetime.now(UTC)}
+        return Question.create(message=message, text=ASKED, **{**usual, **more})
+
+    def answers(self, claim: Claim) -> list[Message]:
+        """Give what the bot has said in the thread of the question, as it can be read there."""
+        place: Channel = self.server.platform.channels[claim.thread.channel]
+        return self.server.messages(place, by=self.workspace.bot, thread_ts=claim.thread.thread)
+
+    def stands(self, claim: Claim) -> list[str]:
+        """Give what people read."""
+        return [message.shown for message in self.answers(claim)]
+
+    def warnings(self, claim: Claim) -> int:
+        """Count the bot's own reactions."""
+        return self.reactions(claim).count("warning")
+
+    def reactions(self, claim: Claim) -> list[str]:
+        """Give the bot's own reactions to the question."""
+        message = self.server.platform.messages[claim.thread.channel, claim.message.id]
+        return [name for name, who in message.reactions.items() for user in who if user == self.workspace.bot.id]
+
+    def alarms(self) -> list[str]:
+        """Look at every text that was sent."""
+        return [alarm for handled in self.server.requests for alarm in _alarms(handled)]
+
+    def removes_answer(self, claim: Claim) -> None:
+        """Delete it."""
+        self.server.delete_as(self.ada, self.answers(claim)[0])
+
+    def replies(self, claim: Claim) -> None:
+        """Say something in the thread."""
+        self.server.post_as(self.ada, self.channel, "Thank you.", claim.thread.thread)
+
+    def forbids(self, claim: Claim) -> None:
+        """Take the bot out of the channel."""
+        self.server.remove_bot(self.channel, self.workspace)
+
+    def meets(self, trouble: Trouble) -> None:
+        """Break the post of a whole answer."""
+        self.server.faults.add(POST, _FAULTS[trouble])
+
+    def holds(self) -> asyncio.Event:
+        """Hold the first draft up."""
+        going_on = asyncio.Event()
+        self.server.faults.add(self.drafts, Hold(going_on))
+        return going_on
+
+    def is_met(self) -> bool:
+        """Look at the server's record."""
+        return bool(self.server.faults.met)
+
+    async def until(self, is_true: Callable[[], object]) -> None:
+        """Wait for the server's state."""
+        await self.server.until(is_true)
+
+
+class OnSlackByEdits(OnSlack):
+    """The same in a workspace that knows neither streams nor sessions, where drafts are edits."""
+
+    drafts = POST
+    lacks = frozenset({START, "agents.sessions.setStatus", "agents.sessions.rename"})
+
+
+@contextlib.asynccontextmanager
+async def on_slack(kind: type[KindT]) -> AsyncGenerator[KindT]:
+    """Set the scene; nothing is connected to listen, as a worker's surface needs nothing of the kind."""
+    async with SlackServer() as server, open_session() as session:
+        yield kind(server, session)
+
+
+_FAULTS: dict[Trouble, Fault] = {
+    Trouble.RESET: Reset(),
+    Trouble.LOST: Lost(),
+    Trouble.BUSY: Reply(503, {"ok": False, "error": "service_unavailable"}),
+    Trouble.TOO_FAST: limit(0.01),
+}
+
+
+def _alarms(handled: Handled) -> list[str]:
+    """Give what is live in a request, and say whether it may show a preview."""
+    body = handled.body
+    said = [str(body.get(name) or "") for name in ("text", "markdown_text", "title", "status")]
+    said += texts(body.get("blocks") or [])
+    found = [alarm for text in said for alarm in live(text)]
+    may_unfurl = handled.method == POST and (body.get("unfurl_links"), body.get("unfurl_media")) != (False, False)
+    return [*found, *([f"{handled.method} may show previews"] if may_unfurl else [])]
