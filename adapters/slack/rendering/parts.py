@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from adapters.chat.kept import GAP
-from adapters.slack.rendering.tables import HEAD_ROOM, tears_a_row, with_heads, without_open_table
-from core.graphemes import boundary
+from adapters.slack.rendering.tables import HEAD_ROOM, tears_a_row, with_heads
 from core.markdown import split, units
 from core.scanner import Code, Scanner, Text, Token
 
@@ -17,6 +16,7 @@ _SURE = 0.7  # of a message: as much as stands in it wherever the cut will be
 _AHEAD = 400  # units behind a message that may still move its end
 _SMALLEST = 1_500  # units
 _MARKS = re.compile(r"[\s`*~|:-]+")
+_OPEN_ENTITY = re.compile(r"&#?\w{0,31}\Z")
 _FOOTNOTE = re.compile(r"\[\[\d{1,4}\]\]\([^()\s]{1,2000}\)")
 
 
@@ -47,19 +47,29 @@ def drafts(text: str, limit: int = PART_LIMIT) -> list[str]:
 
 
 def _beginning(text: str, room: int) -> str:
-    """Give as much of a text as fits, up to a place where neither a mark nor a word is torn."""
+    """Give as much of a text as fits, without the piece of a mark or of an entity.
+
+    That is all which any draft has shown that was no longer than *room*.
+    """
     at = 0
-    left = room
     for token in _tokens(text):
         size = units(token.text)
-        if size > left:
-            space = token.text.rfind(" ", 0, max(left // 2, 1)) if isinstance(token, Text) else -1
-            at += max(space, 0)
+        if size > room:
+            can_be_cut = isinstance(token, Text) or (isinstance(token, Code) and token.text[0] != "`")
+            at += _fitting(token.text, room) if can_be_cut else 0
             break
         at += len(token.text)
-        left -= size
+        room -= size
     at = next((found.start() for found in _FOOTNOTE.finditer(text) if found.start() < at < found.end()), at)
-    return without_open_table(text[: boundary(text, at)]).rstrip()
+    return _OPEN_ENTITY.sub("", text[:at]).rstrip()
+
+
+def _fitting(text: str, room: int) -> int:
+    """Count the code points at the start of a text that have at most *room* units."""
+    size = min(len(text), room)
+    while (excess := units(text[:size]) - room) > 0:
+        size -= (excess + 1) // 2
+    return size
 
 
 def _prose(text: str) -> str:

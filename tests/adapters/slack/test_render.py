@@ -262,7 +262,8 @@ def test_a_long_answer_only_grows_too() -> None:
     """Wherever the first message will be cut, what was shown of it stays."""
     code = "".join(f"line_{number}()\n" for number in range(150))
     prose = "".join(f"Sentence {number} of **many** in `one` paragraph. " for number in range(60))
-    for text in (f"{prose}\n\n{code}", f"```py\n{code}```\n\n{prose}", f"{prose}\n\n```py\n{code}```", prose * 2):
+    line = "One line that goes on and on, and on. " * 120
+    for text in (line, f"{prose}\n\n{code}", f"```py\n{code}```\n\n{prose}", f"{prose}\n\n```py\n{code}```", prose * 2):
         shown = ""
         for at in range(0, len(text), 97):
             now = first(render_draft(text[:at]))
