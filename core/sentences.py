@@ -22,6 +22,8 @@ OVER = "There is nothing to stop any more."
 NOT_RETRIED = "I can't try this one again. Please ask the question anew."
 UNCONFIRMED = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
 NOBODY_NAMED = "Please name the person."
+PROMPTS_TITLE = "Ask me about the documents, for example:"
+PROMPTS = ("What can you do?", "How do I get started?", "Where can I get help?")
 MEMBERS_ONLY = (
     "Sorry, I answer only members of this workspace, as its documents may not be meant for guests. "
     "A member can ask for you."

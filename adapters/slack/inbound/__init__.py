@@ -1,0 +1,1 @@
+"""What the bot hears, and what becomes of it."""

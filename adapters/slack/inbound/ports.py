@@ -1,0 +1,41 @@
+"""What a listener is connected to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+
+from adapters.slack.client.workspaces import Workspace, Workspaces
+from core.crowd import Crowd
+from core.model import Inbound, Question, Terms, ThreadRef, WorkspaceRef
+from core.ports import Inbox, Memo
+from core.sentences import PROMPTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What is left out is done without.
+
+    `owns` says whether what is remembered of a thread began with its first message, and `askers` who has asked there,
+    None if nobody knows. `running` gives the question that a thread waits for, and `is_moderator` whether somebody, by
+    workspace and id, may stop what others asked. `said` takes the whole text of a message to the bot, False if it is no
+    command. `purge` forgets a workspace that the bot was thrown out of, and `uninstalled` takes note of its name.
+    `prompts` are what newcomers are shown to ask.
+    """
+
+    inbox: Inbox
+    workspaces: Workspaces
+    terms: Terms = field(default_factory=Terms)
+    memo: Memo | None = None
+    owns: Callable[[ThreadRef], Awaitable[bool]] | None = None
+    askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]] | None = None
+    running: Callable[[ThreadRef], Awaitable[Question | None]] | None = None
+    is_moderator: Callable[[str, str], Awaitable[bool]] | None = None
+    said: Callable[[str, Inbound, Workspace], Awaitable[bool]] | None = None
+    purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
+    uninstalled: Callable[[str], Awaitable[object]] | None = None
+    crowd: Crowd | None = None
+    prompts: Sequence[str] = PROMPTS
+    now: Callable[[], datetime] = partial(datetime.now, UTC)
