@@ -6,7 +6,7 @@ import re
 
 from adapters.chat.links import without_scheme
 
-_UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]")
+_UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]|@(?=channel|here|everyone)", re.IGNORECASE)
 _ENTITY_END = re.compile(r"(&#?\w{1,31});")
 _MARKS = re.compile(r"[\\_*~`\[\]|]")
 
