@@ -109,9 +109,14 @@ class MemoryDesk:
         turn = Turn(question_ref=ref, question="?", answer="!", at=NOON, author_id=str(asker), **fields)
         await self.conversations.append(thread, turn)
 
+    @property
+    def away(self) -> StoreUnavailable:
+        """What a store that is away says."""
+        return StoreUnavailable("The data store cannot be reached. Try again in a moment.")
+
     def shut(self) -> None:
         """Let every call to a store fail from now on."""
-        self.inbox.fails = StoreUnavailable("The data store cannot be reached. Try again in a moment.")
+        self.inbox.fails = self.away
         self.conversations.fails = self.votes.fails = self.memo.fails = True
 
     async def heard(self) -> Signal:

@@ -12,7 +12,7 @@ from adapters.slack.client.failures import tell
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.replying import WARNING
 from adapters.slack.commands.situation import Used
-from adapters.slack.rendering.escaping import one_line
+from adapters.slack.rendering.escaping import plain_text
 from core.errors import StoreUnavailable
 from core.model import QUESTION_LIMIT, Asked, Question, ReplyAddress, Terms
 from core.sentences import BUSY, ONLY_YOU
@@ -89,4 +89,4 @@ async def _root_text(kit: Kit, used: Used, question: Question) -> str:
         name = (await kit.people.profile(used.workspace, used.user)).name
     except PostingFailed:
         name = ""
-    return f"*{one_line(name or used.name or 'Somebody')} asks:* {one_line(question.text, QUESTION_LIMIT)}"
+    return f"*{plain_text(name or used.name or 'Somebody')} asks:* {plain_text(question.text, QUESTION_LIMIT)}"

@@ -16,7 +16,7 @@ from adapters.slack.commands.replying import WARNING, attempted
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import Order, Word
 from adapters.slack.commands.wording import FORMS, mrkdwn
-from adapters.slack.rendering.escaping import one_line
+from adapters.slack.rendering.escaping import plain_text
 from core import sentences
 from core.errors import RetrievalUnavailable, StoreUnavailable
 
@@ -69,7 +69,7 @@ async def _known(kit: Kit) -> list[str]:
     except RetrievalUnavailable:
         return [f"{WARNING} {sentences.UNCOUNTED}"]
     first, *names = sentences.outline_lines(outline)
-    return [first, *(f"• {one_line(name)}" for name in names)]
+    return [first, *(f"• {plain_text(name)}" for name in names)]
 
 
 async def _standing(kit: Kit, used: Used) -> list[str]:

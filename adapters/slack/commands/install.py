@@ -34,19 +34,20 @@ from adapters.slack.commands.home import ACTIONS, press_at_home, show_home
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.moderating import ORDERS, moderated
 from adapters.slack.commands.presses import add_reasons, pressed
-from adapters.slack.commands.reading import words
 from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.saying import said
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES, answer_from, show_sources
 from adapters.slack.commands.situation import Body, Used, used_by_command, used_by_event, used_by_interaction
 from adapters.slack.commands.slash import NAME, Order, Word, parsed
-from adapters.slack.commands.wording import ONLY_IN_THREADS, not_understood
-from adapters.slack.rendering.escaping import one_line
+from adapters.slack.commands.wording import FORGET_WHAT, ONLY_IN_THREADS, not_understood
+from adapters.slack.inbound.wording import words
+from adapters.slack.rendering.escaping import plain_text
 from core.errors import InvalidInput
 from core.model import Inbound, Outline
 from core.sentences import LOOKING, THANKS
 
 HOME_OPENED = "app_home_opened"
+ACTS = {Word.HELP: helped, Word.PRIVACY: informed, Word.FORGET_ME: forgot_person}
 FORM_FIELDS = {"text": QUESTION, "selection": TEXT}  # of a question, and where people fill them in
 
 
@@ -86,17 +87,11 @@ class Commands:
     async def _obey(self, used: Used, order: Order) -> str:
         if order.word in ORDERS:
             return await moderated(self._kit, used, order)
-        match order.word:
-            case Word.HELP:
-                return await helped(self._kit, used)
-            case Word.PRIVACY:
-                return await informed(self._kit, used)
-            case Word.FORGET_ME:
-                return await forgot_person(self._kit, used)
-            case Word.UNKNOWN:
-                return not_understood(one_line(order.text))
-            case _:
-                return ONLY_IN_THREADS
+        if act := ACTS.get(order.word):
+            return await act(self._kit, used)
+        if order.word is Word.UNKNOWN:
+            return not_understood(plain_text(words(order.text)))
+        return FORGET_WHAT if order.word is Word.FORGET else ONLY_IN_THREADS
 
     async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message that somebody wants to ask about."""

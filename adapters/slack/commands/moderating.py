@@ -8,7 +8,7 @@ from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import Order, Word
 from adapters.slack.commands.wording import UNCONFIRMED, since
-from adapters.slack.rendering.escaping import one_line
+from adapters.slack.rendering.escaping import plain_text
 from core import sentences
 from core.errors import InvalidInput
 from core.model import Actor, Person
@@ -62,4 +62,4 @@ def _told(standing: Standing) -> Iterator[str]:
 
 
 def _plain(person: Person) -> Person:
-    return person.model_copy(update={"name": one_line(person.name)})
+    return person.model_copy(update={"name": plain_text(person.name)})

@@ -38,7 +38,7 @@ class Replies:
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        if used.thread:
+        if used.is_inside:
             body["thread_ts"] = used.thread
         with suppress(PostingFailed):
             await insisted(lambda: respond(self._session, used.response_url, body, api_url=self._api_url))

@@ -9,8 +9,8 @@ from adapters.slack.client.failures import tell
 from adapters.slack.commands.forms import View, selection_form
 from adapters.slack.commands.helping import shown_sources
 from adapters.slack.commands.kit import Kit
-from adapters.slack.commands.reading import words_of
 from adapters.slack.commands.situation import Body, Used
+from adapters.slack.inbound.wording import words
 from core.sentences import NO_TEXT
 
 ANSWER_FROM = "footnote:answer_from_message"
@@ -19,7 +19,7 @@ SHOW_SOURCES = "footnote:show_sources"
 
 async def answer_from(kit: Kit, used: Used, body: Body) -> None:
     """Ask for a question about a message."""
-    text = words_of(body["message"])
+    text = words(str(body["message"].get("text") or ""))  # a preview is none of its words
     if text:
         await kit.privately(used, partial(_open, kit, used, selection_form(text, used)))
     else:

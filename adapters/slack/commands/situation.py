@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias, cast
 
 from adapters.slack.client.workspaces import name_of
+from adapters.slack.inbound.event import PLATFORM
 from core.model import Interaction, MessageRef, Person, ReplyAddress, ThreadRef, WorkspaceRef
 
 Body: TypeAlias = Mapping[str, Any]
 
-PLATFORM = "slack"
 URL_LIFE = timedelta(minutes=30) - timedelta(minutes=1)  # Slack's, less what a clock or a call may be late
 
 
@@ -20,7 +20,8 @@ URL_LIFE = timedelta(minutes=30) - timedelta(minutes=1)  # Slack's, less what a 
 class Used:
     """A command, a shortcut, a button or a form: who used it where, and the way back to that person.
 
-    `thread` is the one that the pressed or chosen message is in, or would open, and empty where there is none.
+    `thread` is the one that the pressed or chosen message is in, or would open, and empty where there is none;
+    `is_inside` says that the message is in it and not in the channel.
     `way_since` says since when there is a way back, if that is older.
     """
 
@@ -30,6 +31,7 @@ class Used:
     name: str = ""
     channel: str = ""
     thread: str = ""
+    is_inside: bool = False
     trigger: str = ""
     response_url: str = field(default="", repr=False)
     way_since: datetime | None = None
@@ -103,14 +105,16 @@ def used_by_command(body: Body, at: datetime) -> Used:
 def used_by_interaction(body: Body, at: datetime) -> Used:
     """Read a button, a shortcut or a form; a form and the app's home are in no channel."""
     user, message, container = _inner(body, "user"), _inner(body, "message"), _inner(body, "container")
-    of_message = message.get("thread_ts") or container.get("thread_ts") or message.get("ts")
+    thread = message.get("thread_ts") or container.get("thread_ts")
+    own = message.get("ts") or container.get("message_ts")
     return Used(
         workspace=home_of(body),
         user=str(user["id"]),
         at=at,
         name=str(user.get("name") or user.get("username") or ""),
         channel=str(_inner(body, "channel").get("id") or container.get("channel_id") or ""),
-        thread=str(of_message or container.get("message_ts") or ""),
+        thread=str(thread or own or ""),
+        is_inside=thread not in (None, own),
         trigger=str(body.get("trigger_id") or ""),
         response_url=str(body.get("response_url") or ""),
     )

@@ -17,6 +17,7 @@ class Word(StrEnum):
 
     ASK = "ask"
     SOURCES = "sources"
+    FORGET = "forget"
     FORGET_ME = "forget me"
     FORGET_THREAD = "forget thread"
     HELP = "help"

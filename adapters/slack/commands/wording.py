@@ -11,7 +11,7 @@ FORMS = Forms(
     ask="/footnote ask",
     privately="--private",
     menu="in a message's menu",
-    sources="**Show sources** there, or `sources` with my name in front,",
+    sources="**Show sources**, in the same menu,",
     forget="**/footnote forget**",
     privacy="**/footnote privacy**",
     more="Slack has no commands in threads: there, mention me with `sources`, `forget`, `help` or `privacy` alone.",
@@ -26,6 +26,9 @@ COMMANDS = """\
 ONLY_IN_THREADS = """\
 Slack has no commands in threads. In the thread with the answer, mention me with that word alone, or choose \
 **Show sources** in a message's menu."""
+
+FORGET_WHAT = """\
+`/footnote forget me` removes everything about you. To have a thread forgotten, mention me there with `forget` alone."""
 
 UNCONFIRMED = "This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`."
 

@@ -1,0 +1,110 @@
+"""An app with commands, shortcuts, buttons and forms on one connection, over stores in memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from adapters.chat.posting import Part
+from adapters.slack.client.connection import connect, open_session
+from adapters.slack.client.failures import tell
+from adapters.slack.client.people import People
+from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.commands.install import Commands, install
+from adapters.slack.intake.app import make_app
+from adapters.slack.intake.link import Link
+from adapters.slack.rendering.blocks import blocks_of
+from core.errors import RetrievalUnavailable
+from core.model import Outline, Question, ThreadRef, WorkspaceRef
+from tests.fakes.desk import MemoryDesk
+from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace
+
+OUTLINE = Outline(passages=40, pages=12, sources=("handbook", "fa<q>"), chapters=())
+
+
+@dataclass
+class Office(MemoryDesk):
+    """What stands behind the commands, and the app that has them; `outline` is None while it cannot be looked up."""
+
+    server: SlackServer
+    workspace: Workspace
+    ada: User
+    boss: User
+    channel: Channel
+    outline: Outline | None = OUTLINE
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def at_work(cls) -> AsyncGenerator[Office]:
+        """Open a server with a workspace, a channel, somebody in it, and a moderator."""
+        async with SlackServer() as server:
+            workspace = server.add_workspace()
+            ada, boss = server.add_member(workspace), server.add_member(workspace, "bo<ss", is_admin=True)
+            yield cls(server, workspace, ada, boss, server.add_channel(workspace))
+
+    @contextlib.asynccontextmanager
+    async def open(self, *, moderators: str = "") -> AsyncGenerator[Commands]:
+        """Run an app that is connected; at the end, all that was begun has been done."""
+        async with open_session() as session:
+            client = connect(session, token=self.workspace.token, api_url=self.server.api_url)
+            workspaces = OneWorkspace(session, self.workspace.token, self.server.api_url)
+            app = make_app(workspaces, client)
+            people = People(workspaces, moderators=moderators)
+            commands = install(app, self.desk, workspaces, people, outline=self._outline, api_url=self.server.api_url)
+            opened: Any = await cast("Any", client).apps_connections_open(app_token=self.server.app_token)
+            link = await Link.open(session, str(opened["url"]), app.async_dispatch)
+            try:
+                yield commands
+            finally:
+                await link.close()
+                await commands.finish()
+
+    async def post(self, channel: Channel, part: Part, question: Question, root: Message) -> Message:
+        """Post a message of an answer in a thread, as whoever answers does."""
+        async with open_session() as session:
+            client = connect(session, token=self.workspace.token, api_url=self.server.api_url)
+            said = await tell(
+                client,
+                "chat.postMessage",
+                channel=channel.id,
+                thread_ts=root.root_ts,
+                text=part.text,
+                blocks=blocks_of(part, question),
+            )
+        return self.server.platform.messages[channel.id, str(said["ts"])]
+
+    async def use(self, user: User, text: str, channel: Channel | None = None) -> str:
+        """Use the command, and wait for what the bot says to that person alone."""
+        channel = channel or self.channel
+        before = len(self.told(user, channel))
+        await self.server.slash(user, channel, "/footnote", text).acknowledged()
+        await self.server.until(lambda: len(self.told(user, channel)) > before, what="a reply")
+        return self.told(user, channel)[-1].text
+
+    def told(self, user: User, channel: Channel | None = None) -> list[Message]:
+        """Give what the bot has said to one person alone."""
+        return [one for one in self.server.messages(channel or self.channel) if one.seen_by == user.id]
+
+    async def form(self, user: User, delivery: Delivery) -> View:
+        """Wait for the form that the bot shows to the one who used something, and give it."""
+        await delivery.acknowledged()
+        await self.server.until(lambda: self.server.view_of(user), what="a form")
+        view = self.server.view_of(user)
+        assert view is not None
+        return view
+
+    async def _outline(self) -> Outline:
+        if self.outline is None:
+            raise RetrievalUnavailable("The index cannot be reached.")
+        return self.outline
+
+    def home(self) -> WorkspaceRef:
+        """Name the workspace."""
+        return WorkspaceRef(platform="slack", workspace=self.workspace.team_id)
+
+    def thread(self, channel: Channel, thread: Message | str) -> ThreadRef:
+        """Name a thread, by its first message or in words."""
+        root = thread.root_ts if isinstance(thread, Message) else thread
+        return ThreadRef(platform="slack", workspace=self.workspace.team_id, channel=channel.id, thread=root)

@@ -1,0 +1,338 @@
+"""The command, and the words that stand for it in threads, from the wire to the inbox and the stores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
+
+import pytest
+
+from adapters.chat.kept import GAP
+from adapters.chat.posting import Refused
+from adapters.slack.client.connection import open_session
+from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.commands.responding import respond
+from adapters.slack.commands.situation import URL_LIFE, home_of
+from adapters.slack.commands.slash import Order, Word, parsed
+from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
+from core import sentences
+from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Question, Setting
+from core.self_help import NOT_PART_OF_IT
+from tests.adapters.slack.office import Office
+from tests.builders import NOON
+from tests.fakes.desk import SOURCE, TERMS
+from tests.servers.slack import Channel, Message, Reset
+
+UNKNOWN, EVERYTHING = Word.UNKNOWN, Word.FORGET_EVERYTHING
+
+
+@pytest.fixture(name="office")
+async def _office() -> AsyncIterator[Office]:
+    async with Office.at_work() as office:
+        yield office
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("", Order(Word.HELP)),
+        ("ask What is ROS?", Order(Word.ASK, "What is ROS?")),
+        ("  ASK  --private  What\nis it?", Order(Word.ASK, "What\nis it?", is_private=True)),
+        ("ask —private What?", Order(Word.ASK, "What?", is_private=True)),
+        ("--private what is it", Order(Word.ASK, "what is it", is_private=True)),
+        ("ask --privately What?", Order(Word.ASK, "--privately What?")),
+        ("ask", Order(Word.ASK)),
+        ("what is ROS", Order(Word.ASK, "what is ROS")),
+        ("ROS?", Order(Word.ASK, "ROS?")),
+        ("stauts", Order(UNKNOWN, "stauts")),
+        ("help me", Order(UNKNOWN, "help me")),
+        ("Sources ", Order(Word.SOURCES)),
+        ("forget", Order(Word.FORGET)),
+        ("forget   me", Order(Word.FORGET_ME)),
+        ("forget it", Order(UNKNOWN, "forget it")),
+        ("admin", Order(UNKNOWN, "admin")),
+        ("admin Status", Order(Word.STATUS)),
+        ("admin forget person <@U1|ada>", Order(Word.FORGET_PERSON, "U1")),
+        ("admin forget person <@W2>", Order(Word.FORGET_PERSON, "W2")),
+        ("admin forget person <@U1> <@U2>", Order(Word.FORGET_PERSON)),
+        ("admin forget person ada", Order(Word.FORGET_PERSON)),
+        ("admin forget everything", Order(EVERYTHING)),
+        ("admin forget everything confirm", Order(EVERYTHING, is_confirmed=True)),
+        ("admin forget everything please", Order(UNKNOWN, "admin forget everything please")),
+    ],
+)
+def test_what_is_written_behind_the_command_says_what_to_do(text: str, order: Order) -> None:
+    """A question needs no word in front, but a single word that is none of ours is a slip."""
+    assert parsed(text) == order
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        ({"team_id": "T1", "enterprise_id": "E1", "is_enterprise_install": "false"}, "T1"),
+        ({"team_id": "T1", "enterprise_id": "E1", "is_enterprise_install": "true"}, "E1/T1"),
+        ({"team": {"id": "T1"}, "enterprise": None, "user": {"team_id": "T9"}}, "T1"),
+        ({"team": None, "user": {"team_id": "T2"}, "enterprise": {"id": "E1"}, "is_enterprise_install": True}, "E1/T2"),
+        ({"team": {"id": "T9"}, "view": {"app_installed_team_id": "T1"}}, "T1"),
+        ({"team_id": "T9", "authorizations": [{"team_id": "T1", "enterprise_id": None}]}, "T1"),
+    ],
+)
+def test_every_use_names_the_workspace_of_the_installation(body: Mapping[str, object], name: str) -> None:
+    """In all the shapes in which Slack says it, those of organizations included."""
+    assert home_of(body) == name
+
+
+async def test_a_question_is_asked_before_all_in_a_message_that_begins_its_thread(office: Office) -> None:
+    """The bot posts it in the asker's name and words, where it notifies nobody and previews nothing."""
+    async with office.open():
+        text = "ask What do &lt;!channel&gt; and <@U1|ada> say of <https://evil.example|the docs>, @here?"
+        office.server.slash(office.ada, office.channel, "/footnote", text)
+        asked = await office.heard()
+
+    (root,) = office.server.messages(office.channel)
+    message = MessageRef(thread=office.thread(office.channel, root), id=root.ts)
+    question = Question(
+        message=message,
+        text="What do <!channel> and @ada say of the docs, @here?",
+        author=Person(id=office.ada.id),
+        asked_at=NOON,
+        **TERMS.model_dump(),
+    )
+    assert isinstance(asked, Asked)
+    assert asked.address is not None
+    assert (asked.question, asked.address.message, asked.address.interaction) == (question, message, None)
+    assert root.text.replace(GAP, "") == "*ada asks:* What do &lt;!channel&gt; and @ada say of the docs, @here?"
+    assert (root.live, root.unfurls, root.seen_by, root.thread_ts) == ([], False, None, None)
+
+
+async def test_a_private_question_is_answered_by_the_way_back(office: Office) -> None:
+    """The asker sees at once that it is on its way; it is in no thread, and goes by the use of the command."""
+    async with office.open():
+        used = office.server.slash(office.ada, office.channel, "/footnote", "ask --private What is a robot?")
+        asked = await office.heard()
+        await office.server.until(lambda: office.told(office.ada), what="a sign")
+
+    assert isinstance(asked, Asked)
+    assert asked.address is not None
+    assert asked.address.interaction is not None
+    trigger = used.payload["trigger_id"]
+    assert (asked.question.visibility, asked.message.id, asked.message.thread.thread, asked.address.message) == (
+        "private",
+        trigger,
+        trigger,
+        None,
+    )
+    assert (asked.address.interaction.token, asked.address.interaction.expires_at) == (
+        used.payload["response_url"],
+        NOON + URL_LIFE,
+    )
+    assert timedelta(minutes=30) > URL_LIFE
+    assert [(one.text, one.seen_by) for one in office.server.messages(office.channel)] == [
+        (sentences.LOOKING, office.ada.id)
+    ]
+
+
+@pytest.mark.promise("refusals-end")
+async def test_where_the_bot_may_not_write_a_question_becomes_a_private_one(office: Office) -> None:
+    """The asker is told, and answered all the same."""
+    office.server.remove_bot(office.channel, office.workspace)
+    async with office.open():
+        office.server.slash(office.ada, office.channel, "/footnote", "ask What is a robot?")
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert (asked.question.visibility, asked.address and asked.address.interaction is not None) == ("private", True)
+    assert [(one.text, one.seen_by) for one in office.server.messages(office.channel)] == [
+        (sentences.ONLY_YOU, office.ada.id)
+    ]
+
+
+@pytest.mark.promise("answers-at-once")
+async def test_a_command_is_acknowledged_while_the_inbox_hangs(office: Office) -> None:
+    """Slack waits for three seconds only."""
+    office.inbox.opens.clear()
+    async with office.open():
+        await office.server.slash(office.ada, office.channel, "/footnote", "ask --private What?").acknowledged()
+        await office.server.slash(office.ada, office.channel, "/footnote", "ask What?").acknowledged()
+        before = list(office.inbox.signals)
+        office.inbox.opens.set()
+        await office.heard()
+
+    assert before == []
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_command_that_comes_again_asks_once(office: Office) -> None:
+    """There is one message for all to see, and a private question keeps its name, by which the inbox knows it."""
+    async with office.open():
+        for text in ("ask What?", "ask --private What?"):
+            used = office.server.slash(office.ada, office.channel, "/footnote", text)
+            await office.heard()
+            await office.server.outbox.send(used.kind, used.payload).acknowledged()
+        office.server.slash(office.ada, office.channel, "/footnote", "ask --private And an arm?")
+        again, other = await office.heard(), await office.heard()
+
+    assert [one.text for one in office.server.messages(office.channel) if not one.ephemeral] == ["*ada asks:* What?"]
+    assert isinstance(again, Asked)
+    assert isinstance(other, Asked)
+    assert (again.message.id, other.question.text) == (used.payload["trigger_id"], "And an arm?")
+
+
+@pytest.mark.parametrize("flag", ["", "--private "])
+async def test_a_question_that_cannot_be_kept_gets_a_warning(office: Office, flag: str) -> None:
+    """In the place of the sign that an answer comes; no question is left standing before all."""
+    async with office.open():
+        office.inbox.fails = office.away
+        first = await office.use(office.ada, f"ask {flag}What is a robot?")
+        await office.server.until(lambda: office.told(office.ada)[-1].text != sentences.LOOKING, what="a warning")
+        left = [one.text for one in office.server.messages(office.channel) if not one.ephemeral]
+        office.shut()
+        await office.use(office.ada, "ask What is a robot?")
+
+    assert first in (sentences.LOOKING, f"⚠️ {sentences.BUSY}")
+    assert [one.text for one in office.told(office.ada)] == [f"⚠️ {sentences.BUSY}"] * 2
+    assert (left, len(office.server.requests_to("chat.postMessage"))) == ([], 0 if flag else 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ask", NO_QUESTION),
+        ("help", mrkdwn(sentences.help_text(FORMS))),
+        ("", mrkdwn(sentences.help_text(FORMS))),
+        ("sources", mrkdwn(ONLY_IN_THREADS)),
+        ("forget", mrkdwn(FORGET_WHAT)),
+        ("forget thread", mrkdwn(ONLY_IN_THREADS)),
+        ("&lt;!here&gt;", f"I don't understand “&lt;!here&gt;”. This is what I understand:\n{COMMANDS}"),
+    ],
+)
+async def test_what_needs_no_store_is_told_to_one_person(office: Office, text: str, said: str) -> None:
+    """In Slack's dialect, with nothing live, even where the stores are away."""
+    office.shut()
+    async with office.open():
+        told = await office.use(office.ada, text)
+
+    assert told == said
+    assert "**" not in told
+    assert [one.live for one in office.told(office.ada)] == [[]]
+
+
+async def test_privacy_says_for_how_long_and_who_reads_the_questions(office: Office) -> None:
+    """In the words of this platform's command."""
+    async with office.open():
+        told = await office.use(office.ada, "privacy")
+
+    assert told == mrkdwn(sentences.privacy(office.desk.practices, FORMS))
+    assert "48 hours" in told
+    assert "*/footnote forget*" in told
+
+
+@pytest.mark.promise("forget-me")
+async def test_people_are_forgotten_in_their_workspace(office: Office) -> None:
+    """Others stay, and what the same id has asked in another workspace."""
+    own, others = office.thread(office.channel, "1"), office.thread(office.channel, "2")
+    elsewhere = own.model_copy(update={"workspace": "T9"})
+    for thread, asker in ((own, office.ada.id), (others, "U9"), (elsewhere, office.ada.id)):
+        await office.remember(thread, asker)
+    async with office.open():
+        told = await office.use(office.ada, "forget me")
+
+    assert told == sentences.person_forgotten(1, 0)
+    assert [await office.conversations.load(thread) is None for thread in (own, others, elsewhere)] == [
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.promise("plain-errors")
+async def test_what_breaks_is_told_without_its_reason(office: Office) -> None:
+    """A store that is away, and a mistake of ours; a platform that stumbles hears it again."""
+    async with office.open():
+        office.inbox.fails = ValueError("secret")
+        office.server.faults.add("response_url", Reset())
+        broken = await office.use(office.ada, "ask What is a robot?")
+        office.shut()
+        away = await office.use(office.ada, "forget me")
+
+    assert (broken, away) == (f"⚠️ {sentences.BROKEN}", f"⚠️ {sentences.AWAY}")
+    assert [one.status for one in office.server.requests_to("response_url")] == [None, 200, 200]
+
+
+async def test_nothing_is_posted_to_addresses_that_are_not_slacks() -> None:
+    """Whoever forges one gets nothing of what people ask."""
+    async with open_session() as session:
+        for url in ("https://evil.example/x", "https://hooks.slack.com.evil.example/x", "http://hooks.slack.com/x", ""):
+            with pytest.raises(Refused, match="no way back"):
+                await respond(session, url, {"text": "secret"}, api_url="https://slack.com/api/")
+
+
+def inbound_of(office: Office, message: Message, channel: Channel, setting: Setting) -> Inbound:
+    """Give what the listener makes of a message to the bot."""
+    ref = MessageRef(thread=office.thread(channel, message), id=message.ts)
+    return Inbound(
+        kind=InboundKind.WRITTEN, message=ref, setting=setting, author=Person(id=message.user_id), text="-", at=NOON
+    )
+
+
+async def test_words_in_a_thread_are_commands_and_told_to_one_person(office: Office) -> None:
+    """Once for each message, although a mention comes as two events; other words are questions."""
+    root = office.server.post_as(office.ada, office.channel, "?")
+    message = office.server.post_as(office.ada, office.channel, "sources", root)
+    await office.remember(office.thread(office.channel, root), office.ada.id, citations=(SOURCE,))
+    inbound = inbound_of(office, message, office.channel, Setting.THREAD)
+    async with open_session() as session, office.open() as commands:
+        workspace = await OneWorkspace(session, office.workspace.token, office.server.api_url).only()
+        heard = [await commands.said(word, inbound, workspace) for word in ("sources", "Sources ", "sources of energy")]
+        await commands.finish()
+
+    (told,) = office.told(office.ada)
+    assert heard == [True, True, False]
+    assert told.text == "<https://docs.example/arms|[1]> Robots › Arms (docs.example) 0.80"
+    assert told.thread_ts == root.ts
+
+
+@pytest.mark.promise("forget-me")
+async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -> None:
+    """Others are refused, and in a channel there is nothing to forget; even where Slack cannot say who moderates."""
+    bob = office.server.add_member(office.workspace, "bob")
+    root = office.server.post_as(office.ada, office.channel, "?")
+    thread = office.thread(office.channel, root)
+    await office.remember(thread, office.ada.id)
+    office.workspace.installation.scopes.discard("users:read")
+    async with open_session() as session, office.open() as commands:
+        workspace = await OneWorkspace(session, office.workspace.token, office.server.api_url).only()
+        for who, setting in ((bob, Setting.THREAD), (office.ada, Setting.CHANNEL), (office.ada, Setting.THREAD)):
+            message = office.server.post_as(who, office.channel, "forget", root)
+            await commands.said("forget", inbound_of(office, message, office.channel, setting), workspace)
+            await commands.finish()
+
+    assert [one.text for one in office.told(bob)] == [NOT_PART_OF_IT]
+    assert [one.text for one in office.told(office.ada)] == [
+        mrkdwn(ONLY_IN_THREADS),
+        sentences.thread_forgotten(was_there=True),
+    ]
+    assert await office.conversations.load(thread) is None
+
+
+async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office: Office) -> None:
+    """In direct messages only one person reads anyway."""
+    direct = office.server.direct(office.workspace, office.ada)
+    first = office.server.post_as(office.ada, direct, "help")
+    second = office.server.post_as(
+        office.ada, office.channel, "help", office.server.post_as(office.ada, office.channel, "?")
+    )
+    office.channel.members.discard(office.ada.id)  # user_not_in_channel
+    async with open_session() as session, office.open() as commands:
+        workspace = await OneWorkspace(session, office.workspace.token, office.server.api_url).only()
+        await commands.said("help", inbound_of(office, first, direct, Setting.DIRECT), workspace)
+        await commands.said("help", inbound_of(office, second, office.channel, Setting.THREAD), workspace)
+        await commands.finish()
+
+    said = [
+        office.server.messages(channel, thread_ts=of.root_ts)[-1]
+        for channel, of in ((direct, first), (office.channel, second))
+    ]
+    assert [(one.text, one.user_id, one.seen_by) for one in said] == [
+        (mrkdwn(sentences.help_text(FORMS)), office.workspace.bot.id, None)
+    ] * 2
