@@ -206,6 +206,7 @@ async def test_tokens_end_and_are_renewed(place: Place) -> None:
 async def test_tiers_are_counted_where_a_test_turns_them_on(place: Place) -> None:
     """The twenty-first stream of a minute is refused, with the time to wait, in one workspace alone."""
     server = place.server
+    server.clock.freeze()
     for _ in range(21):
         await start(place)
     server.limits.on = True

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.servers.slack.blocks import TEXT, UPDATED_TEXT, check_markdown, read_blocks
 from tests.servers.slack.channels import Channel
+from tests.servers.slack.direct import direct_of
 from tests.servers.slack.messages import Message, Streaming
 from tests.servers.slack.payloads import message_payload
 from tests.servers.slack.platform import Platform
@@ -87,10 +88,7 @@ def _open_channel(platform: Platform, call: Call) -> Channel:
     user = platform.users.get(call.need("channel"))
     if user is None:
         return call.channel(platform)
-    for channel in platform.channels.values():
-        if channel.is_direct and {user.id, call.installation.bot.id} == channel.members:
-            return channel
-    raise Refusal("channel_not_found")
+    return direct_of(platform, call.workspace(platform), user)
 
 
 def _own(platform: Platform, call: Call, channel: Channel, code: str) -> Message:

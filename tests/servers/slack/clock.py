@@ -7,14 +7,22 @@ from itertools import count
 
 
 class ServerClock:
-    """Tells the real time, and as much more as a test lets pass; `ahead` is only the latter."""
+    """Tells the real time, and as much more as a test lets pass; `ahead` is only the latter.
+
+    A frozen clock tells nothing but what a test lets pass.
+    """
 
     def __init__(self) -> None:
         self.ahead = 0.0
+        self._frozen_at: float | None = None
 
     def time(self) -> float:
         """Seconds since 1970."""
-        return time.time() + self.ahead
+        return (self._frozen_at or time.time()) + self.ahead
+
+    def freeze(self) -> None:
+        """Let no more time pass by itself."""
+        self._frozen_at = time.time()
 
     def advance(self, seconds: float) -> None:
         """Let time pass for the server, at once."""

@@ -32,6 +32,7 @@ class Stream:
     started_at: float
     recipient_user_id: str | None
     recipient_team_id: str | None
+    by_chunks: bool | None = None
     state: Streaming = Streaming.OPEN
     appended: list[str] = field(default_factory=list[str])
 

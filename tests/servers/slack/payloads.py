@@ -22,7 +22,7 @@ def message_payload(platform: Platform, message: Message, *, with_metadata: bool
     payload: Json = {
         "type": "message",
         "user": message.user_id,
-        "text": message.text or html.escape(message.markdown, quote=False),
+        "text": message.text or message.markdown,
         "ts": message.ts,
         "team": message.team_id,
         "blocks": _blocks_of(message),

@@ -12,7 +12,7 @@ from tests.servers.slack.events import Event
 from tests.servers.slack.messages import Message
 from tests.servers.slack.refusals import Refusal
 from tests.servers.slack.response_urls import ResponseUrl
-from tests.servers.slack.sessions import Prompts, Session, Status
+from tests.servers.slack.sessions import STATUS_LIFE, Prompts, Session, Status
 from tests.servers.slack.shape import Json
 from tests.servers.slack.users import User
 from tests.servers.slack.views import Trigger, View
@@ -44,10 +44,14 @@ class Platform:
     def __post_init__(self) -> None:
         self.new_id = Ids()
         self.new_ts = Timestamps(self.clock)
+        self._places: dict[str, list[Message]] = {}
+        self._threads: dict[tuple[str, str], list[Message]] = {}
 
     def add(self, message: Message) -> None:
         """Keep a new message."""
         self.messages[message.channel_id, message.ts] = message
+        self._places.setdefault(message.channel_id, []).append(message)
+        self._threads.setdefault((message.channel_id, message.root_ts), []).append(message)
 
     # Lookups for calls, which raise what the platform says
 
@@ -99,14 +103,20 @@ class Platform:
 
     def messages_in(self, channel: Channel, *, by: User | None = None, thread_ts: str | None = None) -> list[Message]:
         """Give what can be read in a channel, oldest first, what only one person sees included."""
-        found = [one for one in self.messages.values() if one.channel_id == channel.id and not one.deleted]
-        found = [one for one in found if by is None or one.user_id == by.id]
-        return [one for one in found if thread_ts is None or one.root_ts == thread_ts]
+        is_whole = thread_ts is None
+        found = self._places.get(channel.id, ()) if is_whole else self._threads.get((channel.id, thread_ts), ())
+        return [one for one in found if not one.deleted and (by is None or one.user_id == by.id)]
 
     def replies_to(self, channel: Channel, thread_ts: str) -> list[Message]:
         """Give what stands below the root of a thread, oldest first."""
         thread = self.messages_in(channel, thread_ts=thread_ts)
         return [one for one in thread if one.ts != thread_ts and not one.ephemeral]
+
+    def status_of(self, channel: Channel, thread_ts: str) -> str:
+        """Give the words of the older kind of status that a thread shows now; none is empty."""
+        status = self.statuses.get((channel.id, thread_ts))
+        is_shown = status is not None and self.clock.time() - status.at < STATUS_LIFE
+        return status.words if status is not None and is_shown else ""
 
     def profile_of(self, user: User) -> Json:
         """Give the short form in which messages from other teams name their author."""

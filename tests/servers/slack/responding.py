@@ -33,8 +33,8 @@ def respond(platform: Platform, path: str, body: Json) -> None:
     if body.get("replace_original") and original is not None and not original.deleted:
         edit(platform, platform.channels[original.channel_id], original, **content)
         return
+    content["thread_ts"] = str(body["thread_ts"]) if body.get("thread_ts") else url.thread_ts
     message = say(platform, url, content, ephemeral=body.get("response_type", "ephemeral") != "in_channel")
-    message.thread_ts = str(body["thread_ts"]) if body.get("thread_ts") else url.thread_ts
     url.original = url.original or (message.channel_id, message.ts)
 
 

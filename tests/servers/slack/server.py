@@ -109,7 +109,7 @@ class SlackServer(Acting, Interacting):
             session_routes.ROUTES,
             view_routes.ROUTES,
             oauth_routes.routes(self),
-            (Route("apps.connections.open", self._where, (), TIERS[1], needs_token=False),),
+            (Route("apps.connections.open", self._where, (), TIERS[2], needs_token=False),),
         )
         self._routes = {route.name: route for table in tables for route in table}
 

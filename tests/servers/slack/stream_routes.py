@@ -35,6 +35,16 @@ def _text_of(call: Call) -> str:
     return "".join(texts)
 
 
+def _check_mode(call: Call, stream: Stream) -> None:
+    """Raise `Refusal` if what was begun with text goes on with chunks, or the other way round."""
+    if call.json("chunks") is None and not call.text("markdown_text"):
+        return
+    by_chunks = call.json("chunks") is not None
+    if stream.by_chunks not in (None, by_chunks):
+        raise Refusal("streaming_mode_mismatch")
+    stream.by_chunks = by_chunks
+
+
 def _start(platform: Platform, call: Call) -> Json:
     channel = call.channel(platform)
     call.need("thread_ts")
@@ -51,6 +61,7 @@ def _start(platform: Platform, call: Call) -> Json:
     require_posting(platform, call, channel)
     text = _text_of(call)
     stream = Stream(platform.clock.time(), recipient or None, team or None, appended=[text] if text else [])
+    _check_mode(call, stream)
     message = create(platform, channel, bot_message(platform, call, channel, markdown=text, stream=stream))
     return {"channel": channel.id, "ts": message.ts}
 
@@ -58,6 +69,9 @@ def _start(platform: Platform, call: Call) -> Json:
 def _streaming(platform: Platform, call: Call, channel: Channel, *states: Streaming) -> tuple[Message, Stream]:
     """Give a message of the bot whose stream is in one of these states. Raises `Refusal`."""
     message = platform.message(channel, call.need("ts"))
+    platform.require_member(call.installation, channel)
+    if channel.is_archived:
+        raise Refusal("is_archived")
     if message.user_id != call.installation.bot.id:
         raise Refusal("message_not_owned_by_app")
     expire(platform, message)
@@ -75,6 +89,7 @@ def _append(platform: Platform, call: Call) -> Json:
     text = _text_of(call)
     if not text and call.json("chunks") is None:
         raise Refusal("markdown_text_or_chunks_required")
+    _check_mode(call, stream)
     _add(message, stream, text)
     return {"channel": channel.id, "ts": message.ts}
 
@@ -91,6 +106,7 @@ def _stop(platform: Platform, call: Call) -> Json:
     message, stream = _streaming(platform, call, channel, Streaming.OPEN, Streaming.STOPPED_BY_USER)
     text = _text_of(call)
     blocks = read_blocks(call.args["blocks"]) if call.args.get("blocks") else []
+    _check_mode(call, stream)
     status = call.text("session_status") or "active"
     if status not in STATUSES:
         raise Refusal("invalid_status")
