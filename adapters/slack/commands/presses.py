@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from functools import partial
 
@@ -25,7 +26,7 @@ async def pressed(kit: Kit, used: Used, action_id: str, value: str) -> None:
         case (blocks.VOTE, blocks.UP) if rest:
             await kit.privately(used, partial(_helped, kit, used, rest))
         case (blocks.VOTE, blocks.DOWN) if rest:
-            await _complain(kit, used, rest)
+            await kit.privately(used, partial(_complained, kit, used, rest))
         case (blocks.RETRY, _):
             await kit.privately(used, partial(_retry, kit, used, value))
         case (blocks.STOP, _):
@@ -61,14 +62,13 @@ async def _helped(kit: Kit, used: Used, answer_id: str) -> str:
     return THANKS
 
 
-async def _complain(kit: Kit, used: Used, answer_id: str) -> None:
-    """Take the vote at once: whoever closes the form has voted all the same."""
-    is_shown = await opened(kit, used, reasons_form(answer_id))
-    await kit.privately(used, partial(_complained, kit, used, answer_id, is_shown))
-
-
-async def _complained(kit: Kit, used: Used, answer_id: str, is_shown: bool) -> str | None:
-    await _vote(kit, used, answer_id, is_helpful=False)
+async def _complained(kit: Kit, used: Used, answer_id: str) -> str | None:
+    """Take the vote while the form is being shown: whoever closes that has voted all the same."""
+    showing = asyncio.create_task(opened(kit, used, reasons_form(answer_id)))
+    try:
+        await _vote(kit, used, answer_id, is_helpful=False)
+    finally:
+        is_shown = await showing
     return None if is_shown else THANKS
 
 

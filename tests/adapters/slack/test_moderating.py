@@ -1,0 +1,119 @@
+"""The orders of moderators: what they say, what they do, and that nobody else can give them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.slack.commands.wording import UNCONFIRMED, since
+from core import sentences
+from core.model import Complaint, Deed, Person, Vote
+from tests.adapters.slack.office import Office
+from tests.builders import NOON
+from tests.servers.slack import Reply
+
+REFUSED = "Only moderators may do that. Ask one of them."
+
+
+@pytest.fixture(name="office")
+async def _office() -> AsyncIterator[Office]:
+    async with Office.at_work() as office:
+        yield office
+
+
+@pytest.mark.promise("moderators-only")
+async def test_an_order_by_anybody_else_is_refused(office: Office) -> None:
+    """A guest with an admin's flag and somebody whom Slack does not tell of as well; only that person hears of it."""
+    guest = office.server.add_member(office.workspace, "gus", is_admin=True, is_restricted=True)
+    orders = ("status", "pause", "resume", f"forget person {office.ada.mention}", "forget everything confirm")
+    async with office.open():
+        told = [await office.use(who, f"admin {order}") for who in (office.ada, guest) for order in orders]
+        office.workspace.installation.scopes.discard("users:read")
+        unknown = await office.use(office.boss, "admin pause")
+
+    assert [*told, unknown] == [REFUSED] * 11
+    assert await office.audit.recent(office.home(), limit=9) == ()
+
+
+@pytest.mark.promise("moderators-only")
+async def test_members_of_the_group_of_moderators_may_give_orders(office: Office) -> None:
+    """Who is in it is asked of Slack."""
+    group = office.server.add_group(office.workspace, office.ada)
+    async with office.open(moderators=group):
+        told = await office.use(office.ada, "admin pause")
+
+    assert told == sentences.paused(is_new=True)
+
+
+async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office) -> None:
+    """Doing it twice is told."""
+    async with office.open():
+        told = [await office.use(office.boss, f"admin {order}") for order in ("pause", "pause", "resume", "resume")]
+
+    by = Person(id=office.boss.id, name="bo<ss")
+    assert told == [
+        sentences.paused(is_new=True),
+        sentences.paused(is_new=False),
+        sentences.resumed(is_new=True),
+        sentences.resumed(is_new=False),
+    ]
+    assert await office.audit.recent(office.home(), limit=9) == (
+        Deed(by=by, did="resume", at=NOON),
+        Deed(by=by, did="pause", at=NOON),
+    )
+
+
+async def test_the_status_says_how_things_are(office: Office) -> None:
+    """Names are shown as they are, and times as each reader's own."""
+    vote = Vote(answer_id="a", person_id="U1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON)
+    await office.votes.cast(office.home(), vote)
+    async with office.open():
+        await office.use(office.boss, "admin pause")
+        told = await office.use(office.boss, "admin status")
+
+    moment = f"<!date^{int(NOON.timestamp())}^{{date_short_pretty}}, {{time}}|2026-01-01 12:00 UTC>"
+    assert moment == since(NOON)
+    assert told.split("\n") == [
+        f"Paused by bo&lt;ss {moment}.",
+        f"• {moment}: bo&lt;ss, pause",
+        "Votes: 0 helpful, 1 not helpful.",
+        "Waiting everywhere: 0 questions.",
+    ]
+
+
+async def test_moderators_forget_a_person(office: Office) -> None:
+    """Questions and votes, and whom it was about is noted."""
+    await office.remember(office.thread(office.channel, "1"), office.ada.id)
+    await office.votes.cast(office.home(), Vote(answer_id="a", person_id=office.ada.id, is_helpful=True, at=NOON))
+    async with office.open():
+        unnamed = await office.use(office.boss, "admin forget person ada")
+        told = await office.use(office.boss, f"admin forget person <@{office.ada.id}|ada>")
+
+    noted = await office.audit.recent(office.home(), limit=9)
+    assert (unnamed, told) == (sentences.NOBODY_NAMED, sentences.person_forgotten(1, 1))
+    assert [(deed.did, deed.about) for deed in noted] == [("forget person", office.ada.id)]
+
+
+async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office) -> None:
+    """The first time says what would happen."""
+    thread = office.thread(office.channel, "1")
+    await office.remember(thread, office.ada.id)
+    async with office.open():
+        asked = await office.use(office.boss, "admin forget everything")
+        before = await office.conversations.load(thread)
+        told = await office.use(office.boss, "admin forget everything confirm")
+
+    assert (asked, told) == (UNCONFIRMED, sentences.everything_forgotten(1))
+    assert (before is not None, await office.conversations.load(thread)) == (True, None)
+
+
+async def test_what_cannot_be_asked_for_now_is_told_in_a_sentence(office: Office) -> None:
+    """A store that is away, and a platform that does not say for now who somebody is."""
+    async with office.open():
+        office.server.faults.add("users.info", Reply(200, {"ok": False, "error": "internal_error"}))
+        unknown = await office.use(office.boss, "admin status")
+        office.shut()
+        away = await office.use(office.boss, "admin status")
+
+    assert (unknown, away) == (f"⚠️ {sentences.BROKEN}", f"⚠️ {sentences.AWAY}")
