@@ -1,0 +1,292 @@
+"""Answers that readers see grow, and all the ways in which Slack may end that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+
+import pytest
+
+from adapters.chat.posting import Controls, Part, Posted
+from adapters.slack.answering.spots import look_of
+from adapters.slack.client.budget import STARTS, Budget
+from adapters.slack.client.lost import LostPosts, Place
+from adapters.slack.client.poster import ThreadPoster
+from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
+from adapters.slack.client.workspaces import OneWorkspace
+from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status, TextDelta
+from tests.on_slack import APPEND, POST, START, STOP, UPDATE, OnSlack, OnSlackByEdits
+from tests.platforms import ANSWER, progress
+from tests.servers.slack import Fault, Lost, Message, Reset, limit, refuse
+from tests.servers.slack import Streaming as Streamed
+
+WHOLE = ANSWER.model_copy(update={"text": "A robot acts. It moves.", "citations": ()})
+GONE = refuse("message_not_in_streaming_state")
+STREAMS = (START, APPEND, STOP, UPDATE, POST)
+
+
+def calls(slack: OnSlack) -> list[str]:
+    """Give the calls that showed something and were carried out, in order."""
+    said = [one for one in slack.server.requests if one.method in STREAMS]
+    return [one.method for one in said if one.status == 200 and one.error is None]
+
+
+def growing(slack: OnSlack, claim: Claim) -> AsyncIterator[Progress]:
+    """Give an answer in three pieces, each after readers have seen the one before, or something has gone wrong."""
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot ")
+        await slack.until(lambda: slack.is_met() or seen(slack, claim, "A robot"))
+        yield TextDelta("acts. ")
+        await slack.until(lambda: slack.is_met() or seen(slack, claim, "acts."))
+        yield WHOLE
+
+    return written()
+
+
+def seen(slack: OnSlack, claim: Claim, words: str) -> bool:
+    """Say whether the bot has answered this."""
+    return any(words in shown for shown in slack.stands(claim))
+
+
+@pytest.mark.promise("streams-degrade")
+async def test_an_answer_grows_and_ends_with_what_can_be_done_with_it(slack: OnSlack) -> None:
+    """It is started for whoever asked, only added to, and stopped with the buttons and without a word in its mark."""
+    claim = await slack.asks()
+
+    delivery = await slack.surface.reply(claim, growing(slack, claim))
+
+    [said] = slack.answers(claim)
+    [started], [ended] = slack.server.requests_to(START), slack.server.requests_to(STOP)
+    assert said.stream is not None
+    assert (said.markdown, said.action_ids, said.stream.state) == (WHOLE.text, ["footnote:vote"], Streamed.STOPPED)
+    assert (said.stream.recipient_user_id, said.stream.recipient_team_id) == (slack.ada.id, slack.workspace.team_id)
+    assert started.body["thread_ts"] == claim.thread.thread
+    assert list(ended.body["metadata"]["event_payload"]) == ["nonce"]
+    assert calls(slack) == [START, *[APPEND] * (len(said.stream.appended) - 2), STOP]
+    assert delivery == Delivery(messages=(MessageRef(thread=claim.thread, id=said.ts),))
+
+
+async def test_an_answer_that_comes_at_once_is_one_post(slack: OnSlack) -> None:
+    """There is nothing to be seen growing, and streams are counted."""
+    claim = await slack.asks()
+
+    await slack.surface.reply(claim, progress(WHOLE))
+
+    assert calls(slack) == [POST]
+
+
+@pytest.mark.promise("final-state")
+@pytest.mark.promise("posted-once")
+@pytest.mark.promise("streams-degrade")
+@pytest.mark.parametrize(
+    ("method", "fault"),
+    [
+        (START, Lost()),
+        (START, Reset()),
+        (START, limit(30)),
+        (START, refuse("unknown_method")),
+        (START, refuse("channel_type_not_supported")),
+        (APPEND, GONE),
+        (APPEND, Lost()),
+        (APPEND, Reset()),
+        (APPEND, limit(0.01)),
+        (APPEND, refuse("internal_error")),
+        (STOP, GONE),
+        (STOP, Lost()),
+        (STOP, Reset()),
+        (STOP, limit(0.01)),
+        (STOP, refuse("msg_blocks_too_long")),
+    ],
+    ids=str,
+)
+async def test_however_a_stream_breaks_the_whole_answer_stands_there_once(
+    slack: OnSlack, method: str, fault: Fault
+) -> None:
+    """With every word once, nothing that still seems to be written, and the buttons below it."""
+    slack.server.faults.add(method, fault)
+    claim = await slack.asks()
+
+    await slack.surface.reply(claim, growing(slack, claim))
+
+    [said] = slack.answers(claim)
+    assert "".join(said.shown.split(WHOLE.text, 1)).count("robot") == 0
+    assert (WHOLE.text in said.shown, said.action_ids) == (True, ["footnote:vote"])
+    assert said.stream is None or said.stream.state is Streamed.STOPPED
+    assert (slack.refused, slack.doubtful) == ([], [])
+
+
+async def test_a_stream_that_has_died_of_age_goes_on_as_edits(slack: OnSlack) -> None:
+    """Slack ends it after five minutes, without a word before."""
+    claim = await slack.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot ")
+        await slack.until(lambda: seen(slack, claim, "A robot"))
+        slack.server.clock.advance(300)
+        yield TextDelta("acts. ")
+        await slack.until(lambda: seen(slack, claim, "acts."))
+        yield WHOLE
+
+    await slack.surface.reply(claim, written())
+
+    [said] = slack.answers(claim)
+    assert (WHOLE.text in said.shown, said.action_ids) == (True, ["footnote:vote"])
+    assert calls(slack) == [START, UPDATE, UPDATE]
+
+
+async def test_a_stream_is_ended_before_it_dies(slack: OnSlack) -> None:
+    """After four minutes the same message is edited."""
+    now = [0.0]
+    poster = await streamer(slack, lambda: now[0])
+    [first, second] = [Part(text, Controls.STOP) for text in ("A robot", "A robot acts")]
+
+    posted = await poster.post(first, "n1")
+    now[0] = 241.0
+    await poster.edit(posted.id, second)
+    await poster.edit(posted.id, Part("A robot acts. It moves."))
+
+    assert posted == Posted(posted.id, first)
+    assert calls(slack) == [START, STOP, UPDATE, UPDATE]
+
+
+async def streamer(slack: OnSlack, clock: Callable[[], float]) -> StreamPoster:
+    """Make what streams an answer to a mention, by another clock."""
+    asked = slack.mention()
+    workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
+    place = Place(workspace, slack.channel.id, asked.ts, asked.ts)
+    look, lost = look_of(slack.claim(asked).question), LostPosts(place)
+
+    async def reader() -> Reader:
+        return Reader(slack.ada.id, slack.ada.team_id)
+
+    plain = ThreadPoster(place, look, lost)
+    return StreamPoster(plain, plain, look, lost, Streaming(reader, Budget(), clock=clock))
+
+
+async def test_words_that_are_taken_back_end_the_stream(slack: OnSlack) -> None:
+    """It can only grow, so that the message is edited from then on."""
+    claim = await slack.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("Robots are made of cheese. ")
+        await slack.until(lambda: seen(slack, claim, "cheese"))
+        yield Restarted()
+        await slack.until(lambda: not seen(slack, claim, "cheese"))
+        yield WHOLE
+
+    await slack.surface.reply(claim, written())
+
+    assert calls(slack) == [START, STOP, UPDATE, UPDATE]
+
+
+@pytest.mark.promise("stops-count")
+async def test_whoever_stops_the_stream_stops_the_model(slack: OnSlack) -> None:
+    """The next words find it out, somebody is told once, and the message says how it ended."""
+    claim = await slack.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot ")
+        await slack.until(lambda: seen(slack, claim, "A robot"))
+        slack.server.stop(slack.ada, slack.answers(claim)[0])
+        yield TextDelta("acts. ")
+        assert await claim.cancelled.wait() is Interruption.STOPPED
+        yield TextDelta("It is made of cheese. ")
+        yield Answer(id="a", text="Stopped.", status=Status.STOPPED)
+
+    await slack.surface.reply(claim, written())
+
+    [said] = slack.answers(claim)
+    assert ([one.body["text"] for one in slack.server.requests_to(UPDATE)], said.action_ids) == (["Stopped."], [])
+    assert slack.stopped == [claim]
+
+
+@pytest.mark.promise("streams-degrade")
+async def test_beyond_the_limit_of_streams_answers_are_edits(slack: OnSlack) -> None:
+    """Slack counts how many are started, in each workspace."""
+    claims = [await slack.asks() for _ in range(STARTS + 1)]
+    for claim in claims:
+        await slack.surface.reply(claim, growing(slack, claim))
+
+    assert (calls(slack).count(START), calls(slack).count(POST)) == (STARTS, 1)
+    assert [WHOLE.text in text for claim in claims for text in slack.stands(claim)] == [True] * len(claims)
+
+
+def test_streams_are_counted_by_workspace_and_minute() -> None:
+    """What Slack asks for besides is kept to as well."""
+    now = [0.0]
+    budget = Budget(2, clock=lambda: now[0])
+
+    taken = [budget.take("T1"), budget.take("T1"), budget.take("T1"), budget.take("T2")]
+    now[0] = 60.0
+    later = budget.take("T1")
+    budget.rest("T1", 30.0)
+    resting = budget.take("T1")
+    now[0] = 90.0
+
+    assert (taken, later, resting, budget.take("T1")) == ([True, True, False, True], True, False, True)
+
+
+async def test_where_edits_are_too_many_only_the_answer_is_shown(by_edits: OnSlackByEdits) -> None:
+    """Each further draft would be refused, and make the answer wait."""
+    claim = await by_edits.asks()
+    by_edits.server.faults.add(UPDATE, limit(0.01))
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot ")
+        await by_edits.until(lambda: seen(by_edits, claim, "A robot"))
+        yield TextDelta("acts. ")
+        await by_edits.until(by_edits.is_met)
+        yield TextDelta("It moves. ")
+        await asyncio.sleep(0)
+        yield WHOLE
+
+    await by_edits.surface.reply(claim, written())
+
+    assert (calls(by_edits), WHOLE.text in by_edits.stands(claim)[0]) == ([POST, UPDATE], True)
+
+
+@pytest.mark.promise("streams-degrade")
+async def test_a_guest_from_another_company_gets_the_stream_under_their_own_team(slack: OnSlack) -> None:
+    """Slack refuses it otherwise."""
+    eve = slack.server.add_member(slack.workspace, "eve", team_id="T9", is_stranger=True)
+    claim = slack.claim(slack.mention(eve))
+
+    await slack.surface.reply(claim, growing(slack, claim))
+
+    [said] = slack.answers(claim)
+    assert said.stream is not None
+    assert (said.stream.recipient_user_id, said.stream.recipient_team_id) == (eve.id, "T9")
+
+
+@pytest.mark.promise("posted-once")
+async def test_whoever_takes_over_ends_the_stream_of_a_process_that_is_gone(slack: OnSlack) -> None:
+    """What was written is replaced in place."""
+    claim = await slack.asks()
+    half = await half_written(slack, claim.message)
+
+    delivery = await slack.surface.reply(
+        replace(claim, attempt=2, delivery=Delivery(messages=(MessageRef(thread=claim.thread, id=half.ts),))),
+        progress(WHOLE),
+    )
+
+    [said] = slack.answers(claim)
+    assert said.stream is not None
+    assert (said.ts, said.stream.state, [one.id for one in delivery.messages]) == (half.ts, Streamed.STOPPED, [half.ts])
+    assert (WHOLE.text, said.action_ids) == (said.text, ["footnote:vote"])
+
+
+async def half_written(slack: OnSlack, asked: MessageRef) -> Message:
+    """Let a process begin to stream an answer, and end."""
+    claim = slack.claim(slack.server.platform.messages[slack.channel.id, asked.id])
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("Robots are made of ")
+        await slack.until(lambda: seen(slack, claim, "made of"))
+        replying.cancel()
+        await asyncio.Event().wait()
+
+    replying = asyncio.create_task(slack.surface.reply(claim, written()))
+    await asyncio.wait([replying])
+    return slack.answers(claim)[0]
