@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 from collections.abc import Collection, Coroutine, Generator, Iterator, Mapping
 from datetime import UTC, datetime
@@ -66,6 +67,7 @@ class Bot:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with self._discord.speaker(inbox) as speaker:
             await until(self._stopping, speaker.log_in())
+            _spare_the_collector()
             worker = self._worker(inbox, {PLATFORM: speaker.surface})
             async with asyncio.TaskGroup() as group:
                 working = group.create_task(worker.run(Pace(seats=self._settings.answers_at_once)))
@@ -109,6 +111,12 @@ async def until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
         await asyncio.wait({working, waiting})
     if not working.cancelled():
         working.result()
+
+
+def _spare_the_collector() -> None:
+    """Set what is loaded by now apart: it stays, and to walk through it again and again would make readers wait."""
+    gc.collect()
+    gc.freeze()
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:

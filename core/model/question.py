@@ -31,6 +31,8 @@ class Scope(Value):
 
 def without_controls(text: str) -> str:
     """Drop control and invisible formatting characters, which a terminal would obey; keep line breaks and tabs."""
+    if text.replace("\n", " ").replace("\t", " ").isprintable():
+        return text  # as nearly everything is, which is seen much sooner
     return "".join(c for c in text if c in "\n\t\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
 
 
