@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.ports import Memo
 
 PATH = "/slack/events"
-LARGEST = 2**20  # bytes of a request; Slack's own are a hundredth of that
+LARGEST = 2**19  # bytes of a request; Slack's own are much smaller
 LONGEST_END = 10.0  # seconds that requests are given to be answered when it is time to stop
 LONGEST_NUMBER = 20  # characters of a time
 BAD, UNSIGNED, REPLAYED, AWAY = 400, 401, 409, 503

@@ -111,10 +111,10 @@ class Sockets:
 
     async def _close(self, link: Link) -> None:
         self._standing.discard(link)
-        await link.close()
         if not self._standing:
             self._is_told = False
             self._way.patience.retrying(1, link.reason)
+        await link.close()
 
     async def _connected(self) -> Link:
         """Connect, one connection after the other, as often as it takes."""

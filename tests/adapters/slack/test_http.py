@@ -1,0 +1,151 @@
+"""HTTP: what Slack has signed is taken, once, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from adapters.slack.intake.http import LARGEST, Door, application, serve
+from core.errors import Misconfigured, StoreUnavailable
+from tests.adapters.slack.intake import Place
+from tests.fakes.memo import MemoryMemo
+
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+
+
+@pytest.fixture(name="place")
+async def _place() -> AsyncIterator[Place]:
+    """Run Slack."""
+    async with Place.open() as place:
+        yield place
+
+
+@asynccontextmanager
+async def listening(place: Place, seen: MemoryMemo, *, port: int = 0) -> AsyncGenerator[str]:
+    """Listen at a port, and let Slack know; give the address."""
+    started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    door = Door(place.app().async_dispatch, signing_secret=place.server.signing_secret, seen=seen)
+    task = asyncio.create_task(serve(application(door), "127.0.0.1", port, started=started.set_result))
+    await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
+    try:
+        if task.done():
+            await task
+        url = f"http://127.0.0.1:{started.result()}"
+        place.server.deliver_to(f"{url}/slack/events")
+        yield url
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError, Misconfigured):
+            await task
+
+
+async def test_events_commands_and_the_address_itself_are_answered(place: Place) -> None:
+    """All at one address; what a listener could not do is not acknowledged, and a retry of it is taken."""
+    async with listening(place, MemoryMemo()):
+        mention = place.server.post_as(place.ada, place.channel, "one").deliveries[0]
+        await mention.acknowledged()
+        said = await place.server.slash(place.ada, place.channel, "/footnote", "ask").acknowledged()
+        challenge = await place.server.webhooks.verify()
+        place.ears.failure = StoreUnavailable("The data store cannot be reached.")
+        lost = place.server.post_as(place.ada, place.channel, "two").deliveries[0]
+        await place.server.until(lambda: lost.statuses)
+        place.ears.failure = None
+        await place.server.redeliver(lost)
+        await lost.acknowledged()
+
+    assert (place.ears.heard, lost.statuses) == (["one", "two", "two"], [503, 200])
+    assert said == {"response_action": "errors", "errors": {"question": "It is empty."}}
+    assert "prove-it" in str(challenge)
+
+
+@pytest.mark.promise("signed-once")
+async def test_what_was_overheard_is_refused(place: Place) -> None:
+    """The same bytes again, also where the first time failed at the door, and where nobody can know."""
+    seen, server = MemoryMemo(), place.server
+    async with listening(place, seen):
+        asked = server.post_as(place.ada, place.channel, "one").deliveries[0]
+        await asked.acknowledged()
+        replayed = [await server.webhooks.replay(asked) for _ in range(2)]
+        place.ears.failure = StoreUnavailable("The data store cannot be reached.")
+        failed = server.post_as(place.ada, place.channel, "two").deliveries[0]
+        await server.until(lambda: failed.statuses)
+        place.ears.failure = None
+        again = [await server.webhooks.replay(failed) for _ in range(2)]
+        seen.fails = True
+        unknown = server.post_as(place.ada, place.channel, "three").deliveries[0]
+        await server.until(lambda: unknown.statuses)
+
+    assert (replayed, again, unknown.statuses) == ([409, 409], [200, 409], [503])
+    assert place.ears.heard == ["one", "two", "two"]
+
+
+@pytest.mark.promise("signed-once")
+async def test_what_slack_has_not_signed_is_not_even_read(place: Place) -> None:
+    """Another secret, another body, another time, none of them, junk, and what looks like a check of the platform."""
+    hooks = place.server.webhooks
+    body = urlencode({"command": "/footnote", "text": "admin forget", "team_id": place.workspace.team_id}).encode()
+    check = urlencode({"ssl_check": "1", "command": "/footnote"}).encode()
+    good = hooks.signed(body, FORM)
+    name, stamp = "X-Slack-Signature", "X-Slack-Request-Timestamp"
+    hooks.skew = -301.0
+    old = hooks.signed(body, FORM)
+    hooks.skew = 0.0
+    asked: list[tuple[bytes, dict[str, str]]] = [
+        (body, {**good, name: "v0=" + "0" * 64}),
+        (body + b"&text=admin", good),
+        (body, old),
+        (body, {**good, stamp: str(int(time.time()) + 1)}),
+        (body, {**good, stamp: "soon"}),
+        (body, {**good, stamp: "9" * 5_000}),
+        (b"\xff", good),
+        (body, {"Content-Type": FORM}),
+        (check, {"Content-Type": FORM}),
+        (b'{"type": "url_verification", "challenge": "x"}', {"Content-Type": JSON}),
+        (b"[", {"Content-Type": JSON}),
+    ]
+    async with listening(place, MemoryMemo()):
+        statuses = [(await hooks.post(*each))[0] for each in asked]
+        too_large = (await hooks.post(b" " * (LARGEST + 1), good))[0]
+        signed_junk = [(await hooks.post(junk, hooks.signed(junk, JSON)))[0] for junk in (b"[]", b"{", b'"x"')]
+
+    assert (statuses, too_large, signed_junk) == ([401] * len(asked), 413, [400, 400, 400])
+    assert (place.ears.heard, place.ears.failures) == ([], [])
+
+
+async def test_a_host_can_see_that_it_lives_and_nothing_else(place: Place) -> None:
+    """Other addresses and methods are refused."""
+    session: Any = place.client.session
+    async with listening(place, MemoryMemo()) as url:
+        asked = [("GET", "/live"), ("GET", "/slack/events"), ("GET", "/slack/install"), ("POST", "/live"), ("GET", "/")]
+        statuses = [(await session.request(method, url + path)).status for method, path in asked]
+
+    assert statuses == [200, 405, 404, 405, 404]
+
+
+@pytest.mark.promise("says-what-to-do")
+async def test_a_port_that_is_taken_is_told(place: Place) -> None:
+    """In words."""
+    async with listening(place, MemoryMemo()) as url:
+        with pytest.raises(Misconfigured, match=r"Set HOST .* and PORT"):
+            async with listening(place, MemoryMemo(), port=int(url.rpartition(":")[2])):
+                pass
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_a_stop_answers_what_has_arrived(place: Place) -> None:
+    """And takes nothing more."""
+    async with listening(place, MemoryMemo()):
+        place.ears.free.clear()
+        asked = place.server.post_as(place.ada, place.channel, "last").deliveries[0]
+        await place.server.until(lambda: place.ears.heard)
+        asyncio.get_running_loop().call_soon(place.ears.free.set)
+    await asked.acknowledged()
+
+    assert asked.statuses == [200]

@@ -1,0 +1,168 @@
+"""Socket Mode: what happens on Slack arrives, whatever becomes of single connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from adapters.chat.patience import Patience
+from adapters.slack.intake.sockets import APP_TOKEN_REFUSED, SOCKET_MODE_OFF, Sockets, Way
+from core.errors import Misconfigured, StoreUnavailable
+from tests.adapters.slack.intake import Place
+from tests.servers.slack import limit, refuse
+
+BOTH = 2
+
+
+@dataclass
+class Told:
+    """What an operator is told, and how long was waited."""
+
+    lines: list[str] = field(default_factory=list[str])
+    waits: list[float] = field(default_factory=list[float])
+
+    async def sleep(self, seconds: float) -> None:
+        """Let no time pass."""
+        self.waits.append(seconds)
+        await asyncio.sleep(0)
+
+    def connected(self, app_id: str) -> None:
+        """Slack can be heard."""
+        self.lines.append(f"connected to {app_id}")
+
+    def lost(self, attempt: int, reason: str) -> None:
+        """Slack cannot be heard."""
+        self.lines.append(f"{attempt}: {reason}")
+
+
+@pytest.fixture(name="place")
+async def _place() -> AsyncIterator[Place]:
+    """Run Slack."""
+    async with Place.open() as place:
+        yield place
+
+
+def way(place: Place, told: Told) -> Way:
+    """Connect without waiting."""
+    patience = Patience(sleep=told.sleep, retrying=told.lost)
+    return Way(place.server.app_token, place.client, patience, told.connected)
+
+
+@asynccontextmanager
+async def listening(place: Place, told: Told) -> AsyncGenerator[asyncio.Task[None]]:
+    """Listen, on both connections."""
+    task = asyncio.create_task(Sockets(way(place, told), place.app().async_dispatch).run())
+    await place.server.connected(BOTH)
+    try:
+        yield task
+    finally:
+        if not task.cancelling():
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@pytest.mark.promise("acknowledged-when-kept")
+async def test_what_could_be_done_is_acknowledged_and_all_else_comes_again(place: Place) -> None:
+    """Over two connections; a command is acknowledged with what it says."""
+    async with listening(place, Told()):
+        mention = place.server.post_as(place.ada, place.channel, "one").deliveries[0]
+        said = await place.server.slash(place.ada, place.channel, "/footnote", "ask").acknowledged()
+        await mention.acknowledged()
+        place.ears.failure = StoreUnavailable("The data store cannot be reached.")
+        lost = place.server.post_as(place.ada, place.channel, "two").deliveries[0]
+        await place.server.until(lambda: place.ears.failures)
+        was_lost, place.ears.failure = not lost.acked, None
+        (again,) = await place.server.redeliver(lost)
+        await again.acknowledged()
+
+    assert (was_lost, place.ears.heard) == (True, ["one", "two", "two"])
+    assert said == {"response_action": "errors", "errors": {"question": "It is empty."}}
+    assert place.server.sockets.unknown_acks == []
+
+
+@pytest.mark.promise("stays-connected")
+async def test_a_connection_is_replaced_before_it_is_closed(place: Place) -> None:
+    """So that one stands at every moment, and what it still brings is taken; nobody is told of it."""
+    told, server = Told(), place.server
+    async with listening(place, told):
+        old = server.sockets.connected[0]
+        place.ears.free.clear()
+        asked = server.post_as(place.ada, place.channel, "in between").deliveries[0]
+        await server.until(lambda: place.ears.heard)
+        server.refresh(everybody=True)
+        await server.until(lambda: len(server.sockets.arrivals) == 2 * BOTH)
+        is_open_still = not old.socket.closed
+        place.ears.free.set()
+        await asked.acknowledged()
+        later = server.post_as(place.ada, place.channel, "after").deliveries[0]
+        await later.acknowledged()
+
+    assert (is_open_still, place.ears.heard) == (True, ["in between", "after"])
+    assert told.lines == [f"connected to {server.app_id}"]
+
+
+@pytest.mark.promise("stays-connected")
+async def test_an_outage_is_told_once_and_over_by_itself(place: Place) -> None:
+    """All connections are cut, Slack fails, then wants to be left alone, then is there again."""
+    told, server = Told(), place.server
+    async with listening(place, told):
+        server.faults.add("apps.connections.open", refuse("internal_error"), limit(20))
+        server.sockets.drop()
+        await server.connected(BOTH)
+        await server.post_as(place.ada, place.channel, "still there?").deliveries[0].acknowledged()
+
+    connected, cut = f"connected to {server.app_id}", "1: the connection was closed"
+    assert told.lines == [connected, cut, "1: internal_error", "2: rate limit", connected]
+    assert max(told.waits) == 20
+
+
+@pytest.mark.promise("stays-connected")
+async def test_the_first_connection_may_fail(place: Place) -> None:
+    """A bot that starts before its network does comes up by itself."""
+    told = Told()
+    place.server.faults.add("apps.connections.open", refuse("internal_error"), refuse("fatal_error"))
+    async with listening(place, told):
+        pass
+
+    assert told.lines == ["1: internal_error", "2: fatal_error", f"connected to {place.server.app_id}"]
+    assert told.waits == [1.0, 2.0]
+
+
+@pytest.mark.promise("no-secrets")
+async def test_what_only_the_operator_can_change_ends_it_with_a_sentence(place: Place) -> None:
+    """A token that Slack refuses, a token of the other kind, and Socket Mode that is switched off."""
+    told = Told()
+    usual = way(place, told)
+    ways = [replace(usual, app_token="xapp-hunter2"), replace(usual, app_token=place.workspace.token), usual]
+    refusals: list[str] = []
+    for each in ways:
+        if each is usual:
+            place.server.faults.break_("apps.connections.open", refuse("socket_mode_not_enabled"))
+        with pytest.raises(Misconfigured) as refused:
+            await Sockets(each, place.app().async_dispatch).run()
+        refusals.append(str(refused.value))
+
+    assert refusals == [APP_TOKEN_REFUSED, APP_TOKEN_REFUSED, SOCKET_MODE_OFF]
+    assert told.lines == []
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_a_stop_finishes_what_is_being_taken(place: Place) -> None:
+    """And acknowledges it, on the connection it came on."""
+    async with listening(place, Told()) as task:
+        place.ears.free.clear()
+        asked = place.server.post_as(place.ada, place.channel, "last").deliveries[0]
+        await place.server.until(lambda: place.ears.heard)
+        task.cancel()
+        await asyncio.sleep(0)
+        was_open = not asked.acked
+        place.ears.free.set()
+        await asked.acknowledged()
+    await place.server.until(lambda: not place.server.sockets.connected)
+
+    assert was_open
