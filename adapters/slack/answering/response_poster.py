@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.posting import Gone, Part, Posted, Refused
 from adapters.slack.client.poster import Look
-from adapters.slack.commands.responding import respond
+from adapters.slack.client.responding import respond
 from core.model import Answer, Progress
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.chat.insisting import insisted
 from adapters.chat.posting import PostingFailed
-from adapters.slack.commands.responding import respond
+from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import mrkdwn
 from core.errors import InvalidInput, NotAllowed, StoreUnavailable

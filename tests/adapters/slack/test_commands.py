@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from adapters.chat.kept import GAP
-from adapters.chat.posting import Refused
+from adapters.chat.posting import PostingFailed, Refused, TooFast, Unreachable
 from adapters.slack.client.connection import open_session
+from adapters.slack.client.responding import respond
 from adapters.slack.client.workspaces import OneWorkspace
-from adapters.slack.commands.responding import respond
 from adapters.slack.commands.situation import URL_LIFE, home_of
 from adapters.slack.commands.slash import Order, Word, parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
@@ -21,8 +21,9 @@ from core.self_help import NOT_PART_OF_IT
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.fakes.desk import SOURCE, TERMS
-from tests.servers.slack import Channel, Message, Reset
+from tests.servers.slack import Channel, Message, Reply, Reset, SlackServer
 
+NOBODY_SAYS = Reply(200, {"ok": False, "error": "internal_error"})
 UNKNOWN, EVERYTHING = Word.UNKNOWN, Word.FORGET_EVERYTHING
 
 
@@ -164,6 +165,7 @@ async def test_a_command_is_acknowledged_while_the_inbox_hangs(office: Office) -
 @pytest.mark.promise("asked-once")
 async def test_a_command_that_comes_again_asks_once(office: Office) -> None:
     """There is one message for all to see, and a private question keeps its name, by which the inbox knows it."""
+    office.server.faults.add("users.info", NOBODY_SAYS)  # the command says itself who it was
     async with office.open():
         for text in ("ask What?", "ask --private What?"):
             used = office.server.slash(office.ada, office.channel, "/footnote", text)
@@ -267,6 +269,19 @@ async def test_nothing_is_posted_to_addresses_that_are_not_slacks() -> None:
                 await respond(session, url, {"text": "secret"}, api_url="https://slack.com/api/")
 
 
+async def test_what_slack_says_to_an_answer_means_the_same_as_elsewhere() -> None:
+    """A limit, a failure of its own, and an address that is used up."""
+    said: list[tuple[type[PostingFailed], str]] = []
+    async with SlackServer() as server, open_session() as session:
+        server.faults.add("response_url", Reply(429, {}, {"Retry-After": "7"}), Reply(503, {}))
+        for _ in range(3):
+            with pytest.raises(PostingFailed) as failed:
+                await respond(session, f"{server.url}/commands/x", {"text": "!"}, api_url=server.api_url)
+            said.append((failed.type, str(failed.value)))
+
+    assert said == [(TooFast, "wait 7 s"), (Unreachable, "status 503"), (Refused, "status 404")]
+
+
 def inbound_of(office: Office, message: Message, channel: Channel, setting: Setting) -> Inbound:
     """Give what the listener makes of a message to the bot."""
     ref = MessageRef(thread=office.thread(channel, message), id=message.ts)
@@ -299,7 +314,7 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
     root = office.server.post_as(office.ada, office.channel, "?")
     thread = office.thread(office.channel, root)
     await office.remember(thread, office.ada.id)
-    office.workspace.installation.scopes.discard("users:read")
+    office.server.faults.add("users.info", NOBODY_SAYS, NOBODY_SAYS)
     async with open_session() as session, office.open() as commands:
         workspace = await OneWorkspace(session, office.workspace.token, office.server.api_url).only()
         for who, setting in ((bob, Setting.THREAD), (office.ada, Setting.CHANNEL), (office.ada, Setting.THREAD)):
@@ -316,7 +331,8 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
 
 
 async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office: Office) -> None:
-    """In direct messages only one person reads anyway."""
+    """In direct messages only one person reads anyway; notes that are away keep no help from anybody."""
+    office.memo.fails = True
     direct = office.server.direct(office.workspace, office.ada)
     first = office.server.post_as(office.ada, direct, "help")
     second = office.server.post_as(

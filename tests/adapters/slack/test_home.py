@@ -11,7 +11,7 @@ from adapters.slack.commands.wording import FORMS, mrkdwn
 from core import sentences
 from core.model import Outline
 from tests.adapters.slack.office import Office
-from tests.servers.slack import Delivery, User, View
+from tests.servers.slack import Delivery, Reply, User, View
 
 PAGES = ["I know 12 pages of 2 sources.", "• handbook", "• fa&lt;q&gt;"]
 
@@ -43,7 +43,8 @@ def buttons(office: Office, user: User) -> list[str]:
 
 
 async def test_everybody_sees_what_the_bot_knows_does_and_keeps(office: Office) -> None:
-    """With a button to be forgotten; the messages beside the home show nothing of it."""
+    """With a button to be forgotten, also where Slack does not say who moderates."""
+    office.server.faults.add("users.info", Reply(200, {"ok": False, "error": "internal_error"}))
     async with office.open():
         texts = await shown(office, office.ada, office.server.open_home(office.ada))
 
