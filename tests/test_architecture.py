@@ -39,6 +39,8 @@ VENDORS = [
     "redis",
     "selectolax",
     "semantic_text_splitter",
+    "slack_bolt",
+    "slack_sdk",
     "structlog",
     "tokenizers",
     "rich.progress",

@@ -1,0 +1,250 @@
+"""Installing the bot in several workspaces, with tokens that are renewed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from html import unescape
+from typing import Any, Self
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from aiohttp import web
+from slack_sdk.oauth.installation_store import Bot
+
+from adapters.chat.posting import Unreachable
+from adapters.slack.client.workspaces import NotInstalled
+from adapters.slack.intake.installations import KEPT, InstalledWorkspaces, VaultInstallations
+from adapters.slack.intake.installing import BEGIN, END, SCOPES, pages
+from core.errors import StoreUnavailable
+from tests.adapters.slack.intake import Place
+from tests.fakes.clock import Clock
+from tests.fakes.vault import MemoryVault
+from tests.servers.slack import refuse
+
+HOUR = 3_600
+
+
+@pytest.fixture(name="place")
+async def _place() -> AsyncIterator[Place]:
+    """Run Slack."""
+    async with Place.open() as place:
+        yield place
+
+
+class Browser:
+    """Somebody who installs the bot in a workspace."""
+
+    def __init__(self, place: Place, vault: MemoryVault) -> None:
+        secret, made = place.server.client_secret, web.Application()
+        made.add_routes(pages(place.client, vault, client_id=place.server.client_id, client_secret=secret))
+        self._place = place
+        self._runner = web.AppRunner(made)
+        self._site: web.TCPSite | None = None
+        self.cookie = ""
+
+    async def __aenter__(self) -> Self:
+        """Begin."""
+        await self._runner.setup()
+        self._site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await self._site.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End."""
+        await self._runner.cleanup()
+
+    async def get(self, path: str) -> tuple[int, str]:
+        """Look at a page; cookies are kept."""
+        address = f"http://127.0.0.1:{self._runner.addresses[0][1]}{path}"
+        async with self._place.client.session.get(address, headers={"Cookie": self.cookie}) as response:
+            if cookies := response.headers.getall("Set-Cookie", []):
+                self.cookie = cookies[0].partition(";")[0]
+            return response.status, await response.text()
+
+    async def begin(self) -> dict[str, list[str]]:
+        """Go to the page that leads to Slack; give what Slack is asked."""
+        _, page = await self.get(BEGIN)
+        link = unescape(page.partition('<a href="')[2].partition('"')[0])
+        return parse_qs(urlsplit(link).query)
+
+    async def end(self, state: str, code: str) -> tuple[int, str]:
+        """Come back from Slack."""
+        return await self.get(f"{END}?{urlencode({'state': state, 'code': code})}")
+
+
+class Full(MemoryVault):
+    """Takes nothing while it `is_full`."""
+
+    is_full = False
+
+    async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
+        """Keep it, where there is room."""
+        if self.is_full:
+            raise StoreUnavailable("The data store has no room left.")
+        await super().save(key, text, ttl)
+
+
+def workspaces(place: Place, vault: MemoryVault, clock: Clock | None = None) -> InstalledWorkspaces:
+    """Give what one process knows of the installations."""
+    server = place.server
+    return InstalledWorkspaces(
+        place.client.session,
+        vault,
+        client_id=server.client_id,
+        client_secret=server.client_secret,
+        api_url=server.api_url,
+        clock=clock or time.time,
+    )
+
+
+async def keep(place: Place, vault: MemoryVault, *, expires_in: int) -> None:
+    """Keep an installation whose token ends at some time."""
+    place.server.rotates = True
+    workspace = place.workspace
+    workspace.installation.refresh_token = "xoxe-first"
+    bot = Bot(
+        app_id=workspace.app_id,
+        team_id=workspace.team_id,
+        bot_token=workspace.token,
+        bot_id=workspace.bot_id,
+        bot_user_id=workspace.bot.id,
+        bot_refresh_token="xoxe-first",
+        bot_token_expires_at=int(time.time()) + expires_in,
+        installed_at=time.time(),
+    )
+    await VaultInstallations(vault).async_save_bot(bot)
+
+
+async def who(client: Any) -> str:
+    """Ask Slack whose token it is."""
+    return str((await client.auth_test())["user_id"])
+
+
+@pytest.mark.promise("several-workspaces")
+async def test_the_bot_is_installed_in_the_browser_and_speaks_with_that_workspaces_token(place: Place) -> None:
+    """In two workspaces, one of which has a token that expires; what is kept has no token of a person."""
+    vault, server = MemoryVault(), place.server
+    other = server.add_workspace()
+    async with Browser(place, vault) as browser:
+        for workspace, rotates in ((place.workspace, False), (other, True)):
+            server.rotates = rotates
+            asked = await browser.begin()
+            assert asked["scope"] == [",".join(SCOPES)]
+            status, page = await browser.end(asked["state"][0], server.authorize(workspace, place.ada))
+            assert (status, "Thank you" in page) == (200, True)
+    found = workspaces(place, vault)
+
+    mine, theirs = await found.find(place.workspace.team_id), await found.find(other.team_id)
+    assert (mine.bot_user_id, await who(mine.client)) == (place.workspace.bot.id, place.workspace.bot.id)
+    assert (theirs.bot_user_id, await who(theirs.client)) == (other.bot.id, other.bot.id)
+    assert (theirs.app_id, theirs.bot_id, theirs.client.token) == (other.app_id, other.bot_id, other.token)
+    await found.uninstalled(other.team_id)
+    with pytest.raises(NotInstalled):
+        await found.find(other.team_id)
+    with pytest.raises(NotInstalled):
+        await workspaces(place, vault).find(other.team_id)
+
+
+async def test_nobody_can_be_made_to_finish_what_somebody_else_began(place: Place) -> None:
+    """A state of another browser, one that was used, one that nobody began, and a code that Slack does not know."""
+    vault, server = MemoryVault(), place.server
+    async with Browser(place, vault) as browser:
+        state = (await browser.begin())["state"][0]
+        mine, browser.cookie = browser.cookie, ""
+        refused = [await browser.end(state, server.authorize(place.workspace, place.ada))]
+        browser.cookie = mine
+        refused.append(await browser.end(state, "unknown"))
+        browser.cookie = mine
+        refused.append(await browser.end(state, server.authorize(place.workspace, place.ada)))
+        browser.cookie = mine.replace(state, "made-up")
+        refused.append(await browser.end("made-up", server.authorize(place.workspace, place.ada)))
+        vault.fails = True
+        refused.append(await browser.get(BEGIN))
+        vault.fails = False
+
+    assert [status for status, _ in refused] == [400, 401, 401, 401, 503]
+    with pytest.raises(NotInstalled):
+        await workspaces(place, vault).find(place.workspace.team_id)
+
+
+async def test_an_organization_is_installed_once_for_all_its_workspaces(place: Place) -> None:
+    """Each is found by the organization's installation, and calls name the workspace."""
+    vault, server = MemoryVault(), place.server
+    part = server.add_workspace(enterprise_id="E1", org_wide=True)
+    async with Browser(place, vault) as browser:
+        asked = await browser.begin()
+        status, _ = await browser.end(asked["state"][0], server.authorize(part, place.ada))
+    found = await workspaces(place, vault).find(f"E1/{part.team_id}")
+
+    assert (status, found.team_id, found.enterprise_id) == (200, part.team_id, "E1")
+    client: Any = found.client
+    assert client.default_params["team_id"] == part.team_id
+    with pytest.raises(NotInstalled):
+        await workspaces(place, vault).find(part.team_id)
+
+
+@pytest.mark.promise("several-workspaces")
+async def test_a_token_is_renewed_before_it_expires_once_by_each_process_at_most(place: Place) -> None:
+    """Many ask at once, and one renews; a process that comes too late takes what the other was given."""
+    vault = MemoryVault()
+    await keep(place, vault, expires_in=HOUR)
+    here, there = workspaces(place, vault), workspaces(place, vault)
+    old = place.workspace.token
+
+    found = await asyncio.gather(*(here.find(place.workspace.team_id) for _ in range(5)))
+    later = await there.find(place.workspace.team_id)
+
+    assert {each.client.token for each in (*found, later)} == {place.workspace.token} != {old}
+    assert len(place.server.requests_to("oauth.v2.access")) == 1
+
+
+@pytest.mark.promise("several-workspaces")
+async def test_a_token_that_cannot_be_renewed_is_used_while_it_is_good(place: Place) -> None:
+    """Afterwards there is a failure that may pass, or none of the workspace any more."""
+    vault, team = MemoryVault(), place.workspace.team_id
+    await keep(place, vault, expires_in=HOUR)
+    place.server.faults.break_("oauth.v2.access", refuse("invalid_refresh_token"))
+    good = await workspaces(place, vault).find(team)
+    await keep(place, vault, expires_in=-HOUR)
+    with pytest.raises(NotInstalled):
+        await workspaces(place, vault).find(team)
+    place.server.faults.break_("oauth.v2.access", refuse("internal_error"))
+    with pytest.raises(Unreachable):
+        await workspaces(place, vault).find(team)
+
+    assert good.client.token == place.workspace.token
+
+
+@pytest.mark.promise("degradation")
+async def test_a_store_that_is_away_costs_no_workspace_that_is_known(place: Place) -> None:
+    """Of one that is not known, nobody can say anything."""
+    vault, clock, team = MemoryVault(), Clock(), place.workspace.team_id
+    await keep(place, vault, expires_in=HOUR)
+    known = workspaces(place, vault, clock)
+    before = await known.find(team)
+    vault.fails = True
+    clock.advance(KEPT + 1)
+
+    assert (await known.find(team)).client.token == before.client.token
+    with pytest.raises(Unreachable):
+        await workspaces(place, vault).find(team)
+
+
+@pytest.mark.promise("several-workspaces")
+async def test_a_token_that_cannot_be_kept_now_is_kept_later(place: Place) -> None:
+    """Slack gives it once."""
+    vault, clock, team = Full(), Clock(), place.workspace.team_id
+    await keep(place, vault, expires_in=HOUR)
+    vault.is_full = True
+    known = workspaces(place, vault, clock)
+    renewed = await known.find(team)
+    vault.is_full = False
+    clock.advance(KEPT + 1)
+    await known.find(team)
+
+    found = await workspaces(place, vault).find(team)
+    assert found.client.token == renewed.client.token == place.workspace.token
+    assert len(place.server.requests_to("oauth.v2.access")) == 1
