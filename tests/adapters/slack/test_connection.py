@@ -1,0 +1,188 @@
+"""The way to Slack: what is tried again, what failures mean, and whose token it is."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from slack_sdk.http_retry.request import HttpRequest
+from slack_sdk.http_retry.response import HttpResponse
+from slack_sdk.http_retry.state import RetryState
+
+from adapters.chat.posting import Gone, PostingFailed, TooFast, Unreachable
+from adapters.slack.client.connection import API, base_url, connect, once
+from adapters.slack.client.failures import Denied, ask, never_arrived, tell
+from adapters.slack.client.people import People, Profile
+from adapters.slack.client.retrying import retry_handlers
+from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace, name_of, parse
+from tests.on_slack import OnSlack
+from tests.servers.slack import Fault, Reply, Reset, User, limit, refuse
+
+TEST = "auth.test"
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "expected"),
+    [
+        (429, {"Retry-After": "5"}, True),
+        (429, {"retry-after": "11"}, False),
+        (429, {}, False),
+        (500, {}, True),
+        (503, {}, True),
+        (200, {}, False),
+        (404, {}, False),
+    ],
+)
+async def test_what_passes_soon_is_tried_again_once(status: int, headers: dict[str, str], expected: bool) -> None:
+    """People wait for an answer, so that a long limit is said and not waited for."""
+    response = HttpResponse(status_code=status, headers=dict(headers))
+    request = HttpRequest(method="POST", url=API, headers={})
+    fresh, tired = RetryState(), RetryState()
+    tired.increment_current_attempt()
+
+    async def may(state: RetryState) -> bool:
+        said = [await one.can_retry_async(state=state, request=request, response=response) for one in retry_handlers()]
+        return any(said)
+
+    assert (await may(fresh), await may(tired)) == (expected, False)
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (limit(7), "TooFast 7"),
+        (Reply(429, {"ok": False, "error": "ratelimited"}), "TooFast 1"),
+        (refuse("message_not_found"), "Gone"),
+        (refuse("not_in_channel"), "Denied not_in_channel"),
+        (refuse("missing_scope"), "Denied missing_scope"),
+        (refuse("internal_error"), "Unreachable"),
+        (Reply(503, {"ok": False}), "Unreachable"),
+        (Reply(502, "<h1>Bad Gateway</h1>", {"Content-Type": "text/html"}), "Unreachable"),
+        (Reply(200, "<h1>Log in to this network</h1>", {"Content-Type": "text/html"}), "Unreachable"),
+        (Reset(), "Unreachable"),
+    ],
+    ids=str,
+)
+async def test_a_failure_means_what_can_be_done_about_it(slack: OnSlack, fault: Fault, expected: str) -> None:
+    """Slack's own word for a refusal is kept."""
+    client = once(connect(slack.session, token=slack.workspace.token, api_url=slack.server.api_url))
+    slack.server.faults.add(TEST, fault)
+
+    with pytest.raises(PostingFailed) as raised:
+        await tell(client, TEST)
+
+    assert said(raised.value) == expected
+    assert not never_arrived(raised.value)
+
+
+def said(failure: PostingFailed) -> str:
+    """Give a failure in words."""
+    match failure:
+        case TooFast(wait=wait):
+            return f"TooFast {wait:g}"
+        case Denied(code=code):
+            return f"Denied {code}"
+        case Gone() | Unreachable():
+            return type(failure).__name__
+        case _:
+            return repr(failure)
+
+
+async def test_a_call_without_a_connection_has_done_nothing(slack: OnSlack) -> None:
+    """It may be made again without a look."""
+    client = once(connect(slack.session, token=slack.workspace.token, api_url=slack.server.api_url))
+    await slack.server.down()
+
+    with pytest.raises(Unreachable) as raised:
+        await ask(client, TEST)
+
+    assert never_arrived(raised.value)
+
+
+async def test_a_copy_of_a_client_makes_the_same_calls(slack: OnSlack) -> None:
+    """A token of an organization says which workspace it speaks in."""
+    client = connect(slack.session, token="xoxb-1", api_url="http://127.0.0.1:1/api", team_id="T1")
+
+    copy = once(client)
+
+    assert (copy.token, copy.base_url, copy.session) == ("xoxb-1", "http://127.0.0.1:1/api/", slack.session)
+    assert (cast("Any", copy).default_params, copy.retry_handlers) == ({"team_id": "T1"}, [])
+    assert base_url(None) == API
+
+
+async def test_the_one_workspace_is_asked_for_once_and_again_after_a_failure(slack: OnSlack) -> None:
+    """Its token is nobody else's."""
+    one = OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url)
+    slack.server.faults.add(TEST, Reply(502, {}))
+
+    with pytest.raises(Unreachable):
+        await one.find(slack.workspace.team_id)
+    found = [await one.find(slack.workspace.team_id) for _ in range(2)]
+    with pytest.raises(NotInstalled):
+        await one.find("T9")
+
+    assert (found[0], len(slack.server.requests_to(TEST))) == (found[1], 2)
+    assert found[0] == Workspace(
+        name=slack.workspace.team_id,
+        team_id=slack.workspace.team_id,
+        enterprise_id="",
+        app_id="",
+        bot_id=slack.workspace.bot_id,
+        bot_user_id=slack.workspace.bot.id,
+        client=found[0].client,
+    )
+
+
+def test_a_workspace_of_an_organization_bears_its_name() -> None:
+    """One that has an installation of its own does not."""
+    names = [name_of("T1"), name_of("T1", "E1"), name_of("T1", "E1", is_enterprise_install=True)]
+
+    assert names == ["T1", "T1", "E1/T1"]
+    assert [parse(name) for name in names] == [("T1", ""), ("T1", ""), ("T1", "E1")]
+
+
+async def test_people_are_known_for_what_they_are(slack: OnSlack) -> None:
+    """Guests are those of other companies and those with few rights; owners and admins moderate, strangers never."""
+    kinds = [
+        _member(slack, "bob"),
+        _member(slack, "cleo", is_admin=True),
+        _member(slack, "dan", is_owner=True),
+        _member(slack, "eve", is_restricted=True),
+        _member(slack, "flo", is_ultra_restricted=True),
+        _member(slack, "gus", is_stranger=True, is_admin=True),
+        _member(slack, "hal", team_id="T9", is_admin=True),
+    ]
+    people = People(OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url))
+
+    found = [await people.profile(slack.workspace.team_id, user.id) for user in kinds]
+    unknown = await people.profile(slack.workspace.team_id, "U404")
+
+    assert [one.name for one in found if one.is_moderator] == ["cleo", "dan"]
+    assert [one.name for one in found if one.is_guest] == ["eve", "flo", "gus", "hal"]
+    assert (found[-1].team_id, unknown) == ("T9", Profile("U404", is_guest=True))
+
+
+def _member(slack: OnSlack, name: str, **more: Any) -> User:
+    return slack.server.add_member(slack.workspace, name, **more)
+
+
+@pytest.mark.promise("moderators-only")
+async def test_a_group_of_people_can_moderate(slack: OnSlack) -> None:
+    """Who is in it is looked up every five minutes; while that cannot be known, nobody is."""
+    now = [0.0]
+    group = slack.server.add_group(slack.workspace, slack.ada)
+    workspaces = OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url)
+    people = People(workspaces, moderators=group, clock=lambda: now[0])
+    slack.server.faults.add("usergroups.users.list", refuse("missing_scope"))
+
+    async def moderates() -> bool:
+        return (await people.profile(slack.workspace.team_id, slack.ada.id)).is_moderator
+
+    said = [await moderates(), await moderates()]
+    slack.workspace.groups[group] = []
+    said.append(await moderates())
+    now[0] = 300.0
+    said.append(await moderates())
+
+    assert said == [False, True, True, False]
+    assert [len(slack.server.requests_to(name)) for name in ("users.info", "usergroups.users.list")] == [2, 3]

@@ -1,0 +1,147 @@
+"""Signs that an answer is on its way, and that they go with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.slack.answering.indicator import SEARCHING, Indicator, Ways, title_of
+from adapters.slack.client.lost import Place
+from adapters.slack.client.workspaces import OneWorkspace
+from core.model import Progress, TextDelta
+from tests.on_slack import OnSlack
+from tests.platforms import ANSWER, progress
+from tests.servers.slack import Fault, Reset, refuse
+
+SESSION, STATUS = "agents.sessions.setStatus", "assistant.threads.setStatus"
+ADD, REMOVE = "reactions.add", "reactions.remove"
+
+
+async def place_of(slack: OnSlack) -> Place:
+    """Ask, and give where the answer would go."""
+    asked = slack.mention()
+    workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
+    return Place(workspace, slack.channel.id, asked.ts, asked.ts)
+
+
+def signs(slack: OnSlack) -> list[str]:
+    """Give the calls that put a sign there or took it away, in order."""
+    return [one.method for one in slack.server.requests if one.method in (SESSION, STATUS, ADD, REMOVE)]
+
+
+@pytest.mark.promise("signs-go")
+async def test_a_session_is_named_after_the_question_and_works_until_the_end(slack: OnSlack) -> None:
+    """So long it can be stopped; a follow-up leaves its name."""
+    claim = await slack.asks()
+    sessions = slack.server.platform.sessions
+
+    async def written() -> AsyncIterator[Progress]:
+        await slack.until(lambda: sessions)
+        yield TextDelta("A robot acts. And")
+        await slack.until(lambda: slack.stands(claim))
+        while_shown.append(sessions[slack.channel.id, claim.message.id].status)
+        yield ANSWER
+
+    while_shown = list[str]()
+    await slack.surface.reply(claim, written())
+    more = slack.server.post_as(slack.ada, slack.channel, "And who made it?", claim.thread.thread)
+    await slack.surface.reply(slack.claim(more), progress(ANSWER))
+
+    session = sessions[slack.channel.id, claim.message.id]
+    assert (while_shown, session.status, session.title) == (["processing"], "active", "What is a robot?")
+    assert [one.body.get("title") for one in slack.server.requests_to(SESSION)] == ["What is a robot?", *[None] * 3]
+
+
+@pytest.mark.promise("signs-go")
+@pytest.mark.parametrize(
+    ("lacks", "expected"),
+    [
+        ([], [SESSION, SESSION]),
+        ([SESSION], [SESSION, STATUS, STATUS]),
+        ([SESSION, STATUS], [SESSION, STATUS, ADD, REMOVE]),
+    ],
+    ids=["session", "status", "reaction"],
+)
+async def test_a_workspace_is_shown_the_best_sign_that_it_knows(
+    slack: OnSlack, lacks: list[str], expected: list[str]
+) -> None:
+    """It goes at the end, and the workspace is not asked again for what it lacks."""
+    slack.workspace.lacks.update(lacks)
+    place, ways = await place_of(slack), Ways()
+
+    async with Indicator(place, ways):
+        await slack.until(lambda: signs(slack)[-1:] == expected[len(lacks) : len(lacks) + 1])
+    first = signs(slack)
+    async with Indicator(place, ways):
+        pass
+
+    assert (first, signs(slack)[len(first) :]) == (expected, expected[len(lacks) :])
+    assert slack.server.platform.statuses == {}
+    assert slack.server.platform.messages[place.channel, place.asked].reactions.get("eyes", []) == []
+
+
+@pytest.mark.promise("signs-go")
+async def test_the_older_sign_is_renewed_until_the_first_words_and_ends_with_the_run(slack: OnSlack) -> None:
+    """Slack takes it away after two minutes; an answer that never comes leaves none."""
+    slack.workspace.lacks.add(SESSION)
+    turns, waited = asyncio.Queue[None](), list[float]()
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        await turns.get()
+
+    async with Indicator(await place_of(slack), Ways(), sleep=sleep) as indicator:
+        turns.put_nowait(None)
+        await slack.until(lambda: len(slack.server.requests_to(STATUS)) == 2)
+        indicator.stop()
+
+    assert [one.body["status"] for one in slack.server.requests_to(STATUS)] == [SEARCHING, SEARCHING, ""]
+    running = [task for task in asyncio.all_tasks() if "Indicator" in repr(task)]
+    assert (waited[0] < 120.0, running) == (True, [])
+
+
+@pytest.mark.promise("signs-go")
+async def test_a_sign_goes_when_nobody_wants_the_answer_any_more(slack: OnSlack) -> None:
+    """However a run ends."""
+    claim = await slack.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        await slack.until(lambda: slack.server.platform.sessions)
+        replying.cancel()
+        yield TextDelta("")
+        await asyncio.Event().wait()
+
+    replying = asyncio.create_task(slack.surface.reply(claim, written()))
+    await asyncio.wait([replying])
+
+    assert slack.server.platform.sessions[slack.channel.id, claim.message.id].history == ["processing", "active"]
+
+
+@pytest.mark.parametrize("fault", [Reset(), refuse("thread_not_found")], ids=["away", "refused"])
+async def test_a_sign_that_cannot_be_shown_costs_nothing(slack: OnSlack, fault: Fault) -> None:
+    """It is not tried another way."""
+    slack.server.faults.break_(SESSION, fault)
+    claim = await slack.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        await slack.until(slack.is_met)
+        yield ANSWER
+
+    await slack.surface.reply(claim, written())
+
+    assert ["A robot acts." in text for text in slack.stands(claim)] == [True]
+    assert set(signs(slack)) == {SESSION}
+
+
+def test_a_title_is_one_short_line_without_marks() -> None:
+    """Slack takes 200 characters."""
+    long = title_of("Why <!channel> *would* a\nrobot " + "think " * 60)
+
+    assert (title_of("What is `a <b>`?"), long[:31], len(long) <= 200) == (
+        "What is a b ?",
+        "Why !channel would a robot thin",
+        True,
+    )
+    assert long.endswith("think…")
