@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
 
+MOST = 4  # prompts that Slack takes
 LABEL = 75  # characters that a prompt shows
 
 
@@ -42,7 +43,7 @@ class Greeting:
                 "assistant.threads.setSuggestedPrompts",
                 channel_id=channel,
                 title=PROMPTS_TITLE,
-                prompts=[{"title": prompt[:LABEL], "message": prompt} for prompt in prompts],
+                prompts=[{"title": prompt[:LABEL], "message": prompt} for prompt in prompts[:MOST]],
             )
         except (Unreachable, TooFast):
             if memo is not None:

@@ -10,7 +10,8 @@ import pytest
 from adapters.discord.inbound.catch_up import PAGE, PAGES
 from core.model import Edited
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import Box, answers, listening
+from tests.adapters.discord.ears import answers, listening
+from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
 from tests.servers.discord import DiscordServer
 from tests.servers.discord.faults import Hold

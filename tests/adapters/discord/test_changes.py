@@ -6,7 +6,8 @@ import pytest
 
 from core.model import QUESTION_LIMIT, Asked, Deleted, Edited, ReplyAddress
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import Box, answers, listening
+from tests.adapters.discord.ears import answers, listening
+from tests.fakes.box import Box
 from tests.servers.discord import DiscordServer
 
 

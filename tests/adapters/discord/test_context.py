@@ -10,7 +10,8 @@ import pytest
 from adapters.discord.inbound.context import CHAIN
 from core.model import Asked
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import Box, listening
+from tests.adapters.discord.ears import listening
+from tests.fakes.box import Box
 from tests.servers.discord import DiscordServer, Message
 from tests.servers.discord.permissions import Permission
 from tests.servers.service import Reply

@@ -7,7 +7,8 @@ import pytest
 from core.errors import StoreUnavailable
 from core.model import Policy, WorkspaceRef
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import Box, listening
+from tests.adapters.discord.ears import listening
+from tests.fakes.box import Box
 from tests.fakes.moderation import MemoryPolicies
 from tests.servers.discord import DiscordServer
 

@@ -22,7 +22,8 @@ from core.model import (
     WorkspaceRef,
 )
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import Box, answers, listening, words
+from tests.adapters.discord.ears import answers, listening, words
+from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
 from tests.servers.discord import DiscordServer
 from tests.servers.discord.faults import Hold

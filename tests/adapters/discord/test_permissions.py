@@ -6,7 +6,8 @@ import pytest
 
 from adapters.discord.inbound.hints import sentence
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import Box, answers, listening
+from tests.adapters.discord.ears import answers, listening
+from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
 from tests.servers.discord import Channel, DiscordServer, Message
 from tests.servers.discord.faults import EVERY

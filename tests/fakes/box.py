@@ -1,0 +1,83 @@
+"""The end of an inbox that a listener puts things into."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+
+from core.errors import StoreUnavailable
+from core.model import Asked, Edited, MessageRef, Question, Signal, Task, ThreadRef
+
+
+@dataclass
+class Box:
+    """Keeps what comes, in order, and each thing once, as an inbox does; `crowd` is how many it says are waiting."""
+
+    signals: list[Signal] = field(default_factory=list[Signal])
+    fails: bool = False
+    crowd: int = 0
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+    refused: asyncio.Event = field(default_factory=asyncio.Event)
+    known: list[Signal] = field(default_factory=list[Signal])
+
+    async def put(self, signal: Signal) -> bool:
+        """Keep a signal."""
+        self._check()
+        if self._is_old(signal):
+            return False
+        self.known.append(signal)
+        self.signals.append(signal)
+        self.came.set()
+        return True
+
+    def claim(self) -> contextlib.AbstractAsyncContextManager[Task]:
+        """Nobody works here."""
+        raise NotImplementedError
+
+    async def keep(self, task: Task) -> bool:
+        """Nobody works here."""
+        raise NotImplementedError
+
+    async def knows(self, message: MessageRef) -> bool:
+        """Look among the questions."""
+        self._check()
+        return any(one.message == message for one in self.known if isinstance(one, Asked))
+
+    async def running(self, thread: ThreadRef) -> Question | None:
+        """Look among the questions, of which nobody answers any."""
+        self._check()
+        asked = [one.question for one in self.known if isinstance(one, Asked)]
+        return next((question for question in asked if question.thread == thread), None)
+
+    async def waiting(self) -> int:
+        """Give what the test has said."""
+        return self.crowd
+
+    def _is_old(self, signal: Signal) -> bool:
+        """Know a question by its message, and an edit by its revision."""
+        same = [one for one in self.known if one.message == signal.message]
+        if isinstance(signal, Edited):
+            return any(
+                isinstance(one, Asked | Edited) and one.question.revision >= signal.question.revision for one in same
+            )
+        return any(one.kind == signal.kind for one in same)
+
+    def _check(self) -> None:
+        if self.fails:
+            self.refused.set()
+            raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
+
+    async def next(self) -> Signal:
+        """Wait for one signal and take it."""
+        async with asyncio.timeout(5):
+            while not self.signals:
+                self.came.clear()
+                await self.came.wait()
+        return self.signals.pop(0)
+
+    async def question(self) -> Asked:
+        """Wait for a question and take it."""
+        asked = await self.next()
+        assert isinstance(asked, Asked)
+        return asked
