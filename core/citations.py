@@ -34,6 +34,11 @@ class CitationStream:
         """The footnotes of the marks so far, in the order of their numbers."""
         return tuple(self._sources.citation(number, shown_as=shown) for number, shown in self._shown.items())
 
+    @property
+    def count(self) -> int:
+        """How many footnotes there are so far."""
+        return len(self._shown)
+
     def feed(self, piece: str) -> str:
         """Take more of the model's text; give what can be shown."""
         return self._write(self._scanner.feed(piece))

@@ -25,6 +25,7 @@ class Draft:
 
     def _restart(self) -> None:
         self._stream = CitationStream(self.sources)
+        self._cited: tuple[Citation, ...] = ()
         self._shown = False
         self._written = ""
         self.text = ""
@@ -77,7 +78,13 @@ class Draft:
         text = self.text if not self._shown else text
         if text:
             self._shown = True
-            yield TextDelta(text)
+            yield TextDelta(text, self._cited_so_far())
+
+    def _cited_so_far(self) -> tuple[Citation, ...]:
+        """Give the footnotes; they are made anew only when there is another, as pieces of text are many."""
+        if self._stream.count != len(self._cited):
+            self._cited = self._stream.citations
+        return self._cited
 
     def _may_become_refusal(self) -> bool:
         return bool(self._unless) and self._unless.startswith(self._written.strip())

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from adapters.chat.drafts import Draft
 from adapters.chat.posting import Controls, Part
-from core.model import Answer, Claim, Progress, Question, Restarted, Status, TextDelta
+from core.model import Answer, Citation, Claim, Progress, Question, Restarted, Status, TextDelta
 
 UPDATED = "Updated after the question was edited."
 LATE = "Sorry for the wait."
@@ -19,9 +19,9 @@ _JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 
 @dataclass(frozen=True, slots=True)
 class Pencil:
-    """How a platform draws: *sketch* turns text that is being written into messages, *whole* an answer."""
+    """How a platform draws messages: *sketch* of text that is being written and its footnotes, *whole* of an answer."""
 
-    sketch: Callable[[str], Sequence[Part]]
+    sketch: Callable[[str, Sequence[Citation]], Sequence[Part]]
     whole: Callable[[Answer], Sequence[Part]]
 
 
@@ -31,9 +31,9 @@ async def draw(progress: AsyncIterator[Progress], draft: Draft, pencil: Pencil, 
     answer: Answer | None = None
     async for item in progress:
         match item:
-            case TextDelta(more):
+            case TextDelta(more, citations):
                 text += more
-                draft.show(_sketched(pencil, text))
+                draft.show(_sketched(pencil, text, citations))
             case Restarted():
                 text = ""
                 draft.show(tuple)
@@ -61,8 +61,8 @@ def remark(claim: Claim, now: datetime) -> str:
     return LATE if waited > LONG_WAIT and not claim.delivery.messages else ""
 
 
-def _sketched(pencil: Pencil, text: str) -> Callable[[], Sequence[Part]]:
-    return lambda: _controlled(pencil.sketch(text), Controls.STOP)
+def _sketched(pencil: Pencil, text: str, citations: Sequence[Citation]) -> Callable[[], Sequence[Part]]:
+    return lambda: _controlled(pencil.sketch(text, citations), Controls.STOP)
 
 
 def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from core.model.answer import Answer
+from core.model.answer import Answer, Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,10 @@ class SearchFailed:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More text of the answer."""
+    """More text of the answer; `citations` are the footnotes of all the text so far, where there are any."""
 
     text: str
+    citations: tuple[Citation, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,16 @@ def test_a_draft_that_is_not_live_shows_nothing(pieces: list[str]) -> None:
     assert draft.before == "".join(pieces)
 
 
+def test_footnotes_come_with_the_text_that_names_them() -> None:
+    """Whoever draws the text can link its footnotes at once."""
+    draft = make_draft()
+
+    shown = [item for item in write(draft, "Robots ", "act [1]", ". All of them.") if isinstance(item, TextDelta)]
+
+    assert (shown[0].citations, len(shown[-1].citations)) == ((), 1)
+    assert shown[-1].citations == draft.citations
+
+
 def test_what_was_shown_can_be_taken_back_once() -> None:
     """The reader is told, and the draft starts over, but for what it keeps of the text before."""
     draft = make_draft()

@@ -135,7 +135,7 @@ class DiscordSurface:
             hint = MENTION_AGAIN if spot.is_response else MENTION_TO_CONTINUE
         said = remark(claim, self._now())
         return Pencil(
-            sketch=lambda text: _parts(render_draft(text, head=head)),
+            sketch=lambda text, _: _parts(render_draft(text, head=head)),
             whole=lambda answer: _parts(render_answer(answer, head=head, hint=hint, remark=said)),
         )
 

@@ -15,6 +15,7 @@ from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Ref
 from adapters.slack.answering.indicator import Indicator, Ways, title_of
 from adapters.slack.answering.recalling import recalled
 from adapters.slack.answering.response_poster import few, only_answers
+from adapters.slack.answering.sketching import Sketch
 from adapters.slack.answering.spots import Listeners, Spot, Spots, unheard
 from adapters.slack.answering.unhurried import until_answered
 from adapters.slack.answering.withdrawing import has_replies, untitle
@@ -23,8 +24,8 @@ from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from adapters.slack.rendering.render import render_answer, render_draft
-from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+from adapters.slack.rendering.render import render_answer, targets_of
+from core.model import Citation, Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
 from core.ports import Deliveries
 
 EMOJI = {Reaction.WARNING: "warning"}
@@ -139,9 +140,10 @@ class SlackSurface:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
         nonces = partial(nonce, claim.message, claim.question.revision)
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
+        sketch = Sketch()
         async with Draft(poster, nonces, posted=posted, pace=self._pace) as draft:
             try:
-                await draw(progress, draft, self._pencil(claim), claim.question)
+                await draw(sketch.watched(progress), draft, self._pencil(claim, sketch), claim.question)
             except Refused as refusal:
                 if not (isinstance(refusal, Denied) and refusal.code == NO_THREAD):
                     self._refused(claim)
@@ -149,11 +151,11 @@ class SlackSurface:
                 return draft.standing
         return draft.messages
 
-    def _pencil(self, claim: Claim) -> Pencil:
+    def _pencil(self, claim: Claim, sketch: Sketch) -> Pencil:
         """Say how messages look."""
         said = remark(claim, self._now())
         most = few if claim.question.visibility == "private" else _all
-        return Pencil(sketch=render_draft, whole=lambda answer: most(render_answer(answer, remark=said)))
+        return Pencil(sketch=_sketched, whole=lambda answer: most(render_answer(answer, remark=said)))
 
     async def _note(self, claim: Claim, ids: Sequence[str]) -> None:
         """Remember what was posted, for whoever has to go on after a crash."""
@@ -169,6 +171,11 @@ def _poster(workspace: Workspace, message: MessageRef) -> ThreadPoster:
     """Give what removes a message, which draws none."""
     place = Place(workspace, message.thread.channel, message.thread.thread, message.id)
     return ThreadPoster(place, NO_LOOK, LostPosts(place))
+
+
+def _sketched(text: str, citations: Sequence[Citation]) -> Sequence[Part]:
+    """Draw footnotes as the links that they will be in the end, so that a stream only has to go on."""
+    return render_draft(text, targets=targets_of(citations))
 
 
 def _all(parts: Sequence[Part]) -> Sequence[Part]:

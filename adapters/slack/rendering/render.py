@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -13,7 +13,7 @@ from adapters.slack.rendering.parts import PART_LIMIT, drafts, parts
 from adapters.slack.rendering.plain_text import LIMIT, below_plain, plain
 from adapters.slack.rendering.sources_list import nearest, sources
 from core.markdown import units
-from core.model import Answer
+from core.model import Answer, Citation
 
 WARNING = "⚠️"
 QUOTED = 300  # characters of a question
@@ -37,7 +37,7 @@ def render_answer(answer: Answer, *, head: str = "", remark: str = "") -> list[P
     *head* is Markdown to stand above it, *remark* is what has to be said of how the answer came about.
     """
     below = "\n".join(filter(None, [sources(answer.citations), nearest(answer.nearest), plain_text(remark)]))
-    pieces = parts(head + dialect(_text(answer), targets_of(answer)))
+    pieces = parts(head + dialect(_text(answer), targets_of(answer.citations)))
     if not pieces:
         return [Part("…", below=below)] if below else []
     pieces[-1:] = _with_room(pieces[-1], below)
@@ -45,9 +45,9 @@ def render_answer(answer: Answer, *, head: str = "", remark: str = "") -> list[P
     return [*shown[:-1], replace(shown[-1], below=below)]
 
 
-def targets_of(answer: Answer) -> dict[str, str]:
-    """Give the addresses of an answer's footnotes, by the mark as it stands in the text."""
-    return {f"[{citation.number}]": citation.url for citation in answer.citations}
+def targets_of(citations: Sequence[Citation]) -> dict[str, str]:
+    """Give the addresses of footnotes, by the mark as it stands in the text."""
+    return {f"[{citation.number}]": citation.url for citation in citations}
 
 
 def quoted(question: str) -> str:

@@ -19,7 +19,7 @@ from tests.fakes.poster import DELETED, Thread
 from tests.portion import examples
 
 QUESTION = MessageRef(thread=thread(), id="m1")
-PENCIL = Pencil(sketch=lambda text: [Part(text)], whole=lambda whole: [Part(f"{whole.text} End.")])
+PENCIL = Pencil(sketch=lambda text, _: [Part(text)], whole=lambda whole: [Part(f"{whole.text} End.")])
 
 
 def draft(platform: Thread, *posted: Posted) -> Draft:
