@@ -79,6 +79,7 @@ def make_app(
         process_before_response=True,
         user_facing_authorize_error_message=NOT_HERE,
         ssl_check_enabled=False,  # it would be answered without a signature
+        ignoring_self_events_enabled=False,  # it takes a deletion for the deed of whoever wrote what is deleted
         attaching_function_token_enabled=False,
         attaching_conversation_kwargs_enabled=False,
     )

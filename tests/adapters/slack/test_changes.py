@@ -116,3 +116,17 @@ async def test_an_edit_counts_in_a_thread_that_is_the_bots(place: Place) -> None
     assert isinstance(asked, Asked)
     assert isinstance(edited, Edited)
     assert (edited.message, edited.question.text) == (asked.message, "Is an arm one?")
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_question_that_the_bot_has_written_down_can_be_deleted(place: Place) -> None:
+    """As after a command, whose question stands in the bot's own message."""
+    box = Box()
+    async with listening(place, box):
+        root = place.bot_says("Ada asks: What is a robot?")
+        place.server.delete_as(place.ada, root)
+        deleted = await box.next()
+        await place.server.settled()
+
+    assert isinstance(deleted, Deleted)
+    assert (deleted.message.id, deleted.message.thread.thread) == (root.ts, root.ts)
