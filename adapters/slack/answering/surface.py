@@ -15,7 +15,6 @@ from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Ref
 from adapters.slack.answering.indicator import Indicator, Ways, title_of
 from adapters.slack.answering.recalling import recalled
 from adapters.slack.answering.response_poster import few, only_answers
-from adapters.slack.answering.sketching import Sketch
 from adapters.slack.answering.spots import Listeners, Spot, Spots, unheard
 from adapters.slack.answering.unhurried import until_answered
 from adapters.slack.answering.withdrawing import has_replies, untitle
@@ -24,7 +23,7 @@ from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from adapters.slack.rendering.render import render_answer, targets_of
+from adapters.slack.rendering.render import render_answer, render_draft, targets_of
 from core.model import Citation, Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
 from core.ports import Deliveries
 
@@ -140,10 +139,9 @@ class SlackSurface:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
         nonces = partial(nonce, claim.message, claim.question.revision)
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
-        sketch = Sketch()
         async with Draft(poster, nonces, posted=posted, pace=self._pace) as draft:
             try:
-                await draw(sketch.watched(progress), draft, self._pencil(claim, sketch), claim.question)
+                await draw(progress, draft, self._pencil(claim), claim.question)
             except Refused as refusal:
                 if not (isinstance(refusal, Denied) and refusal.code == NO_THREAD):
                     self._refused(claim)
@@ -151,7 +149,7 @@ class SlackSurface:
                 return draft.standing
         return draft.messages
 
-    def _pencil(self, claim: Claim, sketch: Sketch) -> Pencil:
+    def _pencil(self, claim: Claim) -> Pencil:
         """Say how messages look."""
         said = remark(claim, self._now())
         most = few if claim.question.visibility == "private" else _all

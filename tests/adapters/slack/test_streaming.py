@@ -17,7 +17,7 @@ from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
 from adapters.slack.client.workspaces import OneWorkspace
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status, TextDelta
 from tests.on_slack import APPEND, POST, START, STOP, UPDATE, OnSlack, OnSlackByEdits
-from tests.platforms import ANSWER, progress
+from tests.platforms import ANSWER, CITED, progress
 from tests.servers.slack import Fault, Lost, Message, Reset, limit, refuse
 from tests.servers.slack import Streaming as Streamed
 
@@ -66,6 +66,21 @@ async def test_an_answer_grows_and_ends_with_what_can_be_done_with_it(slack: OnS
     assert list(ended.body["metadata"]["event_payload"]) == ["nonce"]
     assert calls(slack) == [START, *[APPEND] * (len(said.stream.appended) - 2), STOP]
     assert delivery == Delivery(messages=(MessageRef(thread=claim.thread, id=said.ts),))
+
+
+async def test_a_footnote_is_a_link_as_soon_as_it_is_written(slack: OnSlack) -> None:
+    """So the stream goes on into the finished answer, and need not be replaced."""
+    claim = await slack.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot acts. [1] And ", (CITED,))
+        await slack.until(lambda: seen(slack, claim, CITED.url))
+        yield ANSWER.model_copy(update={"text": "A robot acts. [1] And it moves."})
+
+    await slack.surface.reply(claim, written())
+
+    assert slack.answers(claim)[0].markdown == f"A robot acts. [[1]]({CITED.url}) And it moves."
+    assert calls(slack) == [START, STOP]
 
 
 async def test_an_answer_that_comes_at_once_is_one_post(slack: OnSlack) -> None:
