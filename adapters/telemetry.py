@@ -17,6 +17,8 @@ from core.events import (
     MemoryFailed,
     Observer,
     PlaceRefused,
+    PlatformFailed,
+    PossiblyDoubled,
     Retried,
     ServiceFailed,
     StateChanged,
@@ -25,8 +27,18 @@ from core.events import (
     ToolCalled,
 )
 
-_TROUBLES = MemoryFailed | Retried | ServiceFailed | TaskFailed | ConnectionLost | CommandsFailed | PlaceRefused
-_WITHOUT_QUESTION = Retried | ServiceFailed | Connected | ConnectionLost | CommandsFailed
+_TROUBLES = (
+    MemoryFailed
+    | Retried
+    | ServiceFailed
+    | TaskFailed
+    | ConnectionLost
+    | CommandsFailed
+    | PlaceRefused
+    | PlatformFailed
+    | PossiblyDoubled
+)
+_WITHOUT_QUESTION = Retried | ServiceFailed | Connected | ConnectionLost | CommandsFailed | PlatformFailed
 
 
 class Logger(Protocol):

@@ -6,20 +6,22 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import Collection, Coroutine, Generator, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from bot.roles import Role
 from bot.settings import Settings
-from bot.wiring.discord import PLATFORM, Discord
+from bot.wiring.platforms import open_platforms
+from bot.wiring.speaker import Patient, Platform, Speaker
 from bot.wiring.stores import Stores
 from core.admission import Admission
 from core.agent import Agent
-from core.errors import FootnoteError
-from core.events import Observer
-from core.ports import ChatSurface
+from core.errors import FootnoteError, Misconfigured
+from core.events import Observer, PlatformFailed
+from core.model import Outline
+from core.ports import ChatSurface, Membership
 from core.responder import Responder
 from core.worker import Pace, Worker
 
@@ -29,15 +31,28 @@ if TYPE_CHECKING:
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-class Bot:
-    """One process of the bot."""
+async def unknown() -> Outline:
+    """Know of nothing to search."""
+    return Outline(passages=0, pages=0, sources=(), chapters=())
 
-    def __init__(self, settings: Settings, agent: Agent, stores: Stores, observer: Observer) -> None:
+
+class Bot:
+    """One process of the bot; *outline* says what there is to search, for those who want to know."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        agent: Agent,
+        stores: Stores,
+        observer: Observer,
+        outline: Callable[[], Awaitable[Outline]] = unknown,
+    ) -> None:
         self._settings = settings
         self._agent = agent
         self._stores = stores
         self._observer = observer
-        self._discord = Discord(settings, observer)
+        self._outline = outline
+        self._there: set[str] = set()
         self._stopping = asyncio.Event()
         self._leaving = asyncio.Event()
 
@@ -50,40 +65,80 @@ class Bot:
     async def run(self, chosen: Collection[Role]) -> None:
         """Work until it is stopped, by a call or a signal; raises what a share of the work cannot go on with."""
         with self._heeding_signals():
-            async with self._stores.inbox() as inbox:
-                await until(self._leaving, self._share(chosen, inbox))
+            async with (
+                self._stores.inbox() as inbox,
+                open_platforms(self._settings, self._observer, self._stores, self._outline) as platforms,
+            ):
+                self._there = {platform.key for platform in platforms}
+                await until(self._leaving, self._share(chosen, inbox, platforms))
 
-    async def _share(self, chosen: Collection[Role], inbox: RedisInbox) -> None:
+    async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 if Role.WORKER in chosen:
-                    group.create_task(self._work(inbox))
-                if Role.DISCORD in chosen:
-                    group.create_task(until(self._stopping, self._discord.listen(self._stores, inbox)))
+                    group.create_task(self._work(inbox, platforms))
+                for platform in platforms:
+                    if Role(platform.key) in chosen:
+                        group.create_task(self._listen(platform, inbox))
         except BaseExceptionGroup as failures:
             raise _first(failures) from failures
 
-    async def _work(self, inbox: RedisInbox) -> None:
+    async def _listen(self, platform: Platform, inbox: RedisInbox) -> None:
+        try:
+            await until(self._stopping, platform.listen(self._stores, inbox))
+        except Misconfigured as refused:
+            self._go_on_without(platform, refused)
+
+    async def _work(self, inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         """Answer until the stop, and then for as long as the host allows what is under way."""
-        async with self._discord.speaker(inbox) as speaker:
-            await until(self._stopping, speaker.log_in())
+        async with contextlib.AsyncExitStack() as stack:
+            surfaces: dict[str, Patient] = {}
+            memberships: dict[str, Membership] = {}
+            speakers = [(each, await stack.enter_async_context(each.speaker(inbox))) for each in platforms]
+            for platform, speaker in speakers:
+                surfaces[platform.key] = Patient(speaker.surface)
+                if speaker.membership is not None:
+                    memberships[platform.key] = speaker.membership
             _spare_the_collector()
-            worker = self._worker(inbox, {PLATFORM: speaker.surface})
+            worker = self._worker(inbox, surfaces, memberships)
             async with asyncio.TaskGroup() as group:
+                for platform, speaker in speakers:
+                    group.create_task(self._enter(platform, speaker, surfaces[platform.key]))
                 working = group.create_task(worker.run(Pace(seats=self._settings.answers_at_once)))
                 await self._stopping.wait()
                 worker.stop()
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)
                 working.cancel()
 
-    def _worker(self, inbox: RedisInbox, surfaces: Mapping[str, ChatSurface]) -> Worker:
+    async def _enter(self, platform: Platform, speaker: Speaker, surface: Patient) -> None:
+        """Log in, and let answers through; until then, those of other platforms do not wait."""
+        try:
+            await until(self._stopping, speaker.log_in())
+        except Misconfigured as refused:
+            self._go_on_without(platform, refused)
+            surface.refuse(refused)
+        else:
+            surface.begin()
+
+    def _go_on_without(self, platform: Platform, refused: Misconfigured) -> None:
+        """Leave out a platform that does not take the bot; where it was the last one, raise why."""
+        was_there = platform.key in self._there
+        self._there.discard(platform.key)
+        if not self._there:
+            raise refused
+        if was_there:
+            self._observer(PlatformFailed(platform.name, str(refused)))
+
+    def _worker(
+        self, inbox: RedisInbox, surfaces: Mapping[str, ChatSurface], memberships: Mapping[str, Membership]
+    ) -> Worker:
         stores, now = self._stores, partial(datetime.now, UTC)
         responder = Responder(
             self._agent,
             stores.conversations,
             now=now,
             deliveries=inbox,
-            admission=Admission(stores.policies, stores.quota, stores.memo, now=now),
+            admission=Admission(stores.policies, stores.quota, stores.memo, now=now, memberships=memberships),
             observer=self._observer,
         )
         return Worker(inbox, responder, surfaces, stores.conversations, now=now, observer=self._observer)

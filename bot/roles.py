@@ -11,7 +11,11 @@ from core.errors import Misconfigured
 if TYPE_CHECKING:
     from bot.settings import Settings
 
-NOTHING_TO_RUN = "There is nothing to run: DISCORD_TOKEN is not set. The page docs/discord.md says where to find it."
+NOTHING_TO_RUN = (
+    "There is nothing to run: neither DISCORD_TOKEN nor SLACK_BOT_TOKEN is set. "
+    "The pages docs/discord.md and docs/slack.md say where to find them."
+)
+NOT_SET_UP = "{role} is not set up. The page docs/{role}.md says what to set."
 NOT_SHARED = (
     "Processes that share the work need QDRANT_URL and REDIS_URL, since they meet there. "
     "`footnote run` does everything in one process."
@@ -22,14 +26,25 @@ class Role(StrEnum):
     """A share of the work: hearing what people write on a platform, or answering it."""
 
     DISCORD = "discord"
+    SLACK = "slack"
     WORKER = "worker"
 
 
 def shares(named: Collection[Role], settings: Settings) -> frozenset[Role]:
     """Give what this process does: what is *named*, or everything. Raises `Misconfigured` if a setting is missing."""
-    chosen = frozenset(named) or frozenset(Role)
-    if settings.discord_token is None:
+    platforms = frozenset(_platforms(settings))
+    if not platforms:
         raise Misconfigured(NOTHING_TO_RUN)
-    if chosen != frozenset(Role) and not settings.is_shared:
+    chosen = frozenset(named) or platforms | {Role.WORKER}
+    if missing := sorted(chosen - platforms - {Role.WORKER}):
+        raise Misconfigured(NOT_SET_UP.format(role=missing[0]))
+    if not (Role.WORKER in chosen and chosen & platforms) and not settings.is_shared:
         raise Misconfigured(NOT_SHARED)
+    if settings.has_slack:
+        settings.check_slack()
     return chosen
+
+
+def _platforms(settings: Settings) -> list[Role]:
+    is_set = {Role.DISCORD: settings.discord_token is not None, Role.SLACK: settings.has_slack}
+    return [role for role, there in is_set.items() if there]

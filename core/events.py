@@ -152,6 +152,21 @@ class PlaceRefused:
     question: MessageRef
 
 
+@dataclass(frozen=True, slots=True)
+class PlatformFailed:
+    """A platform does not take the bot until the operator changes something, as the reason says; others go on."""
+
+    platform: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PossiblyDoubled:
+    """A message was posted again, since nobody could say whether the first time it had arrived."""
+
+    question: MessageRef
+
+
 Event: TypeAlias = (
     StateChanged
     | ToolCalled
@@ -166,6 +181,8 @@ Event: TypeAlias = (
     | ConnectionLost
     | CommandsFailed
     | PlaceRefused
+    | PlatformFailed
+    | PossiblyDoubled
 )
 Observer: TypeAlias = Callable[[Event], None]
 

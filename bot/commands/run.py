@@ -12,7 +12,7 @@ from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import read_settings
 from bot.wiring import Rhythm
-from core.events import Connected, ConnectionLost, Event
+from core.events import Connected, ConnectionLost, Event, PlatformFailed
 from core.model import Scope, without_controls
 
 CROWDED = Rhythm(breath=0.05)
@@ -30,7 +30,8 @@ def run_bot(named: Collection[Role]) -> int:
 async def _work(opened: Session, chosen: Collection[Role]) -> None:
     stores = opened.app.stores
     assert stores is not None  # noqa: S101 - the session was opened with memory
-    await Bot(opened.settings, opened.app.agent, stores, opened.observer).run(chosen)
+    bot = Bot(opened.settings, opened.app.agent, stores, opened.observer, opened.app.index.outline)
+    await bot.run(chosen)
 
 
 def _tell(event: Event) -> None:
@@ -40,6 +41,8 @@ def _tell(event: Event) -> None:
             line = f"{platform}: connected as {name}. Ctrl-C stops."
         case ConnectionLost(platform, attempt, reason):
             line = f"{platform}: no connection ({reason}); trying again, attempt {attempt}."
+        case PlatformFailed(platform, reason):
+            line = f"{platform}: not connected. {reason}"
         case _:
             return
     sys.stderr.write(f"{without_controls(line)}\n")

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.settings import Settings
+from bot.wiring import platforms
 from bot.wiring.check import Check
-from bot.wiring.discord import Discord
 from bot.wiring.services import CALM, Rhythm, Services
 from bot.wiring.stores import Stores, check_stores, open_stores
 from core.agent import Agent, Limits
@@ -83,8 +83,7 @@ def _last_checks(settings: Settings, index: PassageIndex, observer: Observer) ->
     """Look at the store, at what there is to search, and at the platforms."""
     yield Check("conversations", lambda: check_stores(settings), "REDIS_URL" if settings.redis_url else None)
     yield Check("index", lambda: _check_contents(index), "QDRANT_URL" if settings.qdrant_url else None)
-    if settings.discord_token is not None:
-        yield Discord(settings, observer).check()
+    yield from platforms.checks(settings, observer)
 
 
 async def _check_contents(index: PassageIndex) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
 from core.errors import Misconfigured, StoreUnavailable
-from core.ports import AuditLog, ConversationStore, Memo, PolicyStore, Quota, VoteStore
+from core.ports import AuditLog, ConversationStore, Memo, PolicyStore, Quota, Vault, VoteStore
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
     from adapters.redis.seal import Seal
 
 MINUTE = 60.0  # seconds
+SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is good
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything that outlives a process; the `url` is the server's, with its password."""
+    """Everything that outlives a process; the `url` is the server's, with its password.
+
+    `seen` is a memo for requests that arrived, which are told apart for some minutes.
+    """
 
     url: str
     client: Redis
@@ -33,6 +38,8 @@ class Stores:
     votes: VoteStore
     quota: Quota
     memo: Memo
+    seen: Memo
+    vault: Vault
 
     @contextlib.asynccontextmanager
     async def inbox(self) -> AsyncGenerator[RedisInbox]:
@@ -56,6 +63,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     from adapters.redis.policies import RedisPolicies
     from adapters.redis.quota import RedisQuota
     from adapters.redis.seal import Seal
+    from adapters.redis.vault import RedisVault
     from adapters.redis.votes import RedisVotes
 
     key = revealed(settings.secret_key)
@@ -72,6 +80,8 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             votes=RedisVotes(client),
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
             memo=RedisMemo(client),
+            seen=RedisMemo(client, kept=SEEN),
+            vault=RedisVault(client, seal=seal),
         )
 
 

@@ -12,6 +12,8 @@ from core.events import (
     Event,
     MemoryFailed,
     PlaceRefused,
+    PlatformFailed,
+    PossiblyDoubled,
     Retried,
     ServiceFailed,
     State,
@@ -92,6 +94,11 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
         ),
         (UrlsRemoved(REF, 2), ("info", "urls_removed", {"question": NAME, "count": 2})),
         (PlaceRefused(REF), ("warning", "place_refused", {"question": NAME})),
+        (PossiblyDoubled(REF), ("warning", "possibly_doubled", {"question": NAME})),
+        (
+            PlatformFailed("Slack", "A token is wrong."),
+            ("warning", "platform_failed", {"platform": "Slack", "reason": "A token is wrong."}),
+        ),
         (MemoryFailed(REF, "load"), ("warning", "memory_failed", {"question": NAME, "doing": "load"})),
         (
             ServiceFailed("index", "It is down."),

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import ClientError
 
 from adapters.chat.patience import PATIENCE, Patience
-from adapters.chat.posting import PostingFailed, TooFast
+from adapters.chat.posting import PostingFailed
 from adapters.slack.client.failures import Denied, translated
+from adapters.slack.intake.health import APP_TOKEN_REFUSED, raise_if_lasting, reason_of, wait_of
 from adapters.slack.intake.link import CROWDED, Answer, Link, NoGreeting
 from core.errors import Misconfigured
 
@@ -21,24 +22,6 @@ if TYPE_CHECKING:
 
 CONNECTIONS = 2
 LASTING = 10.0  # seconds after which the loss of a connection is no reason to wait before the next
-APP_TOKEN_REFUSED = (
-    "Slack does not accept the app-level token. Copy it again from the Basic Information page of the app, "  # noqa: S105 - a sentence
-    "and give it the scope connections:write."
-)
-SOCKET_MODE_OFF = "Socket Mode is switched off for the app. Switch it on, on the page Socket Mode of the app."
-REFUSED = frozenset(
-    {
-        "invalid_auth",
-        "not_authed",
-        "account_inactive",
-        "token_revoked",
-        "token_expired",
-        "not_allowed_token_type",
-        "missing_scope",
-        "no_permission",
-    }
-)
-OFF = frozenset({"socket_mode_disabled", "link_disabled", "socket_mode_not_enabled"})
 
 
 def unnoticed(app_id: str) -> None:
@@ -124,9 +107,8 @@ class Sockets:
                 attempt += 1
                 if not self._standing:
                     self._is_told = False
-                    self._way.patience.retrying(attempt, _reason(opened))
-                least = opened.wait if isinstance(opened, TooFast) else 0.0
-                await self._way.patience.sleep(max(next(waits), least))
+                    self._way.patience.retrying(attempt, reason_of(opened))
+                await self._way.patience.sleep(max(next(waits), wait_of(opened)))
             self._standing.add(opened)
             if not self._is_told:
                 self._is_told = True
@@ -140,29 +122,7 @@ class Sockets:
             said = await translated(client.apps_connections_open(app_token=self._way.app_token))
             return await Link.open(client.session, str(said["url"]), self._answer, proxy=client.proxy)
         except Denied as denied:
-            _raise_if_lasting(denied)
+            raise_if_lasting(denied, APP_TOKEN_REFUSED)
             return denied
         except (PostingFailed, NoGreeting, ClientError, OSError, TimeoutError) as failure:
             return failure
-
-
-def _raise_if_lasting(denied: Denied) -> None:
-    if denied.code in OFF:
-        raise Misconfigured(SOCKET_MODE_OFF) from denied
-    if denied.code in REFUSED:
-        raise Misconfigured(APP_TOKEN_REFUSED) from denied
-
-
-def _reason(failure: Exception) -> str:
-    """Say it in a word or two."""
-    match failure:
-        case TooFast():
-            return "rate limit"
-        case TimeoutError():
-            return "time-out"
-        case Denied(code=code):
-            return f"Slack says {code}"
-        case PostingFailed():
-            return str(failure)
-        case _:
-            return "no connection"

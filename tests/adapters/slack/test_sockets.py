@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.chat.patience import Patience
-from adapters.slack.intake.sockets import APP_TOKEN_REFUSED, SOCKET_MODE_OFF, Sockets, Way
+from adapters.slack.intake.health import APP_TOKEN_REFUSED, SOCKET_MODE_OFF
+from adapters.slack.intake.sockets import Sockets, Way
 from core.errors import Misconfigured, StoreUnavailable
 from tests.adapters.slack.intake import Place
 from tests.servers.slack import limit, refuse

@@ -1,0 +1,86 @@
+"""What all platforms share: what people can use beside writing, and what is known of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bot.settings import Settings
+from bot.wiring.stores import Stores
+from core.crowd import Crowd
+from core.errors import StoreUnavailable
+from core.forgetting import Forgetting
+from core.model import ThreadRef
+from core.moderation import Moderation
+from core.self_help import SelfHelp
+from core.sentences import Practices
+
+if TYPE_CHECKING:
+    from adapters.chat.desk import Desk
+    from adapters.redis.inbox import RedisInbox
+
+USUAL_ANSWER = 6.0  # seconds; a guess for the sentence that says how long it takes
+
+
+def unnoticed(reason: str) -> None:
+    """Take no note of commands that a platform did not take."""
+
+
+class Office:
+    """Makes what the listeners of a platform work with, over the stores of this process."""
+
+    def __init__(self, settings: Settings, stores: Stores, inbox: RedisInbox) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._inbox = inbox
+        self.now: Callable[[], datetime] = partial(datetime.now, UTC)
+        self.forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
+
+    def desk(self, unregistered: Callable[[str], None] = unnoticed) -> Desk:
+        """Give what commands, buttons and forms work with; *unregistered* hears of commands that were not taken."""
+        from adapters.chat.desk import Desk
+
+        stores = self._stores
+        moderation = Moderation(stores.policies, stores.audit, stores.conversations, self.forgetting, now=self.now)
+        return Desk(
+            inbox=self._inbox,
+            self_help=SelfHelp(stores.conversations, self.forgetting, moderation),
+            moderation=moderation,
+            votes=stores.votes,
+            memo=stores.memo,
+            now=self.now,
+            terms=self._settings.terms,
+            practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
+            unregistered=unregistered,
+        )
+
+    def crowd(self) -> Crowd:
+        """Give what whoever asks while many wait is told by."""
+        at_once = self._settings.answers_at_once
+        return Crowd(USUAL_ANSWER / at_once, bound=2 * at_once)
+
+    async def askers(self, thread: ThreadRef) -> Collection[str] | None:
+        """Say who has asked in a thread; None where nobody can know."""
+        try:
+            conversation = await self._stores.conversations.load(thread)
+        except StoreUnavailable:
+            return None
+        return {turn.author_id for turn in conversation.turns} if conversation else None
+
+    async def owns(self, thread: ThreadRef) -> bool:
+        """Say whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
+        conversation = await self._stores.conversations.load(thread)
+        turns = conversation.turns if conversation else ()
+        return any(turn.question_ref.id == thread.thread for turn in turns)
+
+
+def _readers(settings: Settings) -> Iterator[str]:
+    """Name the services that are given what people ask."""
+    if settings.has_chat_model:
+        where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
+        yield f"the chat model {settings.openai_model} ({where})"
+    if settings.cohere_key is not None:
+        yield "Cohere"

@@ -1,0 +1,40 @@
+"""The platforms that are set up."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+
+from bot.settings import Settings
+from bot.wiring.check import Check
+from bot.wiring.discord import Discord
+from bot.wiring.slack import Slack, check_slack
+from bot.wiring.speaker import Platform
+from bot.wiring.stores import Stores
+from core.events import Observer
+from core.model import Outline
+
+
+@contextlib.asynccontextmanager
+async def open_platforms(
+    settings: Settings, observer: Observer, stores: Stores, outline: Callable[[], Awaitable[Outline]]
+) -> AsyncGenerator[tuple[Platform, ...]]:
+    """Give what is set up; *outline* says what there is to search. What they share is open until the context ends."""
+    async with contextlib.AsyncExitStack() as stack:
+        found: list[Platform] = []
+        if settings.discord_token is not None:
+            found.append(Discord(settings, observer))
+        if settings.has_slack:
+            from adapters.slack.client.connection import open_session
+
+            session = await stack.enter_async_context(open_session())
+            found.append(Slack(settings, observer, session, stores.vault, outline))
+        yield tuple(found)
+
+
+def checks(settings: Settings, observer: Observer) -> Iterator[Check]:
+    """Give what the doctor looks at."""
+    if settings.discord_token is not None:
+        yield Discord(settings, observer).check()
+    if settings.has_slack:
+        yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)

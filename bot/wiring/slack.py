@@ -1,0 +1,206 @@
+"""Slack: an app that listens, over sockets or HTTP, and a surface that speaks, in one workspace or many."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from bot.settings import Settings, revealed
+from bot.wiring.desk import Office
+from bot.wiring.speaker import Speaker
+from bot.wiring.stores import Stores
+from core.errors import FootnoteError
+from core.events import Connected, ConnectionLost, Observer, PlaceRefused, PossiblyDoubled, ServiceFailed
+from core.model import Outline, Stopped
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+    from aiohttp.web import RouteDef
+    from slack_bolt.app.async_app import AsyncApp
+
+    from adapters.chat.patience import Patience
+    from adapters.redis.inbox import RedisInbox
+    from adapters.slack.client.workspaces import OneWorkspace, Workspaces
+    from adapters.slack.intake.installations import InstalledWorkspaces
+    from core.ports import Vault
+
+PLATFORM = "slack"
+NAME = "Slack"
+LONGEST_END = 10.0  # seconds for what people have used before a stop
+
+
+class Slack:
+    """What the settings say of Slack; they go together. The *session* is shared by all that is said there."""
+
+    key = PLATFORM
+    name = NAME
+
+    def __init__(
+        self,
+        settings: Settings,
+        observer: Observer,
+        session: ClientSession,
+        vault: Vault,
+        outline: Callable[[], Awaitable[Outline]],
+    ) -> None:
+        from adapters.slack.client.people import People
+        from adapters.slack.client.workspaces import OneWorkspace
+        from adapters.slack.intake.installations import InstalledWorkspaces
+
+        self._settings = settings
+        self._observer = observer
+        self._session = session
+        self._vault = vault
+        self._outline = outline
+        self._one: OneWorkspace | None = None
+        self._installed: InstalledWorkspaces | None = None
+        self._workspaces: Workspaces
+        api_url = settings.slack_api_url
+        if settings.has_installations:
+            id_, secret = _app_of(settings)
+            self._installed = InstalledWorkspaces(session, vault, client_id=id_, client_secret=secret, api_url=api_url)
+            self._workspaces = self._installed
+        else:
+            self._one = OneWorkspace(session, revealed(settings.slack_bot_token) or "", api_url)
+            self._workspaces = self._one
+        self._people = People(self._workspaces, moderators=settings.slack_moderators or "")
+        self._entering = asyncio.Lock()
+
+    async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
+        """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
+        from adapters.slack.commands.install import install as install_commands
+        from adapters.slack.inbound.listener import install as install_listeners
+        from adapters.slack.inbound.ports import Ports
+        from adapters.slack.intake.app import make_app
+
+        await self._log_in()
+        office = Office(self._settings, stores, inbox)
+        client, api_url = self._client(), self._settings.slack_api_url
+        secret = revealed(self._settings.slack_signing_secret) or ""
+        app = make_app(self._workspaces, client, signing_secret=secret, failed=self._failed)
+        commands = install_commands(
+            app, office.desk(), self._workspaces, self._people, outline=self._outline, api_url=api_url
+        )
+        ports = Ports(
+            inbox=inbox,
+            workspaces=self._workspaces,
+            terms=self._settings.terms,
+            memo=stores.memo,
+            owns=office.owns,
+            askers=office.askers,
+            running=inbox.running,
+            is_moderator=self._is_moderator,
+            said=commands.said,
+            purge=office.forgetting.farewell,
+            uninstalled=self._installed.uninstalled if self._installed else None,
+            crowd=office.crowd(),
+            now=office.now,
+        )
+        listener = install_listeners(app, ports)
+        try:
+            await self._hear(app, stores)
+        finally:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(commands.finish(), LONGEST_END)
+            await listener.close()
+
+    @contextlib.asynccontextmanager
+    async def speaker(self, inbox: RedisInbox) -> AsyncGenerator[Speaker]:
+        """Give what answers there; it has to log in first."""
+        from adapters.chat.chores import Chores
+        from adapters.slack.answering.surface import SlackSurface
+        from adapters.slack.inbound.guests import Guests
+
+        stops = Chores()
+        surface = SlackSurface(
+            self._workspaces,
+            people=self._people,
+            deliveries=inbox,
+            refused=lambda claim: self._observer(PlaceRefused(claim.message)),
+            stopped=lambda claim: stops.begin(
+                partial(inbox.put, Stopped(message=claim.message, by=claim.question.author))
+            ),
+            doubtful=lambda question: self._observer(PossiblyDoubled(question)),
+        )
+        membership = None if self._settings.slack_guests else Guests(self._people)
+        try:
+            yield Speaker(surface, self._log_in, membership)
+        finally:
+            await stops.close()
+
+    async def _log_in(self) -> None:
+        """Find out whose token it is, once for all that is done here; each installation has one of its own."""
+        from adapters.slack.intake.health import log_in
+
+        async with self._entering:
+            if self._one is not None:
+                await log_in(self._one, self._patience())
+
+    async def _hear(self, app: AsyncApp, stores: Stores) -> None:
+        from adapters.slack.intake.sockets import Sockets, Way
+
+        token = revealed(self._settings.slack_app_token)
+        if token is None:
+            await self._serve(app, stores)
+            return
+        way = Way(token, self._client(), self._patience(), lambda app_id: self._observer(Connected(NAME, app_id)))
+        await Sockets(way, app.async_dispatch).run()
+
+    async def _serve(self, app: AsyncApp, stores: Stores) -> None:
+        from adapters.slack.intake.http import Door, application, serve
+
+        settings = self._settings
+        secret = revealed(settings.slack_signing_secret) or ""
+        door = Door(app.async_dispatch, signing_secret=secret, seen=stores.seen)
+        more = self._pages() if self._installed else ()
+        await serve(
+            application(door, more),
+            settings.host,
+            settings.port,
+            started=lambda port: self._observer(Connected(NAME, f"a server at port {port}")),
+        )
+
+    def _pages(self) -> Sequence[RouteDef]:
+        from adapters.slack.intake.installing import pages
+
+        client_id, client_secret = _app_of(self._settings)
+        return pages(self._client(), self._vault, client_id=client_id, client_secret=client_secret)
+
+    async def _is_moderator(self, workspace: str, user_id: str) -> bool:
+        return (await self._people.profile(workspace, user_id)).is_moderator
+
+    def _failed(self, error: Exception) -> None:
+        """Tell of what was not acknowledged; only our own errors are sentences that quote nobody."""
+        said = isinstance(error, FootnoteError)
+        self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
+
+    def _patience(self) -> Patience:
+        from adapters.chat.patience import Patience
+
+        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+
+    def _client(self) -> Any:
+        from adapters.slack.client.connection import connect
+
+        return connect(self._session, api_url=self._settings.slack_api_url)
+
+
+async def check_slack(settings: Settings) -> str:
+    """Say who the bot is on Slack, and how it is heard."""
+    from adapters.slack.client.connection import connect, open_session
+    from adapters.slack.intake.health import check
+
+    settings.check_slack()
+    if settings.has_installations:
+        return f"to be heard over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
+    async with open_session() as session:
+        client = connect(session, token=revealed(settings.slack_bot_token) or "", api_url=settings.slack_api_url)
+        return await check(client, app_token=revealed(settings.slack_app_token))
+
+
+def _app_of(settings: Settings) -> tuple[str, str]:
+    """Give the id and the secret of the app."""
+    return revealed(settings.slack_client_id) or "", revealed(settings.slack_client_secret) or ""
