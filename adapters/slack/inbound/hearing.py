@@ -75,6 +75,8 @@ class Hearing:
     async def _take_question(self, heard: Heard) -> None:
         """Put a question; who asks is told why there will be no answer, once nothing else can be done."""
         inbound, workspace = heard.inbound, heard.told.workspace
+        if heard.decision.reads_thread and await _certain(self._ports.inbox.knows(inbound.message), heard.told):
+            return  # the other event of the mention was here before, and threads may not be read often
         signals = await self._signals(heard)
         try:
             taken = [await self._ports.inbox.put(each) for each in signals]

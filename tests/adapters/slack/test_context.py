@@ -6,11 +6,10 @@ import asyncio
 
 import pytest
 
-from adapters.slack.inbound import context
 from adapters.slack.inbound.context import RECALLED
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
-from tests.servers.slack import Hold, limit, refuse
+from tests.servers.slack import Hold, Reply, limit, refuse
 
 __all__ = ["place_fixture"]
 
@@ -42,22 +41,24 @@ async def test_in_a_thread_of_people_what_was_said_before_is_context(place: Plac
 async def test_a_thread_that_comes_in_pages_is_read_to_its_end(place: Place) -> None:
     """Its first message comes with each of them, and is read once."""
     root = place.server.post_as(place.ada, place.channel, "first")
-    for number in range(context.PAGE + 1):
-        place.server.post_as(place.ada, place.channel, f"line {number}", root)
+    lines = [place.server.post_as(place.ada, place.channel, f"line {number}", root) for number in range(2)]
+    page = [{"type": "message", "user": one.user_id, "text": one.text, "ts": one.ts} for one in (root, lines[0])]
+    more = {"has_more": True, "response_metadata": {"next_cursor": "next:2"}}
+    place.server.faults.add(REPLIES, Reply(200, {"ok": True, "messages": page, **more}))
     box = Box()
     async with listening(place, box):
         place.ask("And?", thread=root)
         question = (await box.question()).question
 
-    assert [line.text for line in question.context][:2] == ["first", f"line {context.PAGE + 2 - RECALLED}"]
-    assert question.context[-1].text == f"line {context.PAGE}"
+    assert [line.text for line in question.context] == ["first", "line 0", "line 1"]
+    assert [one.body.get("cursor") for one in place.server.requests_to(REPLIES)] == [None, "next:2"]
 
 
 @pytest.mark.promise("acknowledged-when-kept")
 async def test_a_question_does_without_what_cannot_be_read_in_time(place: Place) -> None:
     """Slack hears soon that it has arrived, and whoever asked gets an answer."""
     held, refused, limited = Hold(asyncio.Event()), refuse("missing_scope"), limit(60)
-    place.server.faults.add(REPLIES, held, refused, refused, refused, limited, limited)  # two events of each
+    place.server.faults.add(REPLIES, held, refused, limited)  # for a question each, though it comes as two events
     box = Box()
     async with listening(place, box):
         root = place.server.post_as(place.ada, place.channel, "Let us talk about arms.")
@@ -67,4 +68,4 @@ async def test_a_question_does_without_what_cannot_be_read_in_time(place: Place)
             await place.server.settled()
         held.until.set()
 
-    assert place.server.faults.met == [held, refused, refused, refused, limited, limited]
+    assert place.server.faults.met == [held, refused, limited]
