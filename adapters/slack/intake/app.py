@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -71,8 +72,11 @@ def make_app(
     Slack is answered when a listener is over. What a listener could not do is not acknowledged, so that Slack sends it
     again; *failed* hears of it. The client's session is what all requests share.
     """
+    logger = logging.getLogger(NAME)
+    logger.setLevel(logging.ERROR)  # it warns of settings in the environment that it need not know of
     app = AsyncApp(
         name=NAME,
+        logger=logger,
         client=client,
         authorize=cast("Any", Authorize(workspaces)),  # the library's annotation leaves out its own None
         signing_secret=signing_secret,
