@@ -54,8 +54,6 @@ class Responder:
         answer = await self._refuse(claim, surface) or await self._answer(claim, surface)
         if answer.is_failure or answer.lexical_only:
             await surface.react(question.message, Reaction.WARNING)
-        if _is_worth_remembering(answer):
-            await self._append(question, answer)
         self._observer(Answered.of(question.message, answer))
         error = _ERRORS.get(answer.status)
         self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
@@ -84,7 +82,10 @@ class Responder:
         return await self._draw(claim, conversation, surface)
 
     async def _draw(self, claim: Claim, conversation: Conversation | None, surface: Surface) -> Answer:
-        """Let the surface show the run, and give the answer at its end; what breaks it is an event too."""
+        """Let the surface show the run, and give the answer at its end; what breaks it is an event too.
+
+        What nobody could read is not remembered, and a surface that can show nothing need not begin with the run.
+        """
         outcome: list[Answer] = []
         try:
             async with aclosing(self._watched(claim, conversation, outcome)) as progress:
@@ -93,6 +94,10 @@ class Responder:
             self._observer(StateChanged(claim.question.message, State.ERROR, "generation"))
             raise
         await self._record(claim, delivery)
+        if not outcome:
+            return Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
+        if delivery.messages and _is_worth_remembering(outcome[0]):
+            await self._append(claim.question, outcome[0])
         return outcome[0]
 
     async def _watched(

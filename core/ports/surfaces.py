@@ -12,7 +12,10 @@ class Surface(Protocol):
     """A platform where people read answers."""
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
-        """Draw *progress* until its last item, the `Answer`, which replaces all that was shown before."""
+        """Draw *progress* until its last item, the `Answer`, which replaces all that was shown before.
+
+        Where it can show nothing it need not begin, and gives what was posted before.
+        """
         ...
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,19 @@ from core.admission import Admission
 from core.agent import Agent
 from core.errors import ModelUnavailable
 from core.events import Answered, Event, MemoryFailed, State, StateChanged
-from core.model import Answer, Claim, Conversation, Person, Policy, Question, Reaction, Status, Turn
+from core.model import (
+    Answer,
+    Claim,
+    Conversation,
+    Delivery,
+    Person,
+    Policy,
+    Progress,
+    Question,
+    Reaction,
+    Status,
+    Turn,
+)
 from core.prompts import PAUSED
 from core.responder import Responder
 from tests.builders import NOON, hit, question, thread, turn_of
@@ -151,6 +164,37 @@ async def test_a_refusal_is_said_once_and_neither_searched_nor_remembered(script
     assert desk.surface.reactions == []
     assert await desk.store.load(thread()) is None
     assert StateChanged(question().message, State.ERROR, "validation") in desk.events
+
+
+class Shut(RecordingSurface):
+    """A surface that may post nothing; it finds that out with the answer in hand, or *knows* it before."""
+
+    def __init__(self, *, knows: bool) -> None:
+        super().__init__()
+        self._knows = knows
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Post nothing."""
+        if not self._knows:
+            await super().reply(claim, progress)
+        return Delivery()
+
+
+@pytest.mark.promise("refusals-end")
+@pytest.mark.parametrize(("knows", "status", "calls"), [(False, Status.ANSWERED, 2), (True, Status.REFUSED, 0)])
+async def test_what_nobody_could_read_is_not_remembered(
+    script: Script, knows: bool, status: Status, calls: int
+) -> None:
+    """A surface that knows beforehand that it can show nothing costs no model."""
+    model = script(*ANSWERED[:calls])
+    desk = Desk(model)
+    desk.surface = Shut(knows=knows)
+
+    answer = await desk.ask()
+
+    assert (answer.status, len(model.prompts)) == (status, calls)
+    assert await desk.store.load(thread()) is None
+    assert desk.events[-2] == Answered.of(question().message, answer)
 
 
 async def test_without_a_store_there_is_an_answer_without_memory(script: Script) -> None:

@@ -8,20 +8,22 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, remark
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, nonce
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.answering.spots import Spot, Spots, is_first
+from adapters.discord.answering.tagging import Tagging
 from adapters.discord.answering.unhurried import Unhurried, until_answered
 from adapters.discord.answering.withdrawing import has_replies, untitle
-from adapters.discord.client.poster import NO_PLACE, ChannelPoster, translated
+from adapters.discord.client.poster import NO_PLACE, Barred, ChannelPoster, translated
 from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
 from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
 from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
-from core.ports import Deliveries
+from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -45,7 +47,7 @@ def unheard(claim: Claim) -> None:
 class DiscordSurface:
     """Draws answers by REST; it needs a client that is logged in, and none that is connected to the gateway."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
         self,
         client: AutoShardedClient,
         *,
@@ -54,10 +56,12 @@ class DiscordSurface:
         now: Callable[[], datetime] = utc_now,
         deliveries: Deliveries | None = None,
         refused: RefusalListener = unheard,
+        policies: PolicyStore | None = None,
     ) -> None:
         """With *reads_all* off, the first answer in a thread says how to go on.
 
-        What is posted is noted in *deliveries* at once; *refused* hears of claims whose answer may not be posted.
+        What is posted is noted in *deliveries* at once; *refused* hears of claims whose answer may not be posted, once
+        in some minutes for each place. The *policies* say in which forums all posts are answered.
         """
         self._client = client
         self._reads_all = reads_all
@@ -65,7 +69,9 @@ class DiscordSurface:
         self._now = now
         self._deliveries = deliveries
         self._refused = refused
+        self._closed = Closed(refused, now)
         self._spots = Spots(client, now=now)
+        self._tagging = Tagging(client, policies, now)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
@@ -73,6 +79,8 @@ class DiscordSurface:
         An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if Discord
         does not do its work.
         """
+        if await self._closed.keeps_out(claim, self):
+            return claim.delivery
         spot = await self._spots.find(claim)
         if spot is None:
             async for _ in progress:
@@ -118,12 +126,14 @@ class DiscordSurface:
         async with Draft(noted, nonces, posted=spot.posted, pace=self._pace) as draft:
             try:
                 answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
-            except Refused:
-                self._refused(claim)
+            except Refused as refusal:
+                (self._closed.refused if isinstance(refusal, Barred) else self._refused)(claim)
                 await self.react(claim.message, Reaction.WARNING)
                 return draft.standing
         if draft.messages and spot.is_response:
             await self._invite(claim, answer)
+        if draft.messages and answer.status is Status.ANSWERED:
+            await self._tagging.tag(claim)
         return draft.messages
 
     def _pencil(self, claim: Claim, spot: Spot) -> Pencil:

@@ -29,10 +29,15 @@ FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
 NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channel is gone with it
+BARRED = frozenset({50001, 50007, 50013, 200000})  # no access, no direct messages, no permission, AutoMod
 
 
 class MayNotReply(Refused):
     """The bot may write here, but not below another message, as it may not read what was said."""
+
+
+class Barred(Refused):
+    """The bot may not do this in this place, and will not before somebody changes something there."""
 
 
 def without_buttons(controls: Controls) -> None:
@@ -128,4 +133,6 @@ def _refusal(status: int, code: int) -> PostingFailed:
         return TooFast(1.0)
     if code == MAY_NOT_REPLY:
         return MayNotReply(f"code {code}")
+    if code in BARRED:
+        return Barred(f"code {code}")
     return Unreachable(f"status {status}") if status >= FIRST_SERVER_ERROR else Refused(f"code {code}")

@@ -130,6 +130,28 @@ async def test_forums_hold_posts_only(server: DiscordServer, place: Place, ask: 
     assert (status, made["id"], made["message"]["content"]) == (201, made["message"]["id"], "x")
 
 
+async def test_a_tag_for_moderators_takes_the_right_to_manage_threads(
+    server: DiscordServer, place: Place, ask: Requests
+) -> None:
+    """Also on a post of one's own; others go with it or without, and posts of others take the right for any tag."""
+    forum = server.add_channel(place.guild, "help", forum=True, tags=["bug", "answered"])
+    bug, answered = map(str, forum.tags)
+    forum.moderated_tags = {int(answered)}
+    _, own = await ask("POST", f"/channels/{forum.id}/threads", {"name": "n", "message": {"content": "x"}})
+    others = server.post_in_forum_as(place.ada, forum, "n", "x")[0]
+    paths = f"/channels/{own['id']}", f"/channels/{others.id}"
+    _, shown = await ask("GET", f"/channels/{forum.id}")
+    assert [tag["moderated"] for tag in shown["available_tags"]] == [False, True]
+    assert (await ask("PATCH", paths[0], {"applied_tags": [bug]}))[0] == 200
+    assert await ask("PATCH", paths[0], {"applied_tags": [bug, answered]}) == (403, 50013)
+    assert await ask("PATCH", paths[1], {"applied_tags": [bug]}) == (403, 50013)
+    server.allow(forum, Permission.MANAGE_THREADS)
+    assert (await ask("PATCH", paths[0], {"applied_tags": [bug, answered]}))[0] == 200
+    server.deny(forum, Permission.MANAGE_THREADS)
+    assert (await ask("PATCH", paths[0], {"applied_tags": [answered]}))[0] == 200
+    assert await ask("PATCH", paths[0], {"applied_tags": []}) == (403, 50013)
+
+
 async def test_the_bot_may_do_what_its_permissions_say(server: DiscordServer, place: Place, ask: Requests) -> None:
     """Opening threads, reacting, reading back and replying each need their own."""
     path = f"/channels/{place.channel.id}/messages"

@@ -27,6 +27,7 @@ class Channel:
     """A place for messages, or in a forum for threads.
 
     A thread has a parent, and an owner who began it; a channel of direct messages has a recipient, who is not the bot.
+    Tags that are moderated are set and taken away by those who may manage threads.
     """
 
     id: int
@@ -38,6 +39,7 @@ class Channel:
     recipient_id: int | None = None
     overwrites: dict[int, Overwrite] = field(default_factory=dict[int, Overwrite])
     tags: dict[int, str] = field(default_factory=dict[int, str])
+    moderated_tags: set[int] = field(default_factory=set[int])
     requires_tag: bool = False
     applied_tags: list[int] = field(default_factory=list[int])
     archived: bool = False

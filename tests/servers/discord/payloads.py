@@ -102,7 +102,7 @@ def _place_parts(platform: Platform, channel: Channel) -> Json:
     if channel.kind is not ChannelKind.FORUM:
         return parts
     tags = [
-        {"id": str(key), "name": name, "moderated": False, "emoji_id": None, "emoji_name": None}
+        {"id": str(key), "name": name, "moderated": key in channel.moderated_tags, "emoji_id": None, "emoji_name": None}
         for key, name in channel.tags.items()
     ]
     return {**parts, "available_tags": tags, "default_reaction_emoji": None, "default_forum_layout": 0}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tests.servers.discord import refusals
 from tests.servers.discord.channels import Channel, ChannelKind
 from tests.servers.discord.checks import check_message, check_thread_name
@@ -56,20 +58,22 @@ def _open(platform: Platform, call: Call) -> Json:
 def _open_post(platform: Platform, forum: Channel, call: Call) -> Json:
     platform.require(forum, Permission.SEND_MESSAGES)
     opening = _opening(platform, call)
-    _check_tags(forum, opening.applied_tags)
+    _check_tags(platform, forum, opening.applied_tags)
     body: Json = call.json.get("message") or {}
     check_message(body, files=call.files)
     thread, message = open_post(platform, forum, opening, body)
     return {**channel_payload(platform, thread), "message": written(platform, message)}
 
 
-def _check_tags(forum: Channel, tags: tuple[int, ...]) -> None:
+def _check_tags(platform: Platform, forum: Channel, tags: tuple[int, ...], before: Iterable[int] = ()) -> None:
     if forum.requires_tag and not tags:
         raise refusals.tag_required()
     if len(tags) > TAGS:
         raise refusals.bad_length("applied_tags", 0, TAGS)
     if not set(tags) <= set(forum.tags):
         raise refusals.invalid_form("applied_tags", "UNKNOWN_TAG", "Unknown tag")
+    if forum.moderated_tags & (set(tags) ^ set(before)):
+        platform.require(forum, Permission.MANAGE_THREADS)
 
 
 def _get(platform: Platform, call: Call) -> Json:
@@ -85,6 +89,7 @@ def _change(platform: Platform, call: Call) -> Json:
         return channel_payload(platform, channel)
     _check_change(platform, channel, call.json)
     change(platform, channel, call.json)
+    channel.reason = call.reason
     return channel_payload(platform, channel)
 
 
@@ -98,7 +103,8 @@ def _check_change(platform: Platform, thread: Channel, changes: Json) -> None:
     if "name" in changes:
         check_thread_name(changes["name"])
     if "applied_tags" in changes and thread.parent_id is not None:
-        _check_tags(platform.channels[thread.parent_id], tuple(map(int, changes["applied_tags"])))
+        forum = platform.channels[thread.parent_id]
+        _check_tags(platform, forum, tuple(map(int, changes["applied_tags"])), thread.applied_tags)
 
 
 def _delete(platform: Platform, call: Call) -> Json:

@@ -1,0 +1,61 @@
+"""What is remembered of places that take no posts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from adapters.chat.closed import Closed
+from adapters.chat.recent import MINUTES
+from core.model import Claim, Interaction, MessageRef, Reaction, ReplyAddress, ThreadRef
+from tests.builders import NOON, question
+from tests.fakes.surface import RecordingSurface
+
+
+def claim(channel: str, thread: str, message: str, *, by_command: bool = False) -> Claim:
+    """A question in a thread; one whose message has the thread's id stands in the channel itself."""
+    place = ThreadRef(platform="test", workspace="w", channel=channel, thread=thread)
+    used = Interaction(id="i", token="t", expires_at=NOON + timedelta(minutes=14)) if by_command else None
+    asked = question().model_copy(update={"message": MessageRef(thread=place, id=message)})
+    return Claim(asked, address=ReplyAddress(thread=place, interaction=used))
+
+
+@pytest.mark.promise("refusals-end")
+@pytest.mark.parametrize(
+    ("refused", "others"),
+    [
+        (claim("c", "m1", "m1"), {("c", "m2", "m2"): True, ("c", "t", "m3"): True, ("d", "m4", "m4"): False}),
+        (claim("c", "t", "m1"), {("c", "t", "m2"): True, ("c", "m3", "m3"): False, ("c", "u", "m4"): False}),
+        (claim("c", "m1", "m1", by_command=True), {("c", "m2", "m2"): False}),
+    ],
+    ids=["a channel closes its threads", "a thread", "a command says nothing of its place"],
+)
+async def test_a_place_that_refused_is_kept_out_of(refused: Claim, others: dict[tuple[str, str, str], bool]) -> None:
+    """Questions there are marked and nothing else; commands are answered everywhere."""
+    surface, told = RecordingSurface(), list[Claim]()
+    closed = Closed(told.append, lambda: NOON)
+    closed.refused(refused)
+    asked = {place: claim(*place) for place in others}
+
+    kept = {place: await closed.keeps_out(each, surface) for place, each in asked.items()}
+
+    assert (kept, told) == (others, [refused])
+    assert surface.reactions == [(asked[place].message, Reaction.WARNING) for place in others if others[place]]
+    assert not await closed.keeps_out(claim("c", "m9", "m9", by_command=True), surface)
+
+
+async def test_a_closed_place_is_told_once_and_tried_again_after_some_minutes() -> None:
+    """Refusals meanwhile, of what was under way, are neither told nor do they make it longer."""
+    surface, told, now = RecordingSurface(), list[Claim](), [NOON]
+    closed = Closed(told.append, lambda: now[0])
+    first, second, third = (claim("c", name, name) for name in ("m1", "m2", "m3"))
+    closed.refused(first)
+    now[0] += MINUTES - timedelta(seconds=1)
+    closed.refused(second)
+    before = await closed.keeps_out(third, surface)
+    now[0] += timedelta(seconds=1)
+    after = await closed.keeps_out(third, surface)
+    closed.refused(third)
+
+    assert (before, after, told) == (True, False, [first, third])
