@@ -8,28 +8,30 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.chat.posting import Controls, Part, Posted
+from adapters.chat.posting import Controls, Part, Posted, TooFast
 from adapters.slack.answering.spots import look_of
+from adapters.slack.answering.unhurried import Leisure, Unhurried
 from adapters.slack.client.budget import STARTS, Budget
+from adapters.slack.client.failures import Denied
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import ThreadPoster
 from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
 from adapters.slack.client.workspaces import OneWorkspace
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status, TextDelta
-from tests.on_slack import APPEND, POST, START, STOP, UPDATE, OnSlack, OnSlackByEdits
+from tests.on_slack import APPEND, POST, START, STOP, UPDATE, OnSlack
 from tests.platforms import ANSWER, CITED, progress
 from tests.servers.slack import Fault, Lost, Message, Reset, limit, refuse
 from tests.servers.slack import Streaming as Streamed
 
 WHOLE = ANSWER.model_copy(update={"text": "A robot acts. It moves.", "citations": ()})
+DRAFT = Part("A robot", Controls.STOP)
 GONE = refuse("message_not_in_streaming_state")
 STREAMS = (START, APPEND, STOP, UPDATE, POST)
 
 
 def calls(slack: OnSlack) -> list[str]:
-    """Give the calls that showed something and were carried out, in order."""
-    said = [one for one in slack.server.requests if one.method in STREAMS]
-    return [one.method for one in said if one.status == 200 and one.error is None]
+    """Give the calls that were to show something, in order."""
+    return [one.method for one in slack.server.requests if one.method in STREAMS]
 
 
 def growing(slack: OnSlack, claim: Claim) -> AsyncIterator[Progress]:
@@ -148,21 +150,20 @@ async def test_a_stream_that_has_died_of_age_goes_on_as_edits(slack: OnSlack) ->
 
     [said] = slack.answers(claim)
     assert (WHOLE.text in said.shown, said.action_ids) == (True, ["footnote:vote"])
-    assert calls(slack) == [START, UPDATE, UPDATE]
+    assert calls(slack) == [START, APPEND, UPDATE, UPDATE]
 
 
 async def test_a_stream_is_ended_before_it_dies(slack: OnSlack) -> None:
     """After four minutes the same message is edited."""
     now = [0.0]
     poster = await streamer(slack, lambda: now[0])
-    [first, second] = [Part(text, Controls.STOP) for text in ("A robot", "A robot acts")]
 
-    posted = await poster.post(first, "n1")
+    posted = await poster.post(DRAFT, "n1")
     now[0] = 241.0
-    await poster.edit(posted.id, second)
+    await poster.edit(posted.id, Part("A robot acts", Controls.STOP))
     await poster.edit(posted.id, Part("A robot acts. It moves."))
 
-    assert posted == Posted(posted.id, first)
+    assert posted == Posted(posted.id, DRAFT)
     assert calls(slack) == [START, STOP, UPDATE, UPDATE]
 
 
@@ -217,6 +218,41 @@ async def test_whoever_stops_the_stream_stops_the_model(slack: OnSlack) -> None:
     assert slack.stopped == [claim]
 
 
+@pytest.mark.promise("stops-count")
+async def test_a_stream_that_somebody_stopped_shows_no_more_drafts(slack: OnSlack) -> None:
+    """Only what the answer ends with replaces what stands there."""
+    poster = await streamer(slack, lambda: 0.0)
+    posted = await poster.post(DRAFT, "n1")
+    slack.server.stop(slack.ada, slack.server.platform.messages[slack.channel.id, posted.id])
+
+    for text in ("A robot acts", "A robot acts. It"):
+        with pytest.raises(TooFast):
+            await poster.edit(posted.id, Part(text, Controls.STOP))
+    await poster.edit(posted.id, Part("Stopped."))
+
+    assert calls(slack) == [START, APPEND, UPDATE]
+
+
+async def test_where_nothing_may_be_posted_a_stream_is_not_followed_by_a_post(slack: OnSlack) -> None:
+    """It would be refused as well."""
+    poster = await streamer(slack, lambda: 0.0)
+    slack.channel.is_archived = True
+
+    with pytest.raises(Denied):
+        await poster.post(DRAFT, "n1")
+
+    assert calls(slack) == [START]
+
+
+async def test_a_limit_of_streams_is_known_to_the_next_answers(slack: OnSlack) -> None:
+    """As long as Slack says."""
+    slack.server.faults.add(START, limit(30))
+    for claim in [await slack.asks() for _ in range(2)]:
+        await slack.surface.reply(claim, growing(slack, claim))
+
+    assert calls(slack).count(START) == 1
+
+
 @pytest.mark.promise("streams-degrade")
 async def test_beyond_the_limit_of_streams_answers_are_edits(slack: OnSlack) -> None:
     """Slack counts how many are started, in each workspace."""
@@ -243,23 +279,44 @@ def test_streams_are_counted_by_workspace_and_minute() -> None:
     assert (taken, later, resting, budget.take("T1")) == ([True, True, False, True], True, False, True)
 
 
-async def test_where_edits_are_too_many_only_the_answer_is_shown(by_edits: OnSlackByEdits) -> None:
+async def test_where_edits_are_too_many_only_the_answer_is_shown() -> None:
     """Each further draft would be refused, and make the answer wait."""
-    claim = await by_edits.asks()
-    by_edits.server.faults.add(UPDATE, limit(0.01))
+    poster, leisure = Refusing(), Leisure(0.0)
+    unhurried = Unhurried(poster, leisure)
+    with pytest.raises(TooFast):
+        await unhurried.edit("m1", DRAFT)
 
-    async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot ")
-        await by_edits.until(lambda: seen(by_edits, claim, "A robot"))
-        yield TextDelta("acts. ")
-        await by_edits.until(by_edits.is_met)
-        yield TextDelta("It moves. ")
+    waiting = asyncio.create_task(unhurried.edit("m1", DRAFT))
+    for _ in range(5):
         await asyncio.sleep(0)
-        yield WHOLE
+    is_waiting = not waiting.done()
+    leisure.end()
+    with pytest.raises(TooFast):
+        await waiting
+    await unhurried.edit("m1", Part("A robot acts."))
 
-    await by_edits.surface.reply(claim, written())
+    assert (is_waiting, poster.tried) == (True, [DRAFT, Part("A robot acts.")])
 
-    assert (calls(by_edits), WHOLE.text in by_edits.stands(claim)[0]) == ([POST, UPDATE], True)
+
+class Refusing:
+    """A `Poster` that finds drafts too many."""
+
+    def __init__(self) -> None:
+        self.tried: list[Part] = []
+
+    async def post(self, part: Part, nonce: str) -> Posted:
+        """Do it as an edit is done."""
+        await self.edit(nonce, part)
+        return Posted(nonce, part)
+
+    async def edit(self, message_id: str, part: Part) -> None:
+        """Refuse a draft."""
+        self.tried.append(part)
+        if part.controls is Controls.STOP:
+            raise TooFast(30.0)
+
+    async def delete(self, message_id: str) -> None:
+        """Remove nothing."""
 
 
 @pytest.mark.promise("streams-degrade")
