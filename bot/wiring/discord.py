@@ -14,6 +14,7 @@ from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
 from core.events import CommandsFailed, Connected, ConnectionLost, Observer, PlaceRefused
+from core.ports import PolicyStore
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -32,9 +33,10 @@ class Discord:
     key = PLATFORM
     name = NAME
 
-    def __init__(self, settings: Settings, observer: Observer) -> None:
+    def __init__(self, settings: Settings, observer: Observer, policies: PolicyStore | None = None) -> None:
         from adapters.discord.client.throttle import Throttle
 
+        self._policies = policies
         self._settings = settings
         self._observer = observer
         self._throttle = Throttle()
@@ -60,6 +62,7 @@ class Discord:
                 reads_all=self._settings.discord_message_content,
                 deliveries=inbox,
                 refused=lambda claim: self._observer(PlaceRefused(claim.message)),
+                policies=self._policies,
             )
             yield Speaker(surface, partial(self._log_in, client))
 

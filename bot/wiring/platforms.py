@@ -23,7 +23,7 @@ async def open_platforms(
     async with contextlib.AsyncExitStack() as stack:
         found: list[Platform] = []
         if settings.discord_token is not None:
-            found.append(Discord(settings, observer))
+            found.append(Discord(settings, observer, stores.policies))
         if settings.has_slack:
             from adapters.slack.client.connection import open_session
 
