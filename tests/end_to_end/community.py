@@ -13,13 +13,12 @@ from adapters.chat.posting import Controls
 from adapters.openai import OpenAIChat
 from adapters.redis.connection import connect
 from bot.app import Bot
-from bot.roles import Role
+from bot.roles import shares
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
 from core.agent import Agent
 from core.events import Event, State, StateChanged
 from tests.fakes.shelf import Shelf
-from tests.servers.discord import Channel, DiscordServer, Interaction, Message, Permission, User
 from tests.servers.openai import KEY, MODEL, ChatServer
 from tests.waiting import wait_until
 
@@ -28,7 +27,12 @@ PATIENCE = 10.0
 
 
 class Community(Protocol):
-    """What every platform offers; a question is known by the id that the platform gave it."""
+    """What every platform offers; a question is known by the id that the platform gave it.
+
+    `help` is what the bot says to somebody who asks what it can do.
+    """
+
+    help: str
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Run the platform while the block runs."""
@@ -46,8 +50,12 @@ class Community(Protocol):
         """Return as soon as *is_true* says so."""
         ...
 
-    def ask(self, text: str = "What is a robot?", *, below: str | None = None) -> str:
-        """Let Ada mention the bot, as a reply to what Bob says if something is to stand *below* it."""
+    def ask(self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None) -> str:
+        """Let somebody mention the bot, where that belongs to what Bob says if something is to stand *below* it."""
+        ...
+
+    def quoted(self, text: str) -> str:
+        """Give what Bob says as it is told to the model, with what is known there of who he is."""
         ...
 
     def follow_up(self, asked: str, text: str) -> str:
@@ -59,11 +67,11 @@ class Community(Protocol):
         ...
 
     def edit(self, asked: str, text: str) -> None:
-        """Let Ada change her question."""
+        """Let whoever asked change the question."""
         ...
 
     def delete(self, asked: str) -> None:
-        """Let Ada delete her question."""
+        """Let whoever asked delete the question."""
         ...
 
     def repeat(self, asked: str) -> None:
@@ -100,138 +108,6 @@ class Community(Protocol):
 
 
 @dataclass
-class DiscordCommunity:
-    """A guild with one channel."""
-
-    server: DiscordServer = field(default_factory=DiscordServer)
-
-    def __post_init__(self) -> None:
-        """Let people in."""
-        self.guild = self.server.add_guild()
-        self.channel = self.server.add_channel(self.guild)
-        self.ada, self.bob = (self.server.add_member(self.guild, name) for name in ("Ada", "Bob"))
-        self.moderator = self.server.add_member(self.guild, "Mod", permissions=Permission.MANAGE_GUILD)
-
-    def open(self) -> contextlib.AbstractAsyncContextManager[object]:
-        """Run the platform while the block runs."""
-        return self.server
-
-    def settings(self) -> dict[str, str]:
-        """Give the settings with which the bot is there."""
-        return {
-            "DISCORD_TOKEN": self.server.token,
-            "DISCORD_API_URL": self.server.api_url,
-            "DISCORD_GATEWAY_URL": self.server.gateway_url,
-            "DISCORD_MESSAGE_CONTENT": "true",
-        }
-
-    async def ready(self) -> None:
-        """Wait until the bot hears what is written."""
-        await self.server.connected(seconds=PATIENCE)
-
-    async def until(self, is_true: Callable[[], object], *, what: str) -> None:
-        """Return as soon as *is_true* says so."""
-        await self.server.until(is_true, what=what, seconds=PATIENCE)
-
-    def ask(self, text: str = "What is a robot?", *, below: str | None = None) -> str:
-        """Let Ada mention the bot."""
-        said = self.server.post_as(self.bob, self.channel, below) if below else None
-        posted = self.server.post_as(self.ada, self.channel, text, mentions=[self.server.bot], reply_to=said)
-        return str(posted.id)
-
-    def follow_up(self, asked: str, text: str) -> str:
-        """Write in the thread."""
-        return str(self.server.post_as(self.ada, self._thread(asked), text).id)
-
-    def chat(self, asked: str, text: str) -> None:
-        """Write to Ada."""
-        self.server.post_as(self.bob, self._thread(asked), text, mentions=[self.ada])
-
-    def edit(self, asked: str, text: str) -> None:
-        """Change the question, the mention included."""
-        self.server.edit_as(self.ada, self._message(asked), f"{self.server.bot.mention} {text}")
-
-    def delete(self, asked: str) -> None:
-        """Delete the question."""
-        self.server.delete_as(self.ada, self._message(asked))
-
-    def repeat(self, asked: str) -> None:
-        """Tell of it as after a reconnect."""
-        self.server.repeat(self._message(asked))
-
-    def said(self, asked: str) -> list[str]:
-        """Read the thread on the question."""
-        return [message.content for message in self._of_bot(asked)]
-
-    def warned(self, asked: str) -> bool:
-        """Look at the reactions."""
-        return "⚠️" in self._message(asked).reactions
-
-    def controls(self, asked: str) -> Controls:
-        """Look at the buttons."""
-        ids = self._of_bot(asked)[-1].custom_ids if self._of_bot(asked) else []
-        return _offered(ids[0]) if ids else Controls.NONE
-
-    async def press(self, asked: str) -> str:
-        """Press the first button."""
-        message = self._of_bot(asked)[-1]
-        return await self._told(self.server.press(self.ada, message, message.custom_ids[0]))
-
-    async def command(self, name: str, *, at: str | None = None, moderates: bool = False, **options: Any) -> str:
-        """Use a slash command; the moderators' ones have a name in front."""
-        place = self._thread(at) if at else self.channel
-        who, whole = (self.moderator, f"footnote-admin {name}") if moderates else (self.ada, name)
-        await self.until(lambda: self.server.platform.commands.get(None), what="the commands")
-        return await self._told(self.server.slash(who, place, whole, **options))
-
-    async def ask_from(self, text: str, question: str) -> str:
-        """Use the message's menu, and fill in the form."""
-        message = self.server.post_as(self.bob, self.channel, text)
-        await self.until(lambda: self.server.platform.commands.get(None), what="the commands")
-        shown = self.server.menu(self.ada, message, "Answer from this message")
-        await self.until(lambda: shown.modal, what="a form")
-        return await self._told(self.server.submit(self.ada, shown, {"question": question}))
-
-    def expel(self) -> None:
-        """Kick it from the guild."""
-        self.server.kick_bot(self.guild)
-
-    async def _told(self, interaction: Interaction) -> str:
-        """Wait for the end of what the bot says to an interaction: it has words, and none that stop it."""
-        await self.until(lambda: interaction.acknowledged, what="a sign of life")
-        if interaction.acknowledged and interaction.acknowledged.kind in (6, 7):
-            return ""
-        await self.until(lambda: self._words(interaction), what="a reply")
-        return self._words(interaction)
-
-    def _words(self, interaction: Interaction) -> str:
-        ids = [interaction.original_id, *interaction.follow_ups]
-        found = [self.server.platform.messages[one] for one in ids if one is not None]
-        is_written = not any(_offered(name) is Controls.STOP for one in found for name in one.custom_ids)
-        return "\n".join(one.content for one in found if one.content) if is_written else ""
-
-    def _thread(self, asked: str) -> Channel:
-        return self.server.platform.channels[int(asked)]
-
-    def _message(self, asked: str) -> Message:
-        return self.server.platform.messages[int(asked)]
-
-    def _of_bot(self, asked: str) -> list[Message]:
-        bot: User = self.server.bot
-        return [
-            one
-            for one in self.server.platform.messages.values()
-            if one.channel_id == int(asked) and one.author_id == bot.id and one.content and not one.deleted
-        ]
-
-
-def _offered(custom_id: str) -> Controls:
-    """Say what a button is for."""
-    what = custom_id.split(":")[1]
-    return Controls.VOTE if what in ("up", "down") else Controls(what)
-
-
-@dataclass
 class Town:
     """A community, the bot's model and documents, and the bot itself, which can be started and stopped."""
 
@@ -256,7 +132,7 @@ class Town:
         model = OpenAIChat(MODEL, api_key=KEY, base_url=self.chat.base_url)
         async with open_stores(read) as stores:
             bot = Bot(read, Agent(model, self.shelf, clock=lambda: 0.0), stores, self.events.append)
-            running = asyncio.create_task(bot.run(frozenset(Role)))
+            running = asyncio.create_task(bot.run(shares((), read)))
             await self.community.ready()
             try:
                 yield bot

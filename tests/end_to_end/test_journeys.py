@@ -12,13 +12,19 @@ from adapters.chat.posting import Controls
 from core import sentences
 from core.prompts import FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from tests.builders import hit
-from tests.end_to_end.community import Community, DiscordCommunity, Town
+from tests.end_to_end.community import Community, Town
+from tests.end_to_end.on_discord import DiscordCommunity
+from tests.end_to_end.on_slack import SlackCommunity, SlackOverHttp
 from tests.fakes.shelf import Shelf
 from tests.fixtures.redis import clean
 from tests.servers.openai import ChatServer, Stall
 from tests.servers.service import Reply
 
-PLATFORMS: dict[str, Callable[[], Community]] = {"discord": DiscordCommunity}
+PLATFORMS: dict[str, Callable[[], Community]] = {
+    "discord": DiscordCommunity,
+    "slack": SlackCommunity,
+    "slack over http": SlackOverHttp,
+}
 ANSWER = "A robot acts in the world"
 
 
@@ -65,12 +71,13 @@ async def test_people_who_talk_to_each_other_are_left_alone(town: Town) -> None:
 @pytest.mark.promise("journey")
 async def test_what_is_replied_to_is_context(town: Town) -> None:
     """It is quoted to the model with its author, as somebody's words."""
+    said = "Robots have three arms."
     async with town.bot():
-        asked = town.community.ask("Is that so?", below="Robots have three arms.")
+        asked = town.community.ask("Is that so?", below=said)
         await town.sees(asked, ANSWER)
 
     quoted = [str(message["content"]) for message in town.chat.received[0].body["messages"]]
-    assert any("Bob: Robots have three arms." in text and "<data" in text for text in quoted)
+    assert any(town.community.quoted(said) in text and "<data" in text for text in quoted)
 
 
 @pytest.mark.promise("failed-search-warns")
@@ -258,7 +265,7 @@ async def test_people_can_read_who_gets_their_questions(town: Town) -> None:
 
     assert "the chat model gpt-4o-mini (127.0.0.1) and Cohere" in privacy
     assert "48 hours" in privacy
-    assert help_ == sentences.HELP
+    assert help_ == town.community.help
 
 
 @pytest.mark.promise("orderly-stop")

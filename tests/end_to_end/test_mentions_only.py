@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.builders import hit
-from tests.end_to_end.community import DiscordCommunity, Town
+from tests.end_to_end.community import Town
+from tests.end_to_end.on_discord import DiscordCommunity
 from tests.fakes.shelf import Shelf
 from tests.fixtures.redis import clean
 from tests.servers.openai import ChatServer

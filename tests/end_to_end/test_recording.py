@@ -15,11 +15,12 @@ import pytest
 
 from adapters.documents.tree import Tree
 from bot.app import Bot
-from bot.roles import Role
+from bot.roles import shares
 from bot.settings import Settings
 from bot.wiring import assemble, folder
 from core.events import Event, State, StateChanged
-from tests.end_to_end.community import SECRET, DiscordCommunity
+from tests.end_to_end.community import SECRET
+from tests.end_to_end.on_discord import DiscordCommunity
 from tests.end_to_end.transcript import Transcript, joined, wrapped
 from tests.fixtures.redis import clean
 from tests.servers.discord import Channel, Message, User
@@ -91,7 +92,7 @@ async def at_work(record: Record, redis_url: str, data: Path) -> AsyncGenerator[
             pass
         assert product.stores is not None
         bot = Bot(settings, product.agent, product.stores, record.events.append)
-        running = asyncio.create_task(bot.run(frozenset(Role)))
+        running = asyncio.create_task(bot.run(shares((), settings)))
         await record.community.ready()
         try:
             yield

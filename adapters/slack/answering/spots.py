@@ -72,7 +72,12 @@ class Spots:
         otherwise = Unhurried(plain_poster, leisure)
         if is_known:
             return Spot(otherwise, leisure, place)
-        streaming = Streaming(partial(self._reader, claim, workspace), self.budget, partial(self._stop, claim))
+        streaming = Streaming(
+            partial(self._reader, claim, workspace),
+            self.budget,
+            stopped=partial(self._stop, claim),
+            is_stopped=lambda: claim.cancelled.reason is Interruption.STOPPED,
+        )
         return Spot(StreamPoster(plain_poster, otherwise, look, lost, streaming), leisure, place)
 
     def in_response(self, claim: Claim, workspace: Workspace, url: str) -> Spot:

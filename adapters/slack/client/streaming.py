@@ -45,13 +45,22 @@ def unheard() -> None:
     """Take no note of readers who stop a stream."""
 
 
+def unstopped() -> bool:
+    """Know of no reader who has stopped the answer."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """What streams need: for whom, how many may be started, who is told when readers stop one, and the time."""
+    """What streams need: for whom, how many may be started, who is told when readers stop one, and the time.
+
+    *is_stopped* says whether readers have stopped the answer in another way.
+    """
 
     reader: Callable[[], Awaitable[Reader]]
     budget: Budget
     stopped: Callable[[], object] = unheard
+    is_stopped: Callable[[], bool] = unstopped
     clock: Callable[[], float] = time.monotonic
 
 
@@ -105,7 +114,7 @@ class StreamPoster:
 
     async def edit(self, message_id: str, part: Part) -> None:
         """Replace what a message shows, by adding to it where that is enough."""
-        if self._is_stopped and part.controls is Controls.STOP:
+        if part.controls is Controls.STOP and (self._is_stopped or self._with.is_stopped()):
             raise TooFast(0.0)  # nobody wants more of it, and what it ends with comes soon
         stream, self._stream = self._stream, None
         if stream is None or stream.id != message_id:
@@ -140,9 +149,12 @@ class StreamPoster:
         return self._plain.took(self._stream.id, nonce, part)
 
     async def _has_gone_on(self, stream: _Stream, part: Part) -> bool:
-        """Say whether the stream shows the part now; if not, it is over."""
-        is_old = self._with.clock() - stream.started > LONGEST_STREAM
-        if is_old or stream.text is None or not part.text.startswith(stream.text):
+        """Say whether the stream shows the part now; if not, it is over.
+
+        Slack ends one that readers stop, and may take what is added then without showing it.
+        """
+        is_over = self._with.clock() - stream.started > LONGEST_STREAM or self._with.is_stopped()
+        if is_over or stream.text is None or not part.text.startswith(stream.text):
             await self._plain.stop(stream.id)
             return False
         rest = part.text.removeprefix(stream.text)

@@ -29,7 +29,7 @@ def _value(element: Json, filled: Any) -> Json:
         case "checkboxes":
             return {"selected_options": [_option(element, one) for one in filled or ()]}
         case _:
-            return {"value": filled}
+            return {"value": element.get("initial_value") if filled is None else filled}
 
 
 def _option(element: Json, value: str) -> Json:

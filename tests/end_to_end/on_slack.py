@@ -1,0 +1,237 @@
+"""A community on Slack: a workspace with one channel, heard over sockets or over HTTP.
+
+Slack knows neither replies nor names of threads, and no commands inside of threads. Somebody who would reply mentions
+the bot in a thread on the message, and what is a command in a channel is, in a thread, a shortcut in the menu of its
+messages, or the word alone behind a mention.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import ClientError, ClientSession
+
+from adapters.chat.posting import Controls
+from adapters.slack.commands.forms import QUESTION
+from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
+from adapters.slack.commands.slash import NAME
+from adapters.slack.commands.wording import FORMS, mrkdwn
+from adapters.slack.intake.http import PATH
+from adapters.slack.rendering import blocks
+from core import sentences
+from tests.end_to_end.community import PATIENCE
+from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User
+
+CONTROLS = {blocks.VOTE: Controls.VOTE, blocks.RETRY: Controls.RETRY, blocks.STOP: Controls.STOP}
+HOST = "127.0.0.1"
+
+
+@dataclass
+class SlackCommunity:
+    """A workspace whose bot opens sockets."""
+
+    server: SlackServer = field(default_factory=SlackServer)
+    help: str = mrkdwn(sentences.help_text(FORMS))
+
+    def __post_init__(self) -> None:
+        """Let people in."""
+        self.workspace = self.server.add_workspace()
+        self.channel = self.server.add_channel(self.workspace)
+        self.ada, self.bob = (self.server.add_member(self.workspace, name) for name in ("Ada", "Bob"))
+        self.people = {"Ada": self.ada, "Bob": self.bob}
+        self.moderator = self.server.add_member(self.workspace, "Mod", is_admin=True)
+        self._earlier = 0
+
+    def open(self) -> contextlib.AbstractAsyncContextManager[object]:
+        """Run the platform while the block runs."""
+        return self.server
+
+    def settings(self) -> dict[str, str]:
+        """Give the settings with which the bot is there."""
+        return {
+            "SLACK_BOT_TOKEN": self.workspace.token,
+            "SLACK_APP_TOKEN": self.server.app_token,
+            "SLACK_API_URL": self.server.api_url,
+        }
+
+    async def ready(self) -> None:
+        """Wait for a connection of this process, and for the end of those of earlier ones."""
+        arrivals = self.server.sockets.arrivals
+
+        def is_heard() -> bool:
+            return not any(one.open for one in arrivals[: self._earlier]) and any(
+                one.open for one in arrivals[self._earlier :]
+            )
+
+        await self.until(is_heard, what="a connection")
+        self._earlier = len(arrivals)
+
+    async def until(self, is_true: Callable[[], object], *, what: str) -> None:
+        """Return as soon as *is_true* says so."""
+        await self.server.until(is_true, what=what, seconds=PATIENCE)
+
+    def ask(self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None) -> str:
+        """Mention the bot, in a thread on what is below it."""
+        root = self.server.post_as(self.bob, self.channel, _written(below)) if below else None
+        return self.server.post_as(self.people[by], self.channel, self._to_bot(text), root).ts
+
+    def quoted(self, text: str) -> str:
+        """Give it with a number in the place of a name, which does not come with what was said in a thread."""
+        return f"person 1: {text}"
+
+    def follow_up(self, asked: str, text: str) -> str:
+        """Write in the thread."""
+        return self.server.post_as(self.ada, self.channel, _written(text), self._message(asked)).ts
+
+    def chat(self, asked: str, text: str) -> None:
+        """Write to Ada."""
+        said = f"{self.server.mention(self.ada)} {_written(text)}"
+        self.server.post_as(self.bob, self.channel, said, self._message(asked))
+
+    def edit(self, asked: str, text: str) -> None:
+        """Change the question, the mention included."""
+        message = self._message(asked)
+        self.server.edit_as(self._author(message), message, self._to_bot(text))
+
+    def delete(self, asked: str) -> None:
+        """Delete the question."""
+        message = self._message(asked)
+        self.server.delete_as(self._author(message), message)
+
+    def repeat(self, asked: str) -> None:
+        """Send both events of the mention again, as if nobody had acknowledged them."""
+        self.server.outbox.repeat(*self._message(asked).deliveries)
+
+    def said(self, asked: str) -> list[str]:
+        """Read the thread."""
+        return [message.shown for message in self._of_bot(asked)]
+
+    def warned(self, asked: str) -> bool:
+        """Look at the reactions."""
+        return "warning" in self._message(asked).reactions
+
+    def controls(self, asked: str) -> Controls:
+        """Look at the newest message: Slack itself offers to stop one that is being written."""
+        newest = self._of_bot(asked)[-1:]
+        if any(_is_written(message) for message in newest):
+            return Controls.STOP
+        return next((CONTROLS[name] for message in newest for name in message.action_ids), Controls.NONE)
+
+    async def press(self, asked: str) -> str:
+        """Press the first button, or Slack's own that stops what is written."""
+        message = self._of_bot(asked)[-1]
+        if _is_written(message):
+            await self.server.stop(self.ada, message).acknowledged()
+            return ""
+        name = message.action_ids[0]
+        if CONTROLS[name] is Controls.VOTE:
+            return await self._told(self.ada, lambda: self.server.press(self.ada, message, name))
+        await self.server.press(self.ada, message, name).acknowledged()
+        return ""
+
+    async def command(self, name: str, *, at: str | None = None, moderates: bool = False, **options: Any) -> str:
+        """Use the command, or in a thread what stands for it there."""
+        who = self.moderator if moderates else self.ada
+        if at is None or name == "ask":
+            text = self.typed(name, moderates=moderates, **options).removeprefix(f"{NAME} ")
+            return await self._told(who, lambda: self.server.slash(who, self.channel, NAME, text))
+        root = self._message(at)
+        if name == "sources":
+            return await self._told(who, lambda: self.server.shortcut(who, self.channel, root, SHOW_SOURCES))
+        return await self._told(
+            who, lambda: self.server.post_as(who, self.channel, self._to_bot(name), root).deliveries[0]
+        )
+
+    def typed(self, name: str, *, moderates: bool = False, question: str = "", private: bool = False) -> str:
+        """Give what somebody writes to use a command."""
+        return " ".join(filter(None, [NAME, "admin" * moderates, name, "--private" * private, _written(question)]))
+
+    async def ask_from(self, text: str, question: str) -> str:
+        """Use the message's menu, and fill in the form."""
+        message = self.server.post_as(self.bob, self.channel, _written(text))
+        await self.server.shortcut(self.ada, self.channel, message, ANSWER_FROM).acknowledged()
+        await self.until(lambda: self.server.view_of(self.ada), what="a form")
+        form = self.server.view_of(self.ada)
+        assert form is not None
+        return await self._told(self.ada, lambda: self.server.submit(self.ada, form, {QUESTION: question}))
+
+    def expel(self) -> None:
+        """Remove the app from the workspace."""
+        self.server.uninstall(self.workspace)
+
+    async def _told(self, who: User, act: Callable[[], Delivery]) -> str:
+        """Act, and wait for what the bot then says to that person alone, beside that it is looking for an answer."""
+        before = set(self._alone(who))
+
+        def new() -> list[str]:
+            said = [message.shown for message in self._alone(who) if message not in before]
+            return [text for text in said if text != sentences.LOOKING]
+
+        await act().acknowledged()
+        await self.until(new, what="a reply")
+        return "\n".join(new())
+
+    def _alone(self, who: User) -> list[Message]:
+        return [one for one in self.server.messages(self.channel) if one.seen_by == who.id]
+
+    def _to_bot(self, text: str) -> str:
+        return f"{self.server.mention(self.workspace.bot)} {_written(text)}"
+
+    def _message(self, asked: str) -> Message:
+        return self.server.platform.messages[self.channel.id, asked]
+
+    def _author(self, message: Message) -> User:
+        return self.server.platform.users[message.user_id]
+
+    def _of_bot(self, asked: str) -> list[Message]:
+        thread = self._message(asked).root_ts
+        found = self.server.messages(self.channel, by=self.workspace.bot, thread_ts=thread)
+        return [one for one in found if not one.ephemeral]
+
+
+@dataclass
+class SlackOverHttp(SlackCommunity):
+    """The same, where Slack sends signed requests to an address of the bot's."""
+
+    def __post_init__(self) -> None:
+        """Choose a port."""
+        super().__post_init__()
+        with socket.create_server((HOST, 0)) as chosen:
+            self._url = f"http://{HOST}:{chosen.getsockname()[1]}"
+
+    def settings(self) -> dict[str, str]:
+        """Give a secret in the place of the token for sockets."""
+        others = {name: value for name, value in super().settings().items() if name != "SLACK_APP_TOKEN"}
+        port = self._url.rpartition(":")[2]
+        return {**others, "SLACK_SIGNING_SECRET": self.server.signing_secret, "HOST": HOST, "PORT": port}
+
+    async def ready(self) -> None:
+        """Wait for a sign of life, and send requests there."""
+        async with ClientSession() as session, asyncio.timeout(PATIENCE):
+            while not await _is_alive(session, f"{self._url}/live"):  # noqa: ASYNC110 - what begins tells nobody here
+                await asyncio.sleep(0.005)
+        self.server.deliver_to(f"{self._url}{PATH}")
+
+
+async def _is_alive(session: ClientSession, url: str) -> bool:
+    try:
+        async with session.get(url) as response:
+            return response.ok
+    except (ClientError, OSError):
+        return False
+
+
+def _is_written(message: Message) -> bool:
+    """Say whether a message is a stream that still grows."""
+    return message.stream is not None and message.stream.state is Streaming.OPEN
+
+
+def _written(text: str) -> str:
+    """Give words as Slack's own editor sends them."""
+    return html.escape(text, quote=False)
