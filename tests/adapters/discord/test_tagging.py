@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from adapters.chat.recent import MINUTES
+from bot.app import unknown
+from bot.settings import Settings
+from bot.wiring.platforms import open_platforms
 from core.errors import StoreUnavailable
+from core.events import unobserved
 from core.model import Answer, Claim, Policy, Status, WorkspaceRef
 from tests.adapters.discord.test_surface import in_place
 from tests.fakes.moderation import MemoryPolicies
@@ -101,6 +106,7 @@ async def test_tags_are_left_as_they_are_where_there_is_none_or_no_room(
 
     expected = [*applied, "ANSWERED"] if "ANSWERED" in tags else [*applied]
     assert (named(forum, post), len(discord.server.requests_to(GET))) == (expected, gets)
+    assert len(discord.server.requests_to(PATCH)) == len(expected) - len(applied)
 
 
 @pytest.mark.parametrize("is_on", [True, False])
@@ -114,6 +120,24 @@ async def test_later_questions_tag_a_post_where_all_posts_are_answered(discord: 
     await discord.surfaced(policies=policies).reply(followed(discord, post, first), progress(ANSWER))
 
     assert named(forum, post) == (["answered"] if is_on else [])
+
+
+async def test_a_bot_made_from_settings_knows_where_all_posts_are_answered(discord: OnDiscord) -> None:
+    """It is given what moderators have set."""
+    forum = forum_of(discord, "answered")
+    home = WorkspaceRef(platform="discord", workspace=str(forum.guild_id))
+    stores = {"policies": MemoryPolicies({str(home): Policy(auto_answer=(str(forum.id),))}), "vault": None}
+    values: dict[str, Any] = {"discord_token": discord.server.token, "discord_api_url": discord.server.api_url}
+    post, first = begun(discord, forum)
+
+    async with (
+        open_platforms(Settings(**values), unobserved, cast("Any", SimpleNamespace(**stores)), unknown) as found,
+        found[0].speaker(cast("Any", discord.notes)) as speaker,
+    ):
+        await speaker.log_in()
+        await speaker.surface.reply(followed(discord, post, first), progress(ANSWER))
+
+    assert named(forum, post) == ["answered"]
 
 
 async def test_threads_of_channels_are_not_looked_at(discord: OnDiscord) -> None:
