@@ -1,0 +1,139 @@
+"""`footnote run` on Slack: over sockets and over HTTP, and beside another platform."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+import pytest
+
+from adapters.discord.client.connection import TOKEN_REFUSED
+from adapters.slack.intake.health import BOT_TOKEN_REFUSED
+from tests.fixtures.commands import Footnote
+from tests.servers.discord import DiscordServer
+from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
+
+PATIENCE = 20.0  # seconds for a process to start, to answer, or to end
+LINK = "https://zoo.example/birds/penguins#food"
+
+
+@dataclass
+class Place:
+    """A workspace in which somebody asks."""
+
+    server: SlackServer
+    workspace: Workspace
+    channel: Channel
+    ada: User
+
+    def settings(self, **more: str) -> dict[str, str]:
+        """Give the settings of a bot there; what is empty is not set."""
+        usual = {
+            "SLACK_BOT_TOKEN": self.workspace.token,
+            "SLACK_APP_TOKEN": self.server.app_token,
+            "SLACK_API_URL": self.server.api_url,
+        }
+        return {**usual, **more}
+
+    def ask(self) -> Message:
+        """Mention the bot."""
+        text = f"{self.server.mention(self.workspace.bot)} What do penguins eat?"
+        return self.server.post_as(self.ada, self.channel, text)
+
+    async def answered(self, asked: Message) -> None:
+        """Wait for an answer from the documents in the question's thread."""
+
+        def said() -> bool:
+            thread = self.server.messages(self.channel, by=self.workspace.bot, thread_ts=asked.ts)
+            return any(LINK in f"{one.blocks}" for one in thread)
+
+        await self.server.until(said, what="an answer", seconds=PATIENCE)
+
+
+@pytest.fixture(name="place")
+async def _place() -> AsyncGenerator[Place]:
+    """Run Slack."""
+    async with SlackServer() as server:
+        workspace = server.add_workspace()
+        yield Place(server, workspace, server.add_channel(workspace), server.add_member(workspace))
+
+
+@contextlib.asynccontextmanager
+async def started(footnote: Footnote, *roles: str, **settings: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """Start the bot."""
+    running = await asyncio.create_subprocess_exec(
+        *footnote.command("run", *roles),
+        env=footnote.env(**settings),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield running
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            running.kill()
+        await running.wait()
+
+
+async def stopped(running: asyncio.subprocess.Process) -> tuple[int | None, list[str]]:
+    """Stop it in good order; give the exit code and what was told."""
+    running.send_signal(signal.SIGTERM)
+    _, err = await asyncio.wait_for(running.communicate(), PATIENCE)
+    return running.returncode, err.decode().splitlines()
+
+
+@pytest.mark.promise("journey")
+@pytest.mark.promise("degradation")
+async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(footnote: Footnote, place: Place) -> None:
+    """Over sockets, from the documents, in a thread; the operator is told about the other, and it goes in order."""
+    async with DiscordServer() as discord:
+        other = {
+            "DISCORD_TOKEN": "wr0ng.t0ken.s3cret",
+            "DISCORD_API_URL": discord.api_url,
+            "DISCORD_GATEWAY_URL": discord.gateway_url,
+        }
+        async with started(footnote, **place.settings(**other)) as running:
+            await place.server.connected(2, seconds=PATIENCE)
+            await place.answered(place.ask())
+            code, told = await stopped(running)
+
+    assert (code, sorted(told)) == (
+        0,
+        [
+            f"Discord: not connected. {TOKEN_REFUSED}",
+            f"Slack: connected as {place.server.app_id}. Ctrl-C stops.",
+        ],
+    )
+    assert place.server.outbox.unacknowledged == []
+
+
+@pytest.mark.promise("journey")
+async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> None:
+    """At the port that the host gives."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings = place.settings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET=place.server.signing_secret)
+    async with started(footnote, "slack", "worker", HOST="127.0.0.1", PORT=str(port), **settings) as running:
+        assert running.stderr is not None
+        async with asyncio.timeout(PATIENCE):
+            line = (await running.stderr.readline()).decode()
+        place.server.deliver_to(f"http://127.0.0.1:{port}/slack/events")
+        await place.answered(place.ask())
+        await place.server.settled()
+        code, told = await stopped(running)
+
+    assert line == f"Slack: connected as a server at port {port}. Ctrl-C stops.\n"
+    assert (code, told) == (0, [])
+
+
+@pytest.mark.promise("no-secrets")
+async def test_the_doctor_knows_a_token_that_slack_refuses(footnote: Footnote, place: Place) -> None:
+    """And does not show it."""
+    doctor = await asyncio.to_thread(footnote, "doctor", **place.settings(SLACK_BOT_TOKEN="xoxb-wr0ng"))
+
+    assert (doctor.code, f"!!  slack  {BOT_TOKEN_REFUSED}" in doctor.out) == (1, True)
+    assert "wr0ng" not in doctor.out + doctor.err
