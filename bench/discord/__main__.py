@@ -7,40 +7,16 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
 
-from bench.discord import crowd, figures, model, product
-from bench.discord.load import Addresses, Asking, Means, process
-from bench.report import print_rows
+from bench.chat import model
+from bench.chat.load import Asking, process
+from bench.chat.world import World
+from bench.discord import crowd, product
+from bench.discord.crowd import Commands
+from bench.discord.product import Addresses
 
 WARM_UP = 20
 RATE_OF_WARM_UP = 4.0
-
-
-@dataclass
-class World:
-    """The three processes, and how many questions were asked."""
-
-    crowd: Connection
-    model: Connection
-    bot: Connection
-    asked: int = 0
-
-    def load(self, title: str, count: int, rate: float | None, means: Means = Means.MENTION) -> None:
-        """Put a load on the bot and print what came of it."""
-        self._notes()
-        self.crowd.send(Asking(self.asked, count, rate, means))
-        self.asked += count
-        outcome = self.crowd.recv()
-        self.model.send("spent")
-        rows = figures.rows(outcome, self._notes(), self.model.recv(), means=means, has_bars=rate is not None)
-        if title:
-            print_rows(title, rows)
-
-    def _notes(self) -> figures.Notes:
-        self.bot.send("notes")
-        return self.bot.recv()
 
 
 def main() -> None:
@@ -56,15 +32,16 @@ def main() -> None:
 
 
 def _measure(world: World, options: argparse.Namespace) -> None:
-    world.load("", WARM_UP, RATE_OF_WARM_UP)
+    world.load("", Asking(world.asked, WARM_UP, RATE_OF_WARM_UP))
     count = round(options.rate * options.seconds)
     length = f"{options.tokens} tokens an answer, {options.seats} at once"
-    world.load(f"{options.rate:g} questions a second for {options.seconds:g} s, {length}", count, options.rate)
+    title = f"{options.rate:g} questions a second for {options.seconds:g} s, {length}"
+    world.load(title, Asking(world.asked, count, options.rate))
     if options.commands:
         title = f"{options.rate:g} questions a second for {options.commands:g} s by /ask, {length}"
-        world.load(title, round(options.rate * options.commands), options.rate, Means.COMMAND)
+        world.load(title, Commands(world.asked, round(options.rate * options.commands), options.rate))
     if options.burst:
-        world.load(f"{options.burst} questions at once, {length}", options.burst, None)
+        world.load(f"{options.burst} questions at once, {length}", Asking(world.asked, options.burst, None))
 
 
 def _options() -> argparse.Namespace:

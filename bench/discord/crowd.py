@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
-from bench.discord.load import BEGINS, DOCS, ENDS, Asked, Asking, Means, Outcome
+from bench.chat.load import BEGINS, ENDS, QUESTIONS, Asked, Asking, Outcome
 from core.prompts import NO_CONTEXT
 from tests.servers.discord import Channel, DiscordServer, Guild, Interaction, Message, User
 
@@ -18,9 +17,10 @@ THREADS = (50, 300.0)  # that may be opened in one channel, in so many seconds; 
 PATIENCE = 90.0  # seconds for the last answers
 AFTERWARDS = 3.0  # seconds in which an answer could still come a second time
 LOOK = 0.1
-_HEADING = re.compile(r"^#+ (.+\?)$", re.MULTILINE)
-QUESTIONS = [each for page in sorted(DOCS.glob("*.md")) for each in _HEADING.findall(page.read_text("utf-8"))]
-"""What the documents answer: their own headings."""
+
+
+class Commands(Asking):
+    """The same, asked by a command instead of a mention."""
 
 
 class Crowd:
@@ -34,6 +34,7 @@ class Crowd:
     async def ask(self, asking: Asking) -> Outcome:
         """Ask as often as it says, and wait until everything is answered."""
         people = [self._server.add_member(self._guild, f"Ada {number}") for number in range(asking.count)]
+        by_command = isinstance(asking, Commands)
         before, refused = len(self._server.requests), len(self._server.limits.refused)
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -41,7 +42,7 @@ class Crowd:
         for place, person in enumerate(people):
             if asking.rate is not None:
                 await asyncio.sleep(max(begun + place / asking.rate - loop.time(), 0))
-            put.append(self._put(asking.first + place, person, asking.means))
+            put.append(self._put(asking.first + place, person, by_command=by_command))
         await self._answered(put)
         seconds = loop.time() - begun
         await asyncio.sleep(AFTERWARDS)
@@ -50,6 +51,8 @@ class Crowd:
             seconds,
             dict(Counter(handled.route for handled in self._server.requests[before:])),
             dict(Counter(limited.route for limited in self._server.limits.refused[refused:])),
+            acknowledging="interaction until it is deferred" if by_command else "",
+            unacknowledged=sum(not one.asked().acknowledged for one in put) if by_command else 0,
         )
 
     async def _answered(self, put: list[Question]) -> None:
@@ -58,11 +61,11 @@ class Crowd:
                 while put := [one for one in put if not one.asked().is_answered]:  # noqa: ASYNC110 - each event would be too often
                     await asyncio.sleep(LOOK)
 
-    def _put(self, number: int, person: User, means: Means) -> Question:
+    def _put(self, number: int, person: User, *, by_command: bool) -> Question:
         text = f"{QUESTIONS[number % len(QUESTIONS)]} (no. {number})"
         channel = self._channels[number % len(self._channels)]
         at = self._server.clock.time()
-        if means is Means.COMMAND:
+        if by_command:
             used = self._server.slash(person, channel, "ask", question=text)
             return Question(self._server, number, at, used)
         return Question(self._server, number, at, self._server.post_as(person, channel, text, mentions=[self._bot]))
@@ -90,7 +93,7 @@ class Question:
         text = "\n".join(message.content for message in said)
         found = Asked(
             number=self._number,
-            message=self._message or 0,
+            message=str(self._message or 0),
             at=self._at,
             first=shown[0] if shown else None,
             last=min((at for at, text in states if ends in text), default=None),
@@ -100,7 +103,7 @@ class Question:
         )
         match self._put:
             case Interaction(acknowledged=acknowledged) if acknowledged is not None:
-                return replace(found, deferred=acknowledged.at.timestamp())
+                return replace(found, acknowledged=(acknowledged.at.timestamp(),))
             case _:
                 return found
 

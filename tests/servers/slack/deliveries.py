@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +26,10 @@ class Attempt:
 
 @dataclass(eq=False, slots=True)
 class Delivery:
-    """An event, a command or an interaction on its way to the app; `response` is what came with the acknowledgement."""
+    """An event, a command or an interaction on its way to the app; `response` is what came with the acknowledgement.
+
+    `at` and `acked_at` are the real times, in seconds since 1970, at which it happened and was first acknowledged.
+    """
 
     id: str
     kind: str
@@ -35,6 +39,8 @@ class Delivery:
     acks: int = 0
     response: Any = None
     no_retry: bool = False
+    at: float = field(default_factory=time.time)
+    acked_at: float | None = None
     _acked: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -53,7 +59,7 @@ class Delivery:
         """Take note that the app has it."""
         self.acks += 1
         if not self.acked:
-            self.response = response
+            self.response, self.acked_at = response, time.time()
         self.acked = True
         self._acked.set()
 

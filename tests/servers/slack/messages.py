@@ -39,11 +39,12 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a message was given by one change."""
+    """What a message was given by one change, and when."""
 
     text: str
     blocks: list[Json]
     markdown: str
+    at: float
 
 
 @dataclass(eq=False, slots=True)

@@ -46,7 +46,7 @@ def edit(platform: Platform, channel: Channel, message: Message, **changes: Any)
     before = message_payload(platform, message)
     for name, value in changes.items():
         setattr(message, name, value)
-    message.edits.append(Edit(message.text, message.blocks, message.markdown))
+    message.edits.append(Edit(message.text, message.blocks, message.markdown, platform.clock.time()))
     _tell_change(platform, channel, message, before)
 
 

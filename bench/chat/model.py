@@ -14,7 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from bench.agent.question import job, tokens
-from bench.discord.load import BEGINS, ENDS, NUMBER
+from bench.chat.load import BEGINS, ENDS, NUMBER
 from tests.servers.openai import ChatServer, ScriptedAnswer, Step
 from tests.servers.service import Received
 

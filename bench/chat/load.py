@@ -7,21 +7,16 @@ import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+_HEADING = re.compile(r"^#+ (.+\?)$", re.MULTILINE)
+QUESTIONS = [each for page in sorted(DOCS.glob("*.md")) for each in _HEADING.findall(page.read_text("utf-8"))]
+"""What the documents answer: their own headings."""
 NUMBER = re.compile(r"\(no\. (\d+)\)")
 BEGINS, ENDS = "Answer {} begins.", "Answer {} ends."
-
-
-class Means(StrEnum):
-    """How a question is put."""
-
-    MENTION = "mention"
-    COMMAND = "/ask"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +26,25 @@ class Asking:
     first: int
     count: int
     rate: float | None
-    means: Means = Means.MENTION
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question as the platform saw it; times are seconds since 1970, None where it did not come to that."""
+    """One question as the platform saw it; times are seconds since 1970, None where it did not come to that.
+
+    *way* is how the answer was shown, on platforms that know several.
+    """
 
     number: int
-    message: int
+    message: str
     at: float
-    deferred: float | None = None
+    acknowledged: tuple[float, ...] = ()
     first: float | None = None
     last: float | None = None
     begins: int = 0
     ends: int = 0
     not_found: int = 0
+    way: str = ""
 
     @property
     def is_answered(self) -> bool:
@@ -61,35 +59,31 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All questions of one load, how many requests there were by route, and how many came too early."""
+    """All questions of one load, how many requests there were by route, and how many came too early.
+
+    *more* is what else the platform saw, and *acknowledging* what its acknowledgements are of, where it waits for any.
+    """
 
     asked: tuple[Asked, ...]
     seconds: float
     requests: dict[str, int]
     refused: dict[str, int]
+    acknowledging: str = ""
+    unacknowledged: int = 0
+    more: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
 class Notes:
     """What the product's process noted: times by message, waits, lags of the loop, and memory by live answers."""
 
-    put: dict[int, float] = field(default_factory=dict[int, float])
-    claimed: dict[int, float] = field(default_factory=dict[int, float])
-    waited: dict[int, float] = field(default_factory=dict[int, float])
+    put: dict[str, float] = field(default_factory=dict[str, float])
+    claimed: dict[str, float] = field(default_factory=dict[str, float])
+    waited: dict[str, float] = field(default_factory=dict[str, float])
     late: list[float] = field(default_factory=list[float])
     resident: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
     cpu: float = 0.0
     failures: dict[str, int] = field(default_factory=dict[str, int])
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where the product finds everybody."""
-
-    api: str
-    gateway: str
-    token: str
-    model: str
 
 
 @contextmanager
