@@ -98,6 +98,10 @@ class Community(Protocol):
         """Let somebody use a command, where a question was answered or in the channel; give the reply."""
         ...
 
+    def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
+        """Give what somebody writes to use a command."""
+        ...
+
     async def ask_from(self, text: str, question: str) -> str:
         """Let Ada ask something of a message with this *text* alone; give the reply."""
         ...

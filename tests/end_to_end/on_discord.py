@@ -103,9 +103,14 @@ class DiscordCommunity:
     async def command(self, name: str, *, at: str | None = None, moderates: bool = False, **options: Any) -> str:
         """Use a slash command; the moderators' ones have a name in front."""
         place = self._thread(at) if at else self.channel
-        who, whole = (self.moderator, f"footnote-admin {name}") if moderates else (self.ada, name)
+        who, whole = self.moderator if moderates else self.ada, _whole(name, moderates=moderates)
         await self.until(lambda: self.server.platform.commands.get(None), what="the commands")
         return await self._told(self.server.slash(who, place, whole, **options))
+
+    def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
+        """Give the command with the names of what goes with it."""
+        given = (f"{option}: {value}" for option, value in options.items())
+        return " ".join([f"/{_whole(name, moderates=moderates)}", *given])
 
     async def ask_from(self, text: str, question: str) -> str:
         """Use the message's menu, and fill in the form."""
@@ -146,6 +151,10 @@ class DiscordCommunity:
             for one in self.server.platform.messages.values()
             if one.channel_id == int(asked) and one.author_id == bot.id and one.content and not one.deleted
         ]
+
+
+def _whole(name: str, *, moderates: bool) -> str:
+    return f"footnote-admin {name}" if moderates else name
 
 
 def _offered(custom_id: str) -> Controls:

@@ -139,7 +139,7 @@ class SlackCommunity:
         """Use the command, or in a thread what stands for it there."""
         who = self.moderator if moderates else self.ada
         if at is None or name == "ask":
-            text = self.typed(name, moderates=moderates, **options).removeprefix(f"{NAME} ")
+            text = _written(self.typed(name, moderates=moderates, **options).removeprefix(f"{NAME} "))
             return await self._told(who, lambda: self.server.slash(who, self.channel, NAME, text))
         root = self._message(at)
         if name == "sources":
@@ -148,9 +148,10 @@ class SlackCommunity:
             who, lambda: self.server.post_as(who, self.channel, self._to_bot(name), root).deliveries[0]
         )
 
-    def typed(self, name: str, *, moderates: bool = False, question: str = "", private: bool = False) -> str:
-        """Give what somebody writes to use a command."""
-        return " ".join(filter(None, [NAME, "admin" * moderates, name, "--private" * private, _written(question)]))
+    def typed(self, name: str, *, moderates: bool = False, **options: Any) -> str:
+        """Give the command with its text."""
+        words = [NAME, *(["admin"] if moderates else []), name, *(["--private"] if options.get("private") else [])]
+        return " ".join([*words, *([str(options["question"])] if "question" in options else [])])
 
     async def ask_from(self, text: str, question: str) -> str:
         """Use the message's menu, and fill in the form."""
