@@ -18,6 +18,7 @@ PEOPLE = 20  # in each workspace
 PATIENCE = 90.0  # seconds for the last answers
 AFTERWARDS = 3.0  # seconds in which an answer could still come a second time
 LOOK = 0.1
+LEFT = "answers that still seem to be written when they are there"
 
 
 class Team:
@@ -132,7 +133,10 @@ class Crowd:
             dict(Counter(limited.method for limited in refused if limited.place in places)),
             acknowledging="event until it is acknowledged",
             unacknowledged=sum(one.unacknowledged for one in questions),
-            more=(("how answers were shown", "; ".join(f"{way}: {count}" for way, count in ways.items())),),
+            more=(
+                ("how answers were shown", "; ".join(f"{way}: {count}" for way, count in ways.items())),
+                (LEFT, str(sum(one.is_left_at_work for one in questions))),
+            ),
         )
 
 

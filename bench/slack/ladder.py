@@ -52,5 +52,6 @@ def _of_rate(step: Step, rung: Rung) -> list[Row]:
         Row(f"{rate}: answers of {len(outcome.asked)}", shown),
         Row(f"{rate}: event until the first text, median and p95", two([each * 1000 for each in rung.first])),
         Row(f"{rate}: event until the whole answer, median and p95", two([each * 1000 for each in rung.whole])),
+        *(Row(f"{rate}: {what}", figure) for what, figure in outcome.more[1:]),
         Row(f"{rate}: requests, of these too early", f"{sum(outcome.requests.values())} ({refused or 'none'})"),
     ]

@@ -42,6 +42,12 @@ class Question:
         """How many of the events that told of it nobody has acknowledged."""
         return sum(not one.acked for one in self._message.deliveries)
 
+    @property
+    def is_left_at_work(self) -> bool:
+        """Whether people still see that the bot works on it."""
+        session = self._server.platform.sessions.get((self._message.channel_id, self._message.ts))
+        return session is not None and session.status == "processing"
+
     def _said(self) -> list[Message]:
         """Give what the bot said in the thread, to everybody."""
         channel = self._server.platform.channels[self._message.channel_id]

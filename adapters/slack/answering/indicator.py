@@ -12,11 +12,13 @@ from types import TracebackType
 from typing import Self
 
 from adapters.chat.posting import PostingFailed
+from adapters.slack.client.budget import Budget
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import Denied, tell
 from adapters.slack.client.lost import Place
 from core.model import without_controls
 
+SIGNS = 20  # in a minute in a workspace; Slack takes 50 changes of sessions, two for each, or 20 reactions back
 RENEWED = 100.0  # seconds; Slack takes the older status away after 120
 FAREWELL = 5.0  # seconds for taking a sign away
 TITLE = 200  # characters; Slack allows no more
@@ -37,13 +39,18 @@ class Way(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Remembers the best way that each workspace knows."""
+    """Remembers the best way that each workspace knows, and how often it was shown lately."""
 
     _found: dict[str, Way] = field(default_factory=dict[str, Way])
+    _shown: Budget = field(default_factory=lambda: Budget(SIGNS))
 
     def best(self, workspace: str) -> Way:
         """Give it."""
         return self._found.get(workspace, Way.SESSION)
+
+    def may_show(self, workspace: str) -> bool:
+        """Say whether one more may be shown: what cannot be taken away again would stay."""
+        return self._shown.take(workspace)
 
     def skip(self, workspace: str, way: Way) -> None:
         """Take note of a way that the workspace does not know."""
@@ -78,7 +85,7 @@ class Indicator:
             self._renewing.cancel()
 
     async def __aenter__(self) -> Self:
-        if self._place is not None:
+        if self._place is not None and self._ways.may_show(self._place.workspace.name):
             self._showing = asyncio.create_task(self._show(self._place))
         return self
 

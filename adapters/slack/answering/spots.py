@@ -10,7 +10,7 @@ from functools import partial
 from adapters.chat.posting import Poster, PostingFailed
 from adapters.slack.answering.response_poster import ResponsePoster
 from adapters.slack.answering.unhurried import Leisure, Unhurried
-from adapters.slack.client.budget import Budget
+from adapters.slack.client.budget import Budget, Growth
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
@@ -57,6 +57,7 @@ class Spots:
     listeners: Listeners
     apart: float
     budget: Budget = field(default_factory=Budget)
+    growth: Growth = field(default_factory=Growth)
 
     def in_thread(self, claim: Claim, workspace: Workspace) -> Spot:
         """Give the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
@@ -69,7 +70,7 @@ class Spots:
             doubtful=partial(self.listeners.doubtful, claim.message),
         )
         plain_poster, leisure = ThreadPoster(place, look, lost), Leisure(self.apart)
-        otherwise = Unhurried(plain_poster, leisure)
+        otherwise = Unhurried(plain_poster, leisure, self.growth, workspace=workspace.name)
         if is_known:
             return Spot(otherwise, leisure, place)
         streaming = Streaming(

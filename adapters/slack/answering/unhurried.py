@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from math import inf
+from typing import TypeVar
 
 from adapters.chat.posting import Controls, Part, Posted, Poster, TooFast
+from adapters.slack.client.budget import Budget, Growth
 from core.model import Answer, Progress
+
+Result = TypeVar("Result")
 
 
 class Leisure:
@@ -42,37 +46,40 @@ class Leisure:
 
 
 class Unhurried:
-    """A `Poster` whose drafts wait for their turns; where Slack finds them too many, only the answer is shown."""
+    """A `Poster` whose drafts wait for their turns; where they are or would be too many, only the answer is shown."""
 
-    def __init__(self, poster: Poster, leisure: Leisure) -> None:
+    def __init__(self, poster: Poster, leisure: Leisure, growth: Growth | None = None, *, workspace: str = "") -> None:
         self._poster = poster
         self._leisure = leisure
+        self._growth = growth or Growth()
+        self._workspace = workspace
 
     async def post(self, part: Part, nonce: str) -> Posted:
         """Post a message."""
         if part.controls is not Controls.STOP:
             return await self._poster.post(part, nonce)
-        await self._leisure.turn()
-        try:
-            return await self._poster.post(part, nonce)
-        except TooFast:
-            self._leisure.rest()
-            raise
+        return await self._at_leisure(self._growth.posts, lambda: self._poster.post(part, nonce))
 
     async def edit(self, message_id: str, part: Part) -> None:
         """Replace what a message shows."""
         if part.controls is not Controls.STOP:
             return await self._poster.edit(message_id, part)
-        await self._leisure.turn()
-        try:
-            return await self._poster.edit(message_id, part)
-        except TooFast:
-            self._leisure.rest()
-            raise
+        return await self._at_leisure(self._growth.edits, lambda: self._poster.edit(message_id, part))
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
         await self._poster.delete(message_id)
+
+    async def _at_leisure(self, budget: Budget, call: Callable[[], Awaitable[Result]]) -> Result:
+        await self._leisure.turn()
+        if not budget.take(self._workspace):
+            self._leisure.rest()
+            raise TooFast(0.0)
+        try:
+            return await call()
+        except TooFast:
+            self._leisure.rest()
+            raise
 
 
 async def until_answered(progress: AsyncIterator[Progress], leisure: Leisure) -> AsyncIterator[Progress]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.answering.indicator import SEARCHING, Indicator, Ways, title_of
+from adapters.slack.answering.indicator import SEARCHING, SIGNS, Indicator, Ways, title_of
 from adapters.slack.client.lost import Place
 from adapters.slack.client.workspaces import OneWorkspace
 from core.model import Progress, TextDelta
@@ -133,6 +133,20 @@ async def test_a_sign_that_cannot_be_shown_costs_nothing(slack: OnSlack, fault: 
 
     assert ["A robot acts." in text for text in slack.stands(claim)] == [True]
     assert set(signs(slack)) == {SESSION}
+
+
+@pytest.mark.promise("signs-go")
+async def test_more_signs_than_slack_lets_be_taken_away_are_not_shown(slack: OnSlack) -> None:
+    """One that stayed would offer to stop an answer that is there."""
+    slack.server.limits.on = True
+    ways = Ways()
+    for _ in range(SIGNS + 10):
+        async with Indicator(await place_of(slack), ways):
+            pass
+
+    sessions = slack.server.platform.sessions.values()
+    assert [session.history for session in sessions] == [["processing", "active"]] * SIGNS
+    assert slack.server.limits.refused == []
 
 
 def test_a_title_is_one_short_line_without_marks() -> None:

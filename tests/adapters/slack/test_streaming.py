@@ -11,7 +11,7 @@ import pytest
 from adapters.chat.posting import Controls, Part, Posted, TooFast
 from adapters.slack.answering.spots import look_of
 from adapters.slack.answering.unhurried import Leisure, Unhurried
-from adapters.slack.client.budget import STARTS, Budget
+from adapters.slack.client.budget import STARTS, Budget, Growth
 from adapters.slack.client.failures import Denied
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import ThreadPoster
@@ -282,7 +282,7 @@ def test_streams_are_counted_by_workspace_and_minute() -> None:
 
 async def test_where_edits_are_too_many_only_the_answer_is_shown() -> None:
     """Each further draft would be refused, and make the answer wait."""
-    poster, leisure = Refusing(), Leisure(0.0)
+    poster, leisure = Noting(refuses=True), Leisure(0.0)
     unhurried = Unhurried(poster, leisure)
     with pytest.raises(TooFast):
         await unhurried.edit("m1", DRAFT)
@@ -299,11 +299,38 @@ async def test_where_edits_are_too_many_only_the_answer_is_shown() -> None:
     assert (is_waiting, poster.tried) == (True, [DRAFT, Part("A robot acts.")])
 
 
-class Refusing:
-    """A `Poster` that finds drafts too many."""
+@pytest.mark.promise("streams-degrade")
+async def test_beyond_the_limit_of_edits_answers_are_posted_whole() -> None:
+    """Of more posts that grow, Slack would refuse the last edit, and the end of the answer would come late."""
+    growth, whole = Growth(Budget(1), Budget(1)), Part("A robot acts.")
+    posters = {name: Noting() for name in ("grows", "waits", "elsewhere")}
+    leisures = {name: Leisure(0.0) for name in posters}
+    of = {
+        name: Unhurried(poster, leisures[name], growth, workspace="T2" if name == "elsewhere" else "T1")
+        for name, poster in posters.items()
+    }
 
-    def __init__(self) -> None:
+    await of["grows"].post(DRAFT, "n1")
+    await of["grows"].edit("m1", DRAFT)
+    await of["elsewhere"].post(DRAFT, "n1")
+    with pytest.raises(TooFast):
+        await of["waits"].post(DRAFT, "n1")
+    with pytest.raises(TooFast):
+        await of["grows"].edit("m1", DRAFT)
+    leisures["waits"].end()
+    await of["waits"].post(whole, "n1")
+    await of["grows"].edit("m1", whole)
+
+    taken = {name: poster.tried for name, poster in posters.items()}
+    assert taken == {"grows": [DRAFT, DRAFT, whole], "waits": [whole], "elsewhere": [DRAFT]}
+
+
+class Noting:
+    """A `Poster` that notes what it is given, and may find drafts too many."""
+
+    def __init__(self, *, refuses: bool = False) -> None:
         self.tried: list[Part] = []
+        self._refuses = refuses
 
     async def post(self, part: Part, nonce: str) -> Posted:
         """Do it as an edit is done."""
@@ -311,9 +338,9 @@ class Refusing:
         return Posted(nonce, part)
 
     async def edit(self, message_id: str, part: Part) -> None:
-        """Refuse a draft."""
+        """Note it."""
         self.tried.append(part)
-        if part.controls is Controls.STOP:
+        if self._refuses and part.controls is Controls.STOP:
             raise TooFast(30.0)
 
     async def delete(self, message_id: str) -> None:
