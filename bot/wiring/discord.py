@@ -14,7 +14,7 @@ from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
 from core.events import CommandsFailed, Connected, ConnectionLost, Observer, PlaceRefused
-from core.ports import PolicyStore
+from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -50,7 +50,7 @@ class Discord:
         await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
 
     @contextlib.asynccontextmanager
-    async def speaker(self, inbox: RedisInbox) -> AsyncGenerator[Speaker]:
+    async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Give what answers there; it has to log in first."""
         from discord import AutoShardedClient
 

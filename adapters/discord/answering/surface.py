@@ -83,8 +83,6 @@ class DiscordSurface:
             return claim.delivery
         spot = await self._spots.find(claim)
         if spot is None:
-            async for _ in progress:
-                pass
             return Delivery()
         waiting, leisure = None if spot.shows_waiting else spot.channel, Leisure()
         async with Indicator(self._client, waiting) as indicator:

@@ -29,7 +29,7 @@ FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
 NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channel is gone with it
-BARRED = frozenset({50001, 50007, 50013, 200000})  # no access, no direct messages, no permission, AutoMod
+BARRED = frozenset({50001, 50007, 50013})  # no access, no direct messages, no permission
 
 
 class MayNotReply(Refused):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
+from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, remark
 from adapters.chat.noted import Noted
@@ -29,6 +30,9 @@ from core.ports import Deliveries
 
 EMOJI = {Reaction.WARNING: "warning"}
 NO_LOOK = Look(blocks=lambda _: (), below=lambda _: (), text=lambda _: "")
+BARRED = frozenset(
+    {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"}
+)
 NO_THREAD = "thread_not_found"  # somebody deleted the question, and with it the thread
 
 
@@ -66,6 +70,7 @@ class SlackSurface:
         self._now = now
         self._deliveries = deliveries
         self._refused = refused
+        self._closed = Closed(refused, now)
         self._ways = Ways()
         listeners = Listeners(refused, stopped, doubtful)
         self._spots = Spots(people or People(workspaces), listeners, self._pace.edits_apart)
@@ -76,10 +81,10 @@ class SlackSurface:
         An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if Slack does
         not do its work.
         """
+        if await self._closed.keeps_out(claim, self):
+            return claim.delivery
         spot = await self._spot(claim)
         if spot is None:
-            async for _ in progress:
-                pass
             return Delivery()
         if spot.place is None:
             await self._drawn(claim, only_answers(progress), spot.poster)
@@ -143,11 +148,16 @@ class SlackSurface:
             try:
                 await draw(progress, draft, self._pencil(claim), claim.question)
             except Refused as refusal:
-                if not (isinstance(refusal, Denied) and refusal.code == NO_THREAD):
-                    self._refused(claim)
-                    await self.react(claim.message, Reaction.WARNING)
+                await self._give_up(claim, refusal)
                 return draft.standing
         return draft.messages
+
+    async def _give_up(self, claim: Claim, refusal: Refused) -> None:
+        """Mark the question, unless it is gone; a place that takes no posts at all is remembered."""
+        code = refusal.code if isinstance(refusal, Denied) else ""
+        if code != NO_THREAD:
+            (self._closed.refused if code in BARRED else self._refused)(claim)
+            await self.react(claim.message, Reaction.WARNING)
 
     def _pencil(self, claim: Claim) -> Pencil:
         """Say how messages look."""

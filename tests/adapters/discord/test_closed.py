@@ -15,6 +15,7 @@ from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.servers.discord import Permission, Reply
 
+BARRED = Reply(403, {"code": 50013, "message": "Missing Permissions"})
 AUTOMOD = Reply(403, {"code": 200000, "message": "Message was blocked by automatic moderation"})
 
 
@@ -36,7 +37,7 @@ async def test_the_next_question_in_a_place_that_refused_costs_no_answer(discord
     now = [datetime.now(UTC)]
     surface = discord.surfaced(now=lambda: now[0])
     first, second, third = [await discord.asks() for _ in range(3)]
-    discord.server.faults.add(POST, AUTOMOD)
+    discord.server.faults.add(POST, BARRED)
 
     await surface.reply(first, progress(ANSWER))
     sent = len(discord.server.requests)
@@ -52,12 +53,12 @@ async def test_the_next_question_in_a_place_that_refused_costs_no_answer(discord
 
 
 async def test_what_only_a_thread_or_a_message_refuses_closes_nothing(discord: OnDiscord) -> None:
-    """Moderators have locked the thread, or Discord did not like the words: questions beside it are answered."""
+    """Moderators have locked the thread, or do not like the words: questions beside it are answered."""
     locked = discord.mention()
     discord.server.change_thread(discord.server.thread_as(discord.ada, locked), locked=True, archived=True)
     await discord.surface.reply(discord.claim(locked), progress(ANSWER))
     disliked, fine = await discord.asks(), await discord.asks()
-    discord.server.faults.add(POST, Reply(400, {"code": 50035, "message": "Invalid Form Body"}))
+    discord.server.faults.add(POST, AUTOMOD)
     await discord.surface.reply(disliked, progress(ANSWER))
 
     await discord.surface.reply(fine, progress(ANSWER))
@@ -71,7 +72,7 @@ async def test_a_thread_that_refuses_leaves_its_channel_open(discord: OnDiscord)
     thread = discord.server.thread_as(discord.ada, asked)
     more = [in_place(discord.claim(asked), thread, discord.server.post_as(discord.ada, thread, "And?")) for _ in "ab"]
     beside = await discord.asks()
-    discord.server.faults.add(POST, AUTOMOD)
+    discord.server.faults.add(POST, BARRED)
 
     await discord.surface.reply(more[0], progress(ANSWER))
     await discord.surface.reply(more[1], never())

@@ -108,7 +108,7 @@ async def test_an_edit_counts_in_a_thread_that_is_the_bots(place: Place) -> None
     box = Box()
     async with listening(place, box):
         root = place.bot_says("Ada asks: What is a robot?")
-        message = place.server.post_as(place.ada, place.channel, "Is an arm ane?", root)
+        message = place.server.post_as(place.ada, place.channel, "Is an arm?", root)
         asked = await box.question()
         place.server.edit_as(place.ada, message, "Is an arm one?")
         edited = await box.next()

@@ -45,7 +45,7 @@ async def _office() -> AsyncIterator[Office]:
         ("ask", Order(Word.ASK)),
         ("what is ROS", Order(Word.ASK, "what is ROS")),
         ("ROS?", Order(Word.ASK, "ROS?")),
-        ("stauts", Order(UNKNOWN, "stauts")),
+        ("stats", Order(UNKNOWN, "stats")),
         ("help me", Order(UNKNOWN, "help me")),
         ("Sources ", Order(Word.SOURCES)),
         ("forget", Order(Word.FORGET)),

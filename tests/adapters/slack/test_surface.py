@@ -242,6 +242,22 @@ async def test_half_an_answer_that_cannot_be_finished_is_known(slack: OnSlack) -
     assert ([message.id for message in delivery.messages], slack.warnings(claim)) == ([said.ts], 1)
 
 
+@pytest.mark.promise("refusals-end")
+async def test_the_next_question_in_a_place_that_refused_costs_no_answer(slack: OnSlack) -> None:
+    """It is marked, and whoever runs the bot hears of the first one only."""
+    first, second = await slack.asks(), await slack.asks()
+    slack.server.faults.break_(POST, refuse("not_in_channel"))
+
+    async def never() -> AsyncIterator[Progress]:
+        raise AssertionError("the model was asked")
+        yield ANSWER
+
+    await slack.surface.reply(first, progress(ANSWER))
+    await slack.surface.reply(second, never())
+
+    assert ([slack.warnings(each) for each in (first, second)], slack.refused) == ([1, 1], [first])
+
+
 async def test_a_platform_that_is_away_is_a_failure(slack: OnSlack) -> None:
     """Another attempt may find it there."""
     slack.server.faults.break_(POST, Reset())
