@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from bench.cohere import percentile
@@ -11,10 +12,10 @@ from bench.slack.load import Way
 TITLE = "How answers are shown by questions a minute in one workspace"
 WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 56, 664, 64, 356
-COLOURS = {Way.STREAMED: "#1b7837", Way.EDITED: "#a6dba0", Way.POSTED: "#d9d9d9"}
+COLOURS = {Way.STREAMED: "#7fbf7b", Way.EDITED: "#d9f0d3", Way.POSTED: "#e7e7e7"}
 LINES = (("first text, p95", "#2166ac", "4 3"), ("whole answer, p95", "#b2182b", ""))
 BAR = 0.6  # of the room for one rate
-ABOVE = 1.15  # how far the axis of seconds reaches beyond the highest point
+QUARTERS = 4
 
 
 def svg(rungs: Sequence[Rung]) -> str:
@@ -23,7 +24,7 @@ def svg(rungs: Sequence[Rung]) -> str:
         [percentile(list(rung.first), 0.95) if rung.first else 0.0 for rung in rungs],
         [percentile(list(rung.whole), 0.95) if rung.whole else 0.0 for rung in rungs],
     ]
-    longest = max((max(each) for each in times), default=1.0) * ABOVE or 1.0
+    longest = math.ceil(max(max(each, default=1.0) for each in times) / QUARTERS) * QUARTERS
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{TITLE}">',
         "<style>text { font: 12px sans-serif }</style>",
@@ -49,7 +50,7 @@ def _bars(rungs: Sequence[Rung]) -> Iterator[str]:
     yield _text((LEFT + RIGHT) / 2, BOTTOM + 40, "questions a minute in one workspace")
 
 
-def _line(values: Sequence[float], longest: float, look: tuple[str, str, str]) -> Iterator[str]:
+def _line(values: Sequence[float], longest: int, look: tuple[str, str, str]) -> Iterator[str]:
     _, colour, dashes = look
     room = (RIGHT - LEFT) / len(values)
     points = [
@@ -60,12 +61,12 @@ def _line(values: Sequence[float], longest: float, look: tuple[str, str, str]) -
     yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points)
 
 
-def _axes(longest: float) -> Iterator[str]:
-    for quarter in range(5):
-        y = BOTTOM - quarter / 4 * (BOTTOM - TOP)
+def _axes(longest: int) -> Iterator[str]:
+    for quarter in range(QUARTERS + 1):
+        y = BOTTOM - quarter / QUARTERS * (BOTTOM - TOP)
         yield f'<line x1="{LEFT}" y1="{y:.1f}" x2="{RIGHT}" y2="{y:.1f}" stroke="#000" stroke-opacity="0.15"/>'
-        yield _text(LEFT - 6, y + 4, f"{quarter * 25} %", anchor="end")
-        yield _text(RIGHT + 6, y + 4, f"{quarter / 4 * longest:.1f} s", anchor="start")
+        yield _text(LEFT - 6, y + 4, f"{quarter * 100 // QUARTERS} %", anchor="end")
+        yield _text(RIGHT + 6, y + 4, f"{quarter * longest // QUARTERS} s", anchor="start")
 
 
 def _legend() -> Iterator[str]:
