@@ -66,7 +66,7 @@ class Bot:
         """Work until it is stopped, by a call or a signal; raises what a share of the work cannot go on with."""
         with self._heeding_signals():
             async with (
-                self._stores.inbox() as inbox,
+                self._stores.inbox(self._observer) as inbox,
                 open_platforms(self._settings, self._observer, self._stores, self._outline) as platforms,
             ):
                 self._there = {platform.key for platform in platforms}

@@ -36,6 +36,31 @@ class StateChanged:
     error_type: ErrorType | None = None
 
 
+class Step(StrEnum):
+    """What is done with a question on its way, in this order; a process may die between any two steps."""
+
+    HEARD = "heard"  # a message is a question, and nothing of it is written down
+    PUT = "put"  # it is written down, and the platform does not know yet
+    TAKEN = "taken"
+    POSTING = "posting"  # it is noted that a message is about to be posted
+    POSTED = "posted"  # the platform has it, and its id is not noted
+    NOTED = "noted"
+    EDITING = "editing"
+    EDITED = "edited"
+    SHOWN = "shown"  # the platform has confirmed the whole answer
+    RECORDED = "recorded"  # the messages of the answer are known
+    REMEMBERED = "remembered"  # the conversation holds the turn
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A question has come to a step."""
+
+    question: MessageRef
+    step: Step
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
     """A tool ran; `arguments` may hold words of the question, and `result_size` is in characters."""
@@ -121,6 +146,14 @@ class TaskFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOver:
+    """A worker goes on with a question whose worker gave no sign of life for the time of its lease."""
+
+    question: MessageRef
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class Connected:
     """A platform hears us, and we hear it."""
 
@@ -143,6 +176,14 @@ class CommandsFailed:
 
     platform: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformWaited:
+    """A platform asked to be left alone for some seconds."""
+
+    platform: str
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +210,7 @@ class PossiblyDoubled:
 
 Event: TypeAlias = (
     StateChanged
+    | Passed
     | ToolCalled
     | TokensUsed
     | Answered
@@ -177,9 +219,11 @@ Event: TypeAlias = (
     | Retried
     | ServiceFailed
     | TaskFailed
+    | TakenOver
     | Connected
     | ConnectionLost
     | CommandsFailed
+    | PlatformWaited
     | PlaceRefused
     | PlatformFailed
     | PossiblyDoubled

@@ -44,6 +44,7 @@ class Notes:
     told: Callable[[], object]
     written: list[Delivery] = field(default_factory=list[Delivery])
     failure: Exception | None = None
+    is_lost: bool = False
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep it."""
@@ -52,6 +53,10 @@ class Notes:
         self.written.append(delivery)
         self.told()
         return True
+
+    async def holds(self, task: Task) -> bool:
+        """Say whether nobody has taken it over."""
+        return not self.is_lost
 
 
 class ChatPlatform(Protocol):

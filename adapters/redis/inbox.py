@@ -11,6 +11,7 @@ from uuid import uuid4
 from adapters.redis.lease import Lease
 from adapters.redis.ledger import Hold, Ledger, Taken
 from core.errors import FootnoteError, StoreUnavailable
+from core.events import Observer, Passed, Step, unobserved
 from core.model import Delivery, MessageRef, Question, Signal, Task, ThreadRef, WorkspaceRef
 
 LEASE = 30.0  # seconds without a sign of life, after which a task may be taken over
@@ -34,7 +35,9 @@ class RedisInbox:
         lease: float = LEASE,
         block: float = BLOCK,
         delays: Sequence[float] = DELAYS,
+        observer: Observer = unobserved,
     ) -> None:
+        self._observer = observer
         self._ledger = ledger
         self._lease = lease
         self._block = block
@@ -61,7 +64,9 @@ class RedisInbox:
 
     async def put(self, signal: Signal) -> bool:
         """Write the signal down."""
-        return await self._ledger.put(signal)
+        is_new = await self._ledger.put(signal)
+        self._observer(Passed(signal.message, Step.PUT))
+        return is_new
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:
@@ -86,6 +91,11 @@ class RedisInbox:
         """Keep which messages belong to the task, if it is still ours."""
         hold = self._hold(task)
         return hold is not None and await self._ledger.record(hold, delivery)
+
+    async def holds(self, task: Task) -> bool:
+        """Say whether the task is still ours."""
+        lease = self._lease_of(task)
+        return lease is not None and await lease.is_held()
 
     async def keep(self, task: Task) -> bool:
         """Keep the words of the task, if it is still ours."""
@@ -113,8 +123,12 @@ class RedisInbox:
         return await self._ledger.forget_workspace(home)
 
     def _hold(self, task: Task) -> Hold | None:
-        holds = (lease.hold for lease in self._leases.values())
-        return next((hold for hold in holds if (hold.message, hold.fence) == (task.message, task.fence)), None)
+        lease = self._lease_of(task)
+        return lease and lease.hold
+
+    def _lease_of(self, task: Task) -> Lease | None:
+        named = (task.message, task.fence)
+        return next((each for each in self._leases.values() if (each.hold.message, each.hold.fence) == named), None)
 
     async def _next(self) -> Taken:
         """Wait for a task; one waits at the server at a time, and the others for that one."""

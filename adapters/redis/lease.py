@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
+from typing import Final
 
 from adapters.redis.ledger import Hold, Ledger
 from core.errors import StoreUnavailable
 from core.model import Cancellation, Interruption
+
+RENEWED_AFTER = 1 / 3  # of the time of a lease
+TRUSTED_FOR = 1 / 2  # of the time of a lease, without asking
+_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Lease:
@@ -23,6 +29,7 @@ class Lease:
         self._consumer = consumer
         self._seconds = seconds
         self._nudged = asyncio.Event()
+        self._renewed = _now()
 
     def nudge(self) -> None:
         """Say that something has happened."""
@@ -30,18 +37,38 @@ class Lease:
 
     async def keep(self) -> None:
         """Renew until the hold is lost, or for ever."""
-        loop = asyncio.get_running_loop()
-        renewed = loop.time()
-        while loop.time() - renewed < self._seconds:
+        while self._age < self._seconds and self._cancelled.reason is not Interruption.LOST:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._seconds / 3):
+                async with asyncio.timeout(self._seconds * RENEWED_AFTER):
                     await self._nudged.wait()
             self._nudged.clear()
             with suppress(StoreUnavailable):
-                begun = loop.time()
-                if interruption := await self._ledger.renew(self.hold, self._consumer):
-                    self._cancelled.set(interruption)
-                if interruption is Interruption.LOST:
-                    return
-                renewed = begun
+                await self._renew()
         self._cancelled.set(Interruption.LOST)
+
+    async def is_held(self) -> bool:
+        """Say whether nobody else can have taken the task; a process that was frozen asks the server."""
+        if self._age > self._seconds * TRUSTED_FOR:
+            with suppress(StoreUnavailable):
+                await self._renew()
+        if self._age >= self._seconds:
+            self._cancelled.set(Interruption.LOST)
+        return self._cancelled.reason is not Interruption.LOST
+
+    @property
+    def _age(self) -> float:
+        """The seconds since the server was last known to be about to renew."""
+        return _now() - self._renewed
+
+    async def _renew(self) -> None:
+        begun = _now()
+        interruption = await self._ledger.renew(self.hold, self._consumer)
+        if interruption:
+            self._cancelled.set(interruption)
+        if interruption is not Interruption.LOST:
+            self._renewed = max(begun, self._renewed)
+
+
+def _now() -> float:
+    """Give a time that goes on while the process is frozen and, where the system knows one, while it sleeps."""
+    return time.clock_gettime(_CLOCK)

@@ -66,6 +66,15 @@ class Crowds(BaseSettings):
             description="How many questions one process answers at the same time; the others wait for their turn.",
         ),
     ] = 128
+    lease_seconds: Annotated[
+        float,
+        Field(
+            validation_alias="FOOTNOTE_LEASE_SECONDS",
+            ge=1,
+            le=600,
+            description="How long a process may give no sign of life before another one goes on with its questions.",
+        ),
+    ] = 30
     grace_seconds: Annotated[
         float,
         Field(

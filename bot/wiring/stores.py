@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
 from core.errors import Misconfigured, StoreUnavailable
+from core.events import Observer, unobserved
 from core.ports import AuditLog, ConversationStore, Memo, PolicyStore, Quota, Vault, VoteStore
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is g
 class Stores:
     """Everything that outlives a process; the `url` is the server's, with its password.
 
-    `seen` is a memo for requests that arrived, which are told apart for some minutes.
+    `seen` is a memo for requests that arrived, which are told apart for some minutes; `lease` is in seconds.
     """
 
     url: str
@@ -40,9 +41,10 @@ class Stores:
     memo: Memo
     seen: Memo
     vault: Vault
+    lease: float
 
     @contextlib.asynccontextmanager
-    async def inbox(self) -> AsyncGenerator[RedisInbox]:
+    async def inbox(self, observer: Observer = unobserved) -> AsyncGenerator[RedisInbox]:
         """Open the inbox, with connections of its own for reads that wait."""
         from adapters.redis.connection import connect
         from adapters.redis.inbox import RedisInbox
@@ -51,7 +53,8 @@ class Stores:
         async with contextlib.AsyncExitStack() as stack:
             blocking = connect(self.url, blocking=True)
             stack.push_async_callback(blocking.aclose)
-            yield await stack.enter_async_context(RedisInbox(Ledger(self.client, blocking, seal=self.seal)))
+            ledger = Ledger(self.client, blocking, seal=self.seal)
+            yield await stack.enter_async_context(RedisInbox(ledger, lease=self.lease, observer=observer))
 
 
 @contextlib.asynccontextmanager
@@ -82,6 +85,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
             vault=RedisVault(client, seal=seal),
+            lease=settings.lease_seconds,
         )
 
 

@@ -2,6 +2,7 @@
 
 from core.model.address import Interaction, ReplyAddress
 from core.model.answer import Answer, Citation, Status, ToolRecord
+from core.model.backlog import Backlog, DeadLetter
 from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
 from core.model.claim import MOST_ATTEMPTS, REPLACED, Cancellation, Claim, Delivery, Interruption, Task, Withdrawal
 from core.model.conversation import Conversation, Turn
@@ -36,6 +37,7 @@ __all__ = [
     "Actor",
     "Answer",
     "Asked",
+    "Backlog",
     "Cancellation",
     "Candidate",
     "ChatMessage",
@@ -43,6 +45,7 @@ __all__ = [
     "Claim",
     "Complaint",
     "Conversation",
+    "DeadLetter",
     "Deed",
     "Deleted",
     "Delivery",

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final, TypeAlias
 
+from pydantic import AwareDatetime
+
 from core.model.address import ReplyAddress
 from core.model.places import MessageRef, ThreadRef
 from core.model.question import Question
@@ -19,9 +21,13 @@ MOST_ATTEMPTS = 3
 
 
 class Delivery(Value):
-    """The platform's messages that carry an answer, in order."""
+    """The platform's messages that carry an answer, in order.
+
+    `trying` is when another one began to be posted of which nobody knows what became: it may be there, unknown.
+    """
 
     messages: tuple[MessageRef, ...] = ()
+    trying: AwareDatetime | None = None
 
 
 class Interruption(IntEnum):

@@ -6,7 +6,9 @@ from core.ports.documents import DocumentSource, PassageIndex, Retriever
 from core.ports.models import ChatModel, Embedder, Reranker
 from core.ports.stores import (
     AuditLog,
+    Backlogged,
     ConversationStore,
+    DeadLetters,
     Deliveries,
     Inbox,
     Memo,
@@ -21,9 +23,11 @@ from core.ports.surfaces import ChatSurface, Membership, Surface
 
 __all__ = [
     "AuditLog",
+    "Backlogged",
     "ChatModel",
     "ChatSurface",
     "ConversationStore",
+    "DeadLetters",
     "Deliveries",
     "DocumentSource",
     "Embedder",

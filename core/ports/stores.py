@@ -8,7 +8,9 @@ from datetime import timedelta
 from typing import Protocol
 
 from core.model import (
+    Backlog,
     Conversation,
+    DeadLetter,
     Deed,
     Delivery,
     MessageRef,
@@ -118,6 +120,41 @@ class Deliveries(Protocol):
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Put *delivery* in the place of what was recorded; False if the task is no longer ours."""
+        ...
+
+    async def holds(self, task: Task) -> bool:
+        """Say whether the task is still ours, to be asked before every call to the platform that changes something.
+
+        Without a way to the server this is known for as long as nobody else can have taken the task.
+        """
+        ...
+
+
+class DeadLetters(Protocol):
+    """Questions that were given up, for whoever runs the bot. Raises `StoreUnavailable`."""
+
+    async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
+        """Give at most *limit* of them, newest first."""
+        ...
+
+    async def letter(self, message: MessageRef) -> DeadLetter | None:
+        """Give one of them, with the question if its words are kept; None if it is not among them."""
+        ...
+
+    async def revive(self, message: MessageRef) -> bool:
+        """Have a question tried again, as if it had never failed; False if it is not there, or its words are gone."""
+        ...
+
+    async def drop(self, message: MessageRef) -> bool:
+        """Remove a question with its words; False if it is not there."""
+        ...
+
+
+class Backlogged(Protocol):
+    """Knows how much there is to do. Raises `StoreUnavailable`."""
+
+    async def backlog(self) -> Backlog:
+        """Count what waits, what is worked on and what was given up, for all processes."""
         ...
 
 

@@ -195,6 +195,10 @@ class MemoryInbox:
         record.delivery = delivery
         return True
 
+    async def holds(self, task: Task) -> bool:
+        """Say whether the task is still ours."""
+        return self._records[task.message].is_held_as(task)
+
     def _check(self) -> None:
         if self.fails:
             self.refusals += 1
