@@ -12,16 +12,16 @@ from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import read_settings
 from bot.wiring import Rhythm
-from core.events import Connected, ConnectionLost, Event, PlatformFailed
+from core.events import Connected, ConnectionLost, Event, Observer, PlatformFailed, everyone, unobserved
 from core.model import Scope, without_controls
 
 CROWDED = Rhythm(breath=0.05)
 
 
-def run_bot(named: Collection[Role]) -> int:
-    """Listen and answer; a first signal stops in good order, a second one at once."""
+def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
+    """Listen and answer; a first signal stops in good order, a second one at once. The *observer* hears of events."""
     chosen = shares(named, read_settings())
-    with session("footnote run", memory=True, rhythm=CROWDED, observer=_tell) as opened:
+    with session("footnote run", memory=True, rhythm=CROWDED, observer=everyone(_tell, observer)) as opened:
         opened.run(check_searchable(opened.app.index, Scope()))
         opened.run(_work(opened, chosen))
     return OK
