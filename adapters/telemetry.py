@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 from core.events import (
     Answered,
+    CatchUpCutShort,
     CommandsFailed,
     Connected,
     ConnectionLost,
@@ -18,6 +19,7 @@ from core.events import (
     Observer,
     PlaceRefused,
     PlatformFailed,
+    PlatformWaited,
     PossiblyDoubled,
     Retried,
     ServiceFailed,
@@ -34,11 +36,21 @@ _TROUBLES = (
     | TaskFailed
     | ConnectionLost
     | CommandsFailed
+    | CatchUpCutShort
     | PlaceRefused
     | PlatformFailed
     | PossiblyDoubled
 )
-_WITHOUT_QUESTION = Retried | ServiceFailed | Connected | ConnectionLost | CommandsFailed | PlatformFailed
+_WITHOUT_QUESTION = (
+    Retried
+    | ServiceFailed
+    | Connected
+    | ConnectionLost
+    | CommandsFailed
+    | CatchUpCutShort
+    | PlatformFailed
+    | PlatformWaited
+)
 
 
 class Logger(Protocol):

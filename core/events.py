@@ -179,6 +179,14 @@ class CommandsFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class CatchUpCutShort:
+    """Not all of what was said on a platform while nobody heard it could be read."""
+
+    platform: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlatformWaited:
     """A platform asked to be left alone for some seconds."""
 
@@ -223,6 +231,7 @@ Event: TypeAlias = (
     | Connected
     | ConnectionLost
     | CommandsFailed
+    | CatchUpCutShort
     | PlatformWaited
     | PlaceRefused
     | PlatformFailed

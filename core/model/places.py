@@ -23,6 +23,19 @@ class WorkspaceRef(Value):
         return ":".join(quote(part, safe="") for part in (self.platform, self.workspace))
 
 
+class ChannelRef(Value):
+    """One place on one platform where people write, with all its threads."""
+
+    platform: str = Field(min_length=1)
+    workspace: str = Field(min_length=1)
+    channel: str = Field(min_length=1)
+
+    @property
+    def home(self) -> WorkspaceRef:
+        """The server or workspace that the channel is in."""
+        return WorkspaceRef(platform=self.platform, workspace=self.workspace)
+
+
 class ThreadRef(Value):
     """One conversation on one platform; its string form is the key for stores, locks and logs."""
 

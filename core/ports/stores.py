@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from core.model import (
     Backlog,
+    ChannelRef,
     Conversation,
     DeadLetter,
     Deed,
@@ -219,6 +220,25 @@ class Memo(Protocol):
 
     async def forget(self, key: str) -> None:
         """Take a note back, as what it speaks of could not be done after all."""
+        ...
+
+
+class LastHeard(Protocol):
+    """Remembers for a time when each channel was heard last, so that what was missed can be found.
+
+    Raises `StoreUnavailable`.
+    """
+
+    async def note(self, channel: ChannelRef, at: datetime) -> None:
+        """Note that something was heard; what is older than what is noted changes nothing."""
+        ...
+
+    async def channels(self, platform: str, *, limit: int) -> Sequence[tuple[ChannelRef, datetime]]:
+        """Give at most *limit* channels, each with when it was heard last, the latest first."""
+        ...
+
+    async def forget_workspace(self, home: WorkspaceRef) -> None:
+        """Remove every note of a workspace."""
         ...
 
 
