@@ -122,6 +122,8 @@ PROMISES = {
     "quick-help": "The command line loads nothing heavy to show its help.",
     "dependency-rule": "The core knows no vendor, and adapters do not know one another.",
     "pinned": "Everything that is installed is pinned with its checksum.",
+    "tells-how-it-is": "A host is told whether a process lives and is ready, and what is missing, at hardly any cost.",
+    "counts-without-names": "Figures are counted without an id, a name or a word of anybody.",
     # Documents about Footnote
     "true-readme": "The exchange in the README is a real one.",
     "true-recording": "The recorded conversation on Discord is a real one.",

@@ -14,6 +14,7 @@ from bot.settings.kinds import revealed
 from bot.settings.platforms import Crowds, Discord
 from bot.settings.services import OFF, Services
 from bot.settings.slack import Slack
+from bot.settings.watching import Watching
 from bot.spelling import Slip, slips
 from core.errors import Misconfigured
 from core.model import Terms
@@ -21,7 +22,7 @@ from core.model import Terms
 __all__ = ["OFF", "Settings", "read_settings", "revealed", "slips_of_settings"]
 
 
-class Settings(Crowds, Slack, Discord, Services):
+class Settings(Watching, Crowds, Slack, Discord, Services):
     """What the person who runs the bot can choose. Every field is one environment variable; see `.env.example`."""
 
     model_config = SettingsConfigDict(

@@ -1,0 +1,154 @@
+"""How this process is, for hosts and people who watch it over HTTP: whether it lives, is ready, and its figures."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from typing import Generic, TypeVar
+
+from aiohttp import web
+
+from bot.metrics import Metrics
+from bot.stopwatch import Stopwatch
+from core.errors import FootnoteError, Misconfigured
+from core.events import Connected, Event, PlatformFailed
+from core.model import Backlog
+from core.ports import Backlogged, ChatSurface
+
+LIVE, READY, METRICS = "/live", "/ready", "/metrics"
+PATIENCE = 2.0  # seconds for each look
+OUR_STORE, DOCUMENTS = "data store", "documents"
+STARTING, STOPPING = "It is starting.", "It is stopping."
+UNHEARD, UNKNOWN = "{}: not connected yet.", "{}: not logged in yet."
+NO_ANSWER = "The {} did not answer within {:g} seconds."
+UNAVAILABLE = 503
+LONGEST_END = 1.0  # seconds that requests are given when it is time to stop
+SHORT_LIVED = {"Cache-Control": "no-store"}
+
+Result = TypeVar("Result")
+
+
+class Recent(Generic[Result]):
+    """Looks at something now and then: whoever asks in between, or at the same time, hears of the last look."""
+
+    def __init__(
+        self, name: str, look: Callable[[], Awaitable[Result]], *, kept: float = 1.0, patience: float = PATIENCE
+    ) -> None:
+        self._name = name
+        self._look = look
+        self._kept = kept
+        self._patience = patience
+        self._lock = asyncio.Lock()
+        self._found: tuple[Result | None, str | None] = (None, None)
+        self._good_until = float("-inf")
+
+    async def __call__(self) -> tuple[Result | None, str | None]:
+        """Give what was found, or why not, as a sentence without a secret."""
+        async with self._lock:
+            if time.monotonic() >= self._good_until:
+                self._found = await self._try()
+                self._good_until = time.monotonic() + self._kept
+        return self._found
+
+    async def _try(self) -> tuple[Result | None, str | None]:
+        try:
+            async with asyncio.timeout(self._patience):
+                return await self._look(), None
+        except TimeoutError:
+            return None, NO_ANSWER.format(self._name, self._patience)
+        except FootnoteError as error:
+            return None, str(error)
+        except Exception as error:  # noqa: BLE001 - whoever asks is to be answered, whatever is wrong
+            return None, f"The {self._name} cannot be used ({type(error).__name__})."
+
+
+class Health:
+    """Knows what a process still needs to be of use. With *metrics*, it gives figures too."""
+
+    def __init__(self, metrics: Metrics | None = None) -> None:
+        self._metrics = metrics
+        self._missing: dict[str, None] = {STARTING: None}
+        self._backlog: Recent[Backlog] | None = None
+        self._looks: list[Callable[[], Awaitable[tuple[object, str | None]]]] = []
+
+    def begin(self, inbox: Backlogged, *, heard: Iterable[str], entered: Iterable[str]) -> None:
+        """Wait for the platforms that have to be *heard*, and for those that have to be *entered* to answer there."""
+        self._backlog = Recent(OUR_STORE, inbox.backlog)
+        self._looks.append(self._backlog)
+        del self._missing[STARTING]
+        self._missing |= dict.fromkeys(map(UNHEARD.format, heard)) | dict.fromkeys(map(UNKNOWN.format, entered))
+
+    def needs(self, look: Callable[[], Awaitable[object]], *, kept: float) -> None:
+        """Look at the documents too, for which more has to be done; what was found is *kept* for some seconds."""
+        self._looks.append(Recent(DOCUMENTS, look, kept=kept))
+
+    def observe(self, event: Event) -> None:
+        """Note that a platform hears us, or that it will not."""
+        match event:
+            case Connected(platform):
+                self._missing.pop(UNHEARD.format(platform), None)
+            case PlatformFailed(platform, reason):
+                self._missing.pop(UNHEARD.format(platform), None)
+                self._missing.pop(UNKNOWN.format(platform), None)
+                self._missing[f"{platform}: {reason}"] = None
+            case _:
+                pass
+
+    def entered(self, platform: str) -> None:
+        """Note that answers can be given there."""
+        self._missing.pop(UNKNOWN.format(platform), None)
+
+    def stop(self) -> None:
+        """Be ready no more, so that nothing new is sent here."""
+        self._missing[STOPPING] = None
+
+    def timed(self, surface: ChatSurface) -> ChatSurface:
+        """Let the time that readers wait be counted, where somebody wants to know."""
+        return Stopwatch(surface, self._metrics) if self._metrics else surface
+
+    async def missing(self) -> list[str]:
+        """Give a sentence for each thing that is missing; nothing if the process is ready."""
+        found = await asyncio.gather(*(look() for look in self._looks))
+        return [*self._missing, *(sentence for _, sentence in found if sentence)]
+
+    def pages(self) -> list[web.RouteDef]:
+        """Give the signs of life, for any server of this process."""
+        return [web.get(LIVE, self._live), web.get(READY, self._ready)]
+
+    @contextlib.asynccontextmanager
+    async def served(self, host: str, port: int) -> AsyncGenerator[int]:
+        """Answer at a port of its own while the block runs; give the port. Raises `Misconfigured`."""
+        made = web.Application()
+        made.add_routes([*self.pages(), web.get(METRICS, self._figures)])
+        runner = web.AppRunner(made, access_log=None, shutdown_timeout=LONGEST_END)
+        await runner.setup()
+        try:
+            try:
+                await web.TCPSite(runner, host, port).start()
+            except OSError as error:
+                raise Misconfigured(
+                    f"/live, /ready and /metrics cannot be served at {host}, port {port}. Set FOOTNOTE_HEALTH_HOST to "
+                    "an address of this machine, and FOOTNOTE_HEALTH_PORT to a port that nothing else uses; each "
+                    "process needs one of its own."
+                ) from error
+            yield runner.addresses[0][1]
+        finally:
+            await runner.cleanup()
+
+    async def _live(self, _: web.Request) -> web.Response:
+        """Answer: that is the sign."""
+        return web.Response(text="ok\n", headers=SHORT_LIVED)
+
+    async def _ready(self, _: web.Request) -> web.Response:
+        missing = await self.missing()
+        status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok"])
+        return web.Response(status=status, text="".join(f"{line}\n" for line in lines), headers=SHORT_LIVED)
+
+    async def _figures(self, request: web.Request) -> web.Response:
+        if self._metrics is None:
+            raise web.HTTPNotFound
+        backlog, _ = await self._backlog() if self._backlog else (None, None)
+        body, kind = self._metrics.exposed(backlog, accepts=request.headers.get("Accept", ""))
+        return web.Response(body=body, headers={"Content-Type": kind, **SHORT_LIVED})

@@ -1,0 +1,187 @@
+"""What happens, as counters and histograms in the form that Prometheus reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from core.events import (
+    Answered,
+    ConnectionLost,
+    Event,
+    MemoryFailed,
+    Passed,
+    PlaceRefused,
+    PlatformWaited,
+    PossiblyDoubled,
+    Retried,
+    ServiceFailed,
+    Step,
+    TakenOver,
+    TaskFailed,
+    TokensUsed,
+    UrlsRemoved,
+)
+from core.model import Backlog, Claim
+
+Stage: TypeAlias = Literal["waiting", "first_text", "retrieval", "generation", "total"]
+
+SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+MOST_MODELS = 20
+"""So many names of models get a line of their own: services name them, and nobody else bounds what they say."""
+OTHERS = "other"
+COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "questions": ("Questions that were heard, by platform.", ("platform",)),
+    "answers": ("Answers, by platform and how they ended.", ("platform", "status")),
+    "tokens": (
+        "Tokens as the model's service counts them; prompt ones include the cached ones.",
+        ("model", "kind"),
+    ),
+    "cost": ("What answers cost, in the currency of the prices that are set.", ("model",)),
+    "service_retries": ("Calls to a service that were made again.", ("service",)),
+    "service_failures": ("Times that a service did not do its work.", ("service",)),
+    "lease_takeovers": ("Questions that were taken over from a worker without a sign of life.", ("platform",)),
+    "task_failures": ("Attempts to answer that failed.", ("platform",)),
+    "given_up": ("Questions that were given up after their last attempt.", ("platform",)),
+    "possibly_doubled": ("Messages that may stand there twice.", ("platform",)),
+    "places_refused": ("Questions in places where the bot may say nothing.", ("platform",)),
+    "memory_failures": ("Answers that were given without memory, or are not remembered.", ("doing",)),
+    "platform_waits": ("Times that a platform asked to be left alone.", ("platform",)),
+    "platform_waited_seconds": ("Seconds that platforms asked to be left alone.", ("platform",)),
+    "connections_lost": ("Times that a platform could not be reached.", ("platform",)),
+    "urls_removed": ("Addresses that a model wrote and no document holds.", ()),
+}
+
+
+class Metrics:
+    """Counts events, and times what readers wait for; no label holds an id, a name of somebody, or a text."""
+
+    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._now = now
+        self._registry = CollectorRegistry()
+        self._inbox = InboxCollector()
+        self._registry.register(self._inbox)
+        ProcessCollector(registry=self._registry)
+        self._models: set[str] = set()
+        self._counted = self._counters()
+        self._stages = Histogram(
+            "footnote_answer_stage_seconds",
+            "Seconds that questions wait for their turn, that the first words take from then on, that searching and "
+            "writing take, and the whole answer.",
+            ["stage"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._listeners = self._listening()
+
+    def observe(self, event: Event) -> None:
+        """Count an event; those that are of no interest cost a look into a dictionary."""
+        if listener := self._listeners.get(type(event)):
+            listener(event)
+
+    def took(self, stage: Stage, seconds: float) -> None:
+        """Note how long something took; clocks of several machines may differ, so that it may seem to be negative."""
+        self._stages.labels(stage).observe(max(seconds, 0.0))
+
+    def waited(self, claim: Claim) -> None:
+        """Note how long a question has waited for its first attempt."""
+        if claim.attempt == 1 and not claim.is_update:
+            self.took("waiting", (self._now() - claim.question.asked_at).total_seconds())
+
+    def exposed(self, backlog: Backlog | None, *, accepts: str = "") -> tuple[bytes, str]:
+        """Give everything in the form that the reader *accepts*, and its type; no *backlog* where nobody knows it."""
+        self._inbox.backlog = backlog
+        encode, kind = choose_encoder(accepts)
+        return encode(self._registry), kind
+
+    def _counters(self) -> Mapping[str, Counter]:
+        return {
+            name: Counter(f"footnote_{name}", says, labels, registry=self._registry)
+            for name, (says, labels) in COUNTED.items()
+        }
+
+    def _add(self, name: str, *labels: str, amount: float = 1.0) -> None:
+        counter = self._counted[name]
+        (counter.labels(*labels) if labels else counter).inc(amount)
+
+    def _listening(self) -> Mapping[type[Event], Callable[[Any], None]]:
+        return {
+            Passed: self._passed,
+            Answered: self._answered,
+            TokensUsed: self._tokens,
+            TaskFailed: self._task_failed,
+            PlatformWaited: self._platform_waited,
+            TakenOver: lambda event: self._add("lease_takeovers", _platform(event)),
+            PossiblyDoubled: lambda event: self._add("possibly_doubled", _platform(event)),
+            PlaceRefused: lambda event: self._add("places_refused", _platform(event)),
+            MemoryFailed: lambda event: self._add("memory_failures", event.doing),
+            Retried: lambda event: self._add("service_retries", event.service),
+            ServiceFailed: lambda event: self._add("service_failures", event.service),
+            ConnectionLost: lambda event: self._add("connections_lost", event.platform.lower()),
+            UrlsRemoved: lambda event: self._add("urls_removed", amount=event.count),
+        }
+
+    def _passed(self, event: Passed) -> None:
+        if event.step is Step.HEARD:
+            self._add("questions", _platform(event))
+
+    def _answered(self, event: Answered) -> None:
+        self._add("answers", _platform(event), event.status.value)
+        if event.cost is not None:
+            self._add("cost", self._model(event.model), amount=event.cost)
+        if event.total_time_ms:  # what was refused took nothing of this
+            self.took("retrieval", event.retrieval_time_ms / 1000)
+            self.took("generation", event.generation_time_ms / 1000)
+            self.took("total", event.total_time_ms / 1000)
+
+    def _tokens(self, event: TokensUsed) -> None:
+        model, usage = self._model(event.model), event.usage
+        for kind in ("prompt", "cached", "completion"):
+            self._add("tokens", model, kind, amount=getattr(usage, f"{kind}_tokens"))
+
+    def _task_failed(self, event: TaskFailed) -> None:
+        self._add("task_failures", _platform(event))
+        if event.is_last:
+            self._add("given_up", _platform(event))
+
+    def _platform_waited(self, event: PlatformWaited) -> None:
+        platform = event.platform.lower()
+        self._add("platform_waits", platform)
+        self._add("platform_waited_seconds", platform, amount=event.seconds)
+
+    def _model(self, name: str) -> str:
+        if len(self._models) < MOST_MODELS:
+            self._models.add(name)
+        return name if name in self._models else OTHERS
+
+
+class InboxCollector(Collector):
+    """Gives what is known of the inbox at the moment: where nobody knows, no old figures, and a sign of that."""
+
+    def __init__(self) -> None:
+        self.backlog: Backlog | None = None
+
+    def collect(self) -> Iterable[Metric]:
+        """Give the figures."""
+        known, backlog = self.backlog is not None, self.backlog or Backlog()
+        yield GaugeMetricFamily("footnote_inbox_up", "Whether the inbox could be asked.", value=float(known))
+        if not known:
+            return
+        yield _gauge("questions_waiting", "Questions that wait for their turn, in all processes.", backlog.waiting)
+        yield _gauge("questions_running", "Questions that are being answered, in all processes.", backlog.running)
+        yield _gauge("dead_letters", "Questions that were given up and are kept for the operator.", backlog.dead)
+        yield _gauge("oldest_question_seconds", "How long the first question waits by now.", backlog.oldest)
+
+
+def _gauge(name: str, says: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"footnote_{name}", says, value=value)
+
+
+def _platform(event: Any) -> str:
+    return event.question.thread.platform

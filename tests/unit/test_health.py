@@ -1,0 +1,179 @@
+"""Signs of life over HTTP: what lives, what is ready, what is missing, and the figures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from aiohttp import ClientSession
+
+from bot.health import NO_ANSWER, Health, Recent
+from bot.metrics import Metrics
+from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
+from core.events import Connected, PlatformFailed
+from core.model import Backlog
+
+HOST = "127.0.0.1"
+AWAY = "The data store cannot be reached. Try again in a moment."
+
+
+@dataclass
+class Counted:
+    """Implements `Backlogged`: counts how often it was asked, and fails with `failure` if there is one."""
+
+    failure: Exception | None = None
+    asked: int = 0
+
+    async def backlog(self) -> Backlog:
+        """Give what there is to do."""
+        self.asked += 1
+        if self.failure is not None:
+            raise self.failure
+        return Backlog(waiting=3)
+
+
+class Visitor:
+    """Somebody who asks a process how it is."""
+
+    def __init__(self, session: ClientSession, port: int) -> None:
+        self._session = session
+        self.port = port
+
+    async def __call__(self, path: str, **headers: str) -> tuple[int, list[str]]:
+        """Give the status and the lines of a page."""
+        async with self._session.get(f"http://{HOST}:{self.port}{path}", headers=headers) as answer:
+            return answer.status, (await answer.text()).splitlines()
+
+
+@asynccontextmanager
+async def visited(health: Health) -> AsyncGenerator[Visitor]:
+    """Let it answer at a port."""
+    async with health.served(HOST, 0) as port, ClientSession() as session:
+        yield Visitor(session, port)
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_process_is_ready_once_everything_is_there_and_until_it_stops() -> None:
+    """Each missing thing has a line, in the order in which it is waited for; it lives all the while."""
+    health = Health()
+    async with visited(health) as get:
+        told = [await get("/ready")]
+        health.begin(Counted(), heard=["Discord", "Slack"], entered=["Discord"])
+        told.append(await get("/ready"))
+        health.observe(Connected("Slack", "a server at port 3000"))
+        health.observe(Connected("Discord", "Footnote#0000"))
+        told.append(await get("/ready"))
+        health.entered("Discord")
+        told.append(await get("/ready"))
+        health.stop()
+        told.append(await get("/ready"))
+        lives = await get("/live")
+
+    assert told == [
+        (503, ["It is starting."]),
+        (503, ["Discord: not connected yet.", "Slack: not connected yet.", "Discord: not logged in yet."]),
+        (503, ["Discord: not logged in yet."]),
+        (200, ["ok"]),
+        (503, ["It is stopping."]),
+    ]
+    assert lives == (200, ["ok"])
+
+
+@pytest.mark.promise("tells-how-it-is")
+@pytest.mark.promise("no-secrets")
+async def test_what_does_not_work_is_told_without_a_secret() -> None:
+    """Our own sentences are told as they are; of all other errors only the kind; what a platform refuses stays."""
+    health = Health()
+    health.begin(Counted(StoreUnavailable(AWAY)), heard=["Discord"], entered=["Discord"])
+    health.needs(_failing(ValueError("redis://:hunter2@secret.example")), kept=0.0)
+    health.needs(_failing(RetrievalUnavailable("The index is away.")), kept=0.0)
+    health.observe(PlatformFailed("Discord", "The token is wrong."))
+
+    assert await health.missing() == [
+        "Discord: The token is wrong.",
+        AWAY,
+        "The documents cannot be used (ValueError).",
+        "The index is away.",
+    ]
+
+
+def _failing(error: Exception) -> Callable[[], Awaitable[object]]:
+    async def look() -> object:
+        raise error
+
+    return look
+
+
+async def test_a_part_that_does_not_answer_is_not_waited_for() -> None:
+    """It counts as missing."""
+
+    async def never() -> Backlog:
+        return await asyncio.Future[Backlog]()
+
+    assert await Recent("index", never, patience=0.01)() == (None, NO_ANSWER.format("index", 0.01))
+
+
+async def test_probes_cost_nothing() -> None:
+    """Many at once, and those that come soon after, have the store asked once."""
+    inbox = Counted()
+    recent = Recent("data store", inbox.backlog, kept=60.0)
+
+    found = await asyncio.gather(*(recent() for _ in range(20)), recent())
+
+    assert (inbox.asked, set(found)) == (1, {(Backlog(waiting=3), None)})
+
+
+async def test_a_probe_that_is_broken_off_stands_in_nobodys_way() -> None:
+    """The next one looks by itself."""
+    free, looks = asyncio.Event(), list[int]()
+
+    async def look() -> int:
+        looks.append(1)
+        await free.wait()
+        return len(looks)
+
+    recent = Recent("data store", look)
+    broken_off = asyncio.create_task(recent())
+    await asyncio.sleep(0)
+    broken_off.cancel()
+    free.set()
+
+    assert await recent() == (2, None)
+
+
+async def test_what_is_old_is_looked_at_again() -> None:
+    """So that a store that comes back is noticed."""
+    inbox = Counted(StoreUnavailable(AWAY))
+    recent = Recent("data store", inbox.backlog, kept=0.0)
+    away = await recent()
+    inbox.failure = None
+
+    assert (away, await recent()) == ((None, AWAY), (Backlog(waiting=3), None))
+
+
+async def test_figures_are_given_where_they_are_counted() -> None:
+    """In the form that the reader asks for, with what is known of the inbox; without counters there are none."""
+    counting, plain = Health(Metrics()), Health()
+    counting.begin(Counted(), heard=(), entered=())
+    async with visited(counting) as get:
+        text = await get("/metrics")
+        open_metrics = await get("/metrics", Accept="application/openmetrics-text")
+    async with visited(plain) as get:
+        missing = await get("/metrics")
+
+    assert (text[0], "footnote_questions_waiting 3.0" in text[1]) == (200, True)
+    assert (open_metrics[0], open_metrics[1][-1]) == (200, "# EOF")
+    assert missing[0] == 404
+
+
+@pytest.mark.promise("says-what-to-do")
+async def test_a_port_that_is_taken_is_told() -> None:
+    """In words."""
+    health = Health()
+    async with visited(health) as get:
+        with pytest.raises(Misconfigured, match=r"Set FOOTNOTE_HEALTH_HOST .* and FOOTNOTE_HEALTH_PORT"):
+            async with Health().served(HOST, get.port):
+                pass

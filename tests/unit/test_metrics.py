@@ -1,0 +1,157 @@
+"""What Prometheus reads: every event is counted, and nothing of anybody is in a label."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.metrics import MOST_MODELS, OTHERS, Metrics
+from bot.stopwatch import Stopwatch
+from core.events import (
+    Answered,
+    ConnectionLost,
+    Event,
+    MemoryFailed,
+    Passed,
+    PlaceRefused,
+    PlatformWaited,
+    PossiblyDoubled,
+    Retried,
+    ServiceFailed,
+    State,
+    StateChanged,
+    Step,
+    TakenOver,
+    TaskFailed,
+    TokensUsed,
+    UrlsRemoved,
+)
+from core.model import Answer, Backlog, Claim, Status, TextDelta, Usage
+from tests.builders import NOON, question
+from tests.fakes.surface import RecordingSurface
+from tests.platforms import progress
+
+ASKED = question()
+REF = ASKED.message
+USAGE = Usage(prompt_tokens=100, cached_tokens=40, completion_tokens=7)
+QUESTION = 'platform="test"'
+
+
+def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "") -> dict[str, float]:
+    """Give what Prometheus would read, without what every process tells."""
+    lines = metrics.exposed(backlog)[0].decode().splitlines()
+    pairs = [line.rpartition(" ") for line in lines if line.startswith(f"footnote_{only}") and "_created" not in line]
+    return {name.removeprefix("footnote_"): float(value) for name, _, value in pairs}
+
+
+@pytest.mark.promise("counts-without-names")
+@pytest.mark.parametrize(
+    ("event", "counted"),
+    [
+        (Passed(REF, Step.HEARD), {f"questions_total{{{QUESTION}}}": 1}),
+        (Passed(REF, Step.SETTLED), {}),
+        (StateChanged(REF, State.RECEIVED), {}),
+        (
+            TokensUsed(REF, "m", USAGE),
+            {
+                'tokens_total{kind="prompt",model="m"}': 100,
+                'tokens_total{kind="cached",model="m"}': 40,
+                'tokens_total{kind="completion",model="m"}': 7,
+            },
+        ),
+        (
+            Answered(REF, Status.REFUSED, "", Usage(), None, 0.0, 0.0, 0.0),
+            {f'answers_total{{{QUESTION},status="refused"}}': 1},
+        ),
+        (TakenOver(REF, 2), {f"lease_takeovers_total{{{QUESTION}}}": 1}),
+        (TaskFailed(REF, 2, is_last=False, reason="Why."), {f"task_failures_total{{{QUESTION}}}": 1}),
+        (
+            TaskFailed(REF, 3, is_last=True, reason="Why."),
+            {f"task_failures_total{{{QUESTION}}}": 1, f"given_up_total{{{QUESTION}}}": 1},
+        ),
+        (PossiblyDoubled(REF), {f"possibly_doubled_total{{{QUESTION}}}": 1}),
+        (PlaceRefused(REF), {f"places_refused_total{{{QUESTION}}}": 1}),
+        (MemoryFailed(REF, "load"), {'memory_failures_total{doing="load"}': 1}),
+        (Retried("reranker", 2, "Why."), {'service_retries_total{service="reranker"}': 1}),
+        (ServiceFailed("index", "Why."), {'service_failures_total{service="index"}': 1}),
+        (ConnectionLost("Slack", 1, "Why."), {'connections_lost_total{platform="slack"}': 1}),
+        (
+            PlatformWaited("discord", 1.5),
+            {
+                'platform_waits_total{platform="discord"}': 1,
+                'platform_waited_seconds_total{platform="discord"}': 1.5,
+            },
+        ),
+        (UrlsRemoved(REF, 3), {"urls_removed_total": 3}),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, dict) else "",
+)
+def test_an_event_is_counted(event: Event, counted: dict[str, float]) -> None:
+    """Once, by what there are only a few of; nothing else moves."""
+    metrics = Metrics()
+    before = figures(metrics)
+
+    metrics.observe(event)
+
+    after = figures(metrics)
+    assert {name: value for name, value in after.items() if value != before.get(name, 0.0)} == counted
+
+
+def test_an_answer_is_timed_by_stage() -> None:
+    """In seconds, with its cost."""
+    metrics = Metrics()
+
+    metrics.observe(Answered(REF, Status.ANSWERED, "m", USAGE, 0.25, 400.0, 2_000.0, 3_000.0))
+
+    sums = figures(metrics, only="answer_stage_seconds_sum")
+    assert sums == {
+        'answer_stage_seconds_sum{stage="retrieval"}': 0.4,
+        'answer_stage_seconds_sum{stage="generation"}': 2.0,
+        'answer_stage_seconds_sum{stage="total"}': 3.0,
+    }
+    assert figures(metrics, only="cost") == {'cost_total{model="m"}': 0.25}
+
+
+async def test_what_readers_wait_for_is_timed() -> None:
+    """Until somebody begins, counted for the first attempt only, and until the first words, whatever comes later."""
+    metrics = Metrics(now=lambda: NOON + timedelta(seconds=4))
+    surface = Stopwatch(RecordingSurface(), metrics)
+    answer = Answer(id="a", text="It acts.", status=Status.ANSWERED, total_time_ms=5.0)
+    refusal = Answer(id="a", text="Not now.", status=Status.REFUSED)
+
+    await surface.reply(Claim(ASKED), progress(TextDelta("It "), TextDelta("acts."), answer))
+    await surface.reply(Claim(ASKED, attempt=2), progress(answer))
+    await surface.reply(Claim(ASKED, is_update=True), progress(refusal))
+
+    counts = figures(metrics, only="answer_stage_seconds_count")
+    assert counts == {
+        'answer_stage_seconds_count{stage="waiting"}': 1,
+        'answer_stage_seconds_count{stage="first_text"}': 2,
+    }
+    assert figures(metrics)['answer_stage_seconds_sum{stage="waiting"}'] == 4.0
+
+
+def test_the_inbox_is_told_as_it_is_or_not_at_all() -> None:
+    """Old figures of a store that is away would be lies."""
+    metrics = Metrics()
+
+    known = figures(metrics, Backlog(waiting=3, running=2, dead=1, oldest=4.5))
+    unknown = figures(metrics, None)
+
+    told = {"questions_waiting": 3.0, "questions_running": 2.0, "dead_letters": 1.0, "oldest_question_seconds": 4.5}
+    assert unknown["inbox_up"] == 0.0
+    assert not set(told) & set(unknown)
+    assert known == {**unknown, **told, "inbox_up": 1.0}
+
+
+def test_a_service_that_names_ever_new_models_fills_no_memory() -> None:
+    """After some of them they share one line."""
+    metrics = Metrics()
+
+    for number in range(MOST_MODELS + 5):
+        metrics.observe(TokensUsed(REF, f"m{number}", USAGE))
+
+    completions = [name for name in figures(metrics, only="tokens_total") if "completion" in name]
+    assert len(completions) == MOST_MODELS + 1
+    assert figures(metrics)[f'tokens_total{{kind="completion",model="{OTHERS}"}}'] == 5 * 7
