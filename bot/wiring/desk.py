@@ -63,12 +63,14 @@ class Office:
         return Crowd(USUAL_ANSWER / at_once, bound=2 * at_once)
 
     async def askers(self, thread: ThreadRef) -> Collection[str] | None:
-        """Say who has asked in a thread; None where nobody can know."""
+        """Say who has asked in a thread, and who waits for an answer there; None where nobody can know."""
         try:
             conversation = await self._stores.conversations.load(thread)
+            waiting = await self._inbox.running(thread)
         except StoreUnavailable:
             return None
-        return {turn.author_id for turn in conversation.turns} if conversation else None
+        asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
+        return asked | ({waiting.author.id} if waiting else set[str]()) or None
 
     async def owns(self, thread: ThreadRef) -> bool:
         """Say whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""

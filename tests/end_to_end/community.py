@@ -58,8 +58,8 @@ class Community(Protocol):
         """Give what Bob says as it is told to the model, with what is known there of who he is."""
         ...
 
-    def follow_up(self, asked: str, text: str) -> str:
-        """Let Ada write on, where she was answered, without a mention."""
+    def follow_up(self, asked: str, text: str, *, by: str = "Ada") -> str:
+        """Let somebody write on, where Ada was answered, without a mention."""
         ...
 
     def chat(self, asked: str, text: str) -> None:

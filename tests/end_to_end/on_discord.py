@@ -59,9 +59,9 @@ class DiscordCommunity:
         """Give it with his name."""
         return f"{self.bob.name}: {text}"
 
-    def follow_up(self, asked: str, text: str) -> str:
+    def follow_up(self, asked: str, text: str, *, by: str = "Ada") -> str:
         """Write in the thread."""
-        return str(self.server.post_as(self.ada, self._thread(asked), text).id)
+        return str(self.server.post_as(self.people[by], self._thread(asked), text).id)
 
     def chat(self, asked: str, text: str) -> None:
         """Write to Ada."""

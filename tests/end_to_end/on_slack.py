@@ -85,9 +85,9 @@ class SlackCommunity:
         """Give it with a number in the place of a name, which does not come with what was said in a thread."""
         return f"person 1: {text}"
 
-    def follow_up(self, asked: str, text: str) -> str:
+    def follow_up(self, asked: str, text: str, *, by: str = "Ada") -> str:
         """Write in the thread."""
-        return self.server.post_as(self.ada, self.channel, _written(text), self._message(asked)).ts
+        return self.server.post_as(self.people[by], self.channel, _written(text), self._message(asked)).ts
 
     def chat(self, asked: str, text: str) -> None:
         """Write to Ada."""

@@ -68,6 +68,22 @@ async def test_people_who_talk_to_each_other_are_left_alone(town: Town) -> None:
     assert len(town.community.said(asked)) == 2
 
 
+@pytest.mark.promise("only-when-asked")
+async def test_who_remarks_on_an_answer_that_is_being_written_is_left_alone(town: Town) -> None:
+    """Nothing is remembered of the thread yet; whoever waits for the answer is the one who asks there."""
+    town.chat.call("search_documents", {"query": "robot"})
+    town.chat.say(f"{ANSWER} [1]. And then ", then=Stall())
+    async with town.bot():
+        asked = town.community.ask()
+        await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")
+        town.community.follow_up(asked, "I thought so.", by="Bob")
+        town.community.follow_up(asked, "And an arm?")
+        await town.community.press(asked)
+        await town.sees(asked, ANSWER, times=2)
+
+    assert not any("I thought so." in f"{request.body}" for request in town.chat.received)
+
+
 @pytest.mark.promise("journey")
 async def test_what_is_replied_to_is_context(town: Town) -> None:
     """It is quoted to the model with its author, as somebody's words."""
