@@ -14,7 +14,18 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
-from adapters.chat.posting import Controls, Gone, Part, Posted, Poster, PostingFailed, Refused, TooFast, Unreachable
+from adapters.chat.posting import (
+    Controls,
+    Gone,
+    Lost,
+    Part,
+    Posted,
+    Poster,
+    PostingFailed,
+    Refused,
+    TooFast,
+    Unreachable,
+)
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]
@@ -45,7 +56,9 @@ class Timer:
 class Draft:
     """One answer on its way; use it as a context, and end with `finish`.
 
-    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again.
+    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again. With
+    *repeats*, every message that stands there is edited once more at the end, whatever it seems to show: a worker that
+    had the question before may still have changed it.
     """
 
     def __init__(
@@ -56,11 +69,14 @@ class Draft:
         posted: Sequence[Posted] = (),
         pace: Pace = Pace(),
         timer: Timer = Timer(),
+        repeats: bool = False,
     ) -> None:
         self._poster = poster
         self._nonces = nonces
         self._pace = pace
         self._timer = timer
+        self._repeats = repeats
+        self._lost: Lost | None = None
         self._shown = list(posted)
         self._old: list[Posted] = []
         self._unsure: Part | None = None  # what was posted without a confirmation
@@ -111,8 +127,10 @@ class Draft:
     def show(self, snapshot: Snapshot) -> None:
         """Say how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
 
-        One that draws no message means that what was shown is taken back.
+        One that draws no message means that what was shown is taken back. Raises `Lost` if nothing may be shown.
         """
+        if self._lost is not None:
+            raise self._lost
         self._newest = snapshot
         self._changed.set()
 
@@ -143,7 +161,7 @@ class Draft:
             self._has_shown = True
             failure = await self._attempt(parts)
             failures = failures + 1 if failure else 0
-            if isinstance(failure, Refused):
+            if isinstance(failure, Refused | Lost):
                 return
             if failure:
                 self._changed.set()
@@ -151,11 +169,15 @@ class Draft:
     async def _settle(self, parts: Sequence[Part]) -> None:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
         failures = 0
+        if self._repeats:
+            self._shown = [Posted(shown.id) for shown in self._shown]
         while not self.is_deleted:
             await self._rest()
             failure = await self._attempt(parts)
             if failure is None:
                 break
+            if isinstance(failure, Lost):
+                raise failure
             failures += not isinstance(failure, TooFast)
             if isinstance(failure, Refused) or failures >= self._pace.tries or self.waited > self._pace.endurance:
                 self._start_anew(failure)
@@ -182,6 +204,9 @@ class Draft:
             self.waited += failure.wait
             self._rest_until = self._timer.now() + failure.wait
             self._interval = min(max(failure.wait, self._interval * 1.5), self._pace.longest)
+            return failure
+        except Lost as failure:
+            self._lost = failure
             return failure
         except PostingFailed as failure:
             return failure

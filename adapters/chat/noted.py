@@ -1,32 +1,47 @@
-"""Has the messages of an answer noted as they are posted, so that a crash leaves none that nobody knows of."""
+"""Has the messages of an answer noted before and after they are posted, so that a crash leaves none unknown."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self
 
-from adapters.chat.posting import Part, Posted, Poster
+from adapters.chat.held import Held
+from adapters.chat.posting import Lost, Part, Posted, Poster, PostingFailed, Unreachable
 from core.errors import StoreUnavailable
-
-Note: TypeAlias = Callable[[Sequence[str]], Awaitable[object]]
+from core.events import Step
+from core.model import Delivery
 
 
 class Noted:
-    """A `Poster`; the ids of all messages are noted beside the posting, which waits for it only when it ends.
+    """A `Poster` for a task that is held. That something is posted is noted before; which id it has, beside the rest.
 
-    *showing* is called each time before something appears. A note that cannot be written now is left out.
+    *showing* is called each time before something appears, and *named* makes a delivery of ids. A note that cannot be
+    written now is left out; one that is refused, as another worker has the task, is `Lost`.
     """
 
-    def __init__(self, poster: Poster, note: Note, showing: Callable[[], object], *, noted: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        poster: Poster,
+        held: Held,
+        *,
+        named: Callable[[Sequence[str]], Delivery],
+        now: Callable[[], datetime],
+        showing: Callable[[], object] = lambda: None,
+    ) -> None:
         self._poster = poster
-        self._note = note
+        self._held = held
+        self._named = named
+        self._now = now
         self._showing = showing
-        self._ids = list(noted)
+        self._ids = [message.id for message in held.task.delivery.messages]
+        self._trying = held.task.delivery.trying
         self._writing: asyncio.Task[None] | None = None
         self._is_old = False
+        self._is_lost = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -38,32 +53,59 @@ class Noted:
             await self._writing  # what is noted after this has to come after it
 
     async def post(self, part: Part, nonce: str) -> Posted:
-        """Post a message, and have it noted."""
+        """Post a message once it is noted that one is posted; what may have been posted before stays noted as well."""
         self._showing()
-        posted = await self._poster.post(part, nonce)
+        before, self._trying = self._trying, self._trying or self._now()
+        await asyncio.shield(self._note())
+        if self._is_lost:
+            raise Lost("another worker has the question")
+        self._held.passed(Step.POSTING)
+        try:
+            posted = await self._poster.post(part, nonce)
+        except Unreachable:
+            raise  # it may be there
+        except PostingFailed:
+            self._trying = before
+            raise
+        self._held.passed(Step.POSTED)
+        self._trying = None
         self._add(posted.id)
         return posted
 
     async def edit(self, message_id: str, part: Part) -> None:
         """Replace what a message shows, and have it noted if it is not."""
         self._showing()
-        self._add(message_id)
+        if message_id not in self._ids:
+            self._add(message_id)
+        self._held.passed(Step.EDITING)
         await self._poster.edit(message_id, part)
+        self._held.passed(Step.EDITED)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message; its note stays until the end."""
         await self._poster.delete(message_id)
 
     def _add(self, message_id: str) -> None:
-        if message_id in self._ids:
-            return
-        self._ids.append(message_id)
+        if message_id not in self._ids:
+            self._ids.append(message_id)
+        self._note()
+
+    def _note(self) -> asyncio.Task[None]:
+        """Have the newest state written, after what is being written; give the task that does it."""
         self._is_old = True
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
+        return self._writing
 
     async def _write(self) -> None:
-        while self._is_old:
+        while self._is_old and not self._is_lost:
             self._is_old = False
-            with suppress(StoreUnavailable):
-                await self._note(tuple(self._ids))
+            is_complete = self._trying is None
+            delivery = self._named(tuple(self._ids)).model_copy(update={"trying": self._trying})
+            try:
+                with suppress(StoreUnavailable):
+                    await self._held.record(delivery)
+                    if is_complete:
+                        self._held.passed(Step.NOTED)
+            except Lost:
+                self._is_lost = True

@@ -36,6 +36,10 @@ class Unreachable(PostingFailed):
     """Nobody knows whether the call arrived; it may be made again."""
 
 
+class Lost(PostingFailed):
+    """Another worker goes on with the question; this one may not do anything about it any more."""
+
+
 class Controls(StrEnum):
     """What a reader can do with a message of an answer."""
 

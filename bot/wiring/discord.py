@@ -13,7 +13,7 @@ from bot.wiring.check import Check
 from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
-from core.events import CommandsFailed, Connected, ConnectionLost, Observer, PlaceRefused
+from core.events import CommandsFailed, Connected, ConnectionLost, Observer, PlaceRefused, PlatformWaited
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Discord:
                 deliveries=inbox,
                 refused=lambda claim: self._observer(PlaceRefused(claim.message)),
                 policies=self._policies,
+                observer=self._observer,
             )
             yield Speaker(surface, partial(self._log_in, client))
 
@@ -132,5 +133,6 @@ class Discord:
             api_url=settings.discord_api_url,
             gateway_url=settings.discord_gateway_url,
             throttle=self._throttle,
+            waited=lambda seconds: self._observer(PlatformWaited(PLATFORM, seconds)),
             **options,
         )

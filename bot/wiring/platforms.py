@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from functools import partial
 
 from bot.settings import Settings
 from bot.wiring.check import Check
 from bot.wiring.discord import Discord
+from bot.wiring.slack import PLATFORM as SLACK
 from bot.wiring.slack import Slack, check_slack
 from bot.wiring.speaker import Platform
 from bot.wiring.stores import Stores
-from core.events import Observer
+from core.events import Observer, PlatformWaited
 from core.model import Outline
 
 
@@ -27,9 +29,14 @@ async def open_platforms(
         if settings.has_slack:
             from adapters.slack.client.connection import open_session
 
-            session = await stack.enter_async_context(open_session())
+            waited = partial(_wait, observer, SLACK)
+            session = await stack.enter_async_context(open_session(waited))
             found.append(Slack(settings, observer, session, stores.vault, outline))
         yield tuple(found)
+
+
+def _wait(observer: Observer, platform: str, seconds: float) -> None:
+    observer(PlatformWaited(platform, seconds))
 
 
 def checks(settings: Settings, observer: Observer) -> Iterator[Check]:

@@ -6,9 +6,10 @@ Whoever used a command gets a response, for which the bot needs no right in the 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from adapters.chat.posting import Part, Posted, Poster, Refused
+from adapters.chat.posting import Part, Posted, Poster, Refused, Unreachable
 from adapters.discord.client.poster import translated, without_buttons
 from adapters.discord.client.throttle import Leisure, Throttle
 
@@ -28,15 +29,34 @@ SILENT = {"parse": list[str]()}
 DRAFTS_PER_SECOND = 25.0  # of all responses: Discord counts none of them together, but each takes the process some time
 
 
+def unheard() -> None:
+    """Take no note of a message that may stand there twice."""
+
+
+@dataclass(slots=True)
+class Doubts:
+    """Whether a post may have been made unheard, and who is told where it is made again."""
+
+    told: Callable[[], object] = unheard
+    is_open: bool = False
+
+    def end(self) -> None:
+        """Make it again."""
+        if self.is_open:
+            self.is_open = False
+            self.told()
+
+
 class InteractionPoster:
     """A `Poster` that speaks for an interaction, whose response is known by the id *first*.
 
     It speaks with the requests themselves, since the library's own methods cannot suppress previews in an edit, and
-    remember every button. Discord knows no nonce here: a message whose confirmation was lost may stand there twice.
+    remember every button. Discord knows no nonce here: a message whose confirmation was lost may stand there twice,
+    of which *doubts* tell.
     What is edited while an answer is written passes through *drafts*, one for a process; its first words wait for none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
         self,
         client: AutoShardedClient,
         interaction: Interaction,
@@ -45,6 +65,7 @@ class InteractionPoster:
         is_private: bool,
         drafts: Throttle,
         buttons: Buttons = without_buttons,
+        doubts: Doubts | None = None,
     ) -> None:
         from discord import Webhook
 
@@ -54,6 +75,7 @@ class InteractionPoster:
         self._is_private = is_private
         self._drafts = drafts
         self._buttons = buttons
+        self._doubts = doubts or Doubts()
         self._has_spoken = False
 
     async def post(self, part: Part, nonce: str) -> Posted:
@@ -63,7 +85,12 @@ class InteractionPoster:
         call = _requests().execute_webhook(
             self._webhook.id, self._token, session=self._webhook.session, payload=payload, wait=True
         )
-        sent = await translated(call)
+        self._doubts.end()
+        try:
+            sent = await translated(call)
+        except Unreachable:
+            self._doubts.is_open = True
+            raise
         return Posted(str(sent["id"] if sent else ""), part)
 
     async def edit(self, message_id: str, part: Part) -> None:

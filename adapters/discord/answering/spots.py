@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import Posted, Poster, Refused, TooFast
-from adapters.discord.answering.response_poster import DRAFTS_PER_SECOND, InteractionPoster, ResponsePoster
+from adapters.chat.posting import Gone, Posted, Poster, Refused, TooFast
+from adapters.discord.answering.lost import LostPost, Search, forgotten
+from adapters.discord.answering.response_poster import DRAFTS_PER_SECOND, Doubts, InteractionPoster, ResponsePoster
 from adapters.discord.answering.thread_name import thread_name
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Throttle
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 THREAD_EXISTS = 160004
 HIDDEN_AFTER = 1_440  # minutes without a message
+WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
+
+
+def unheard(question: MessageRef) -> None:
+    """Take no note of a message that may stand there twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +48,18 @@ class Spot:
 
 
 class Spots:
-    """Finds them by REST; the client is logged in."""
+    """Finds them by REST; the client is logged in. *doubtful* hears of messages that may stand there twice."""
 
-    def __init__(self, client: AutoShardedClient, *, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        client: AutoShardedClient,
+        *,
+        now: Callable[[], datetime],
+        doubtful: Callable[[MessageRef], object] = unheard,
+    ) -> None:
         self._client = client
         self._now = now
+        self._doubtful = doubtful
         self._drafts = Throttle(DRAFTS_PER_SECOND)
 
     def channel(self, channel_id: str) -> Channel:
@@ -60,13 +73,17 @@ class Spots:
         """
         if claim.address is not None and claim.address.interaction is not None:
             return self._response(claim, claim.address.interaction)
+        if claim.question.visibility == "private":
+            return None
         if claim.delivery.messages:
             return self._spot(claim, claim.delivery.messages[0].thread.thread)
+        if await self._is_late_response(claim):
+            return replace(self._spot(claim, place_of(claim.message)), posted=(Posted(claim.message.id),))
         if claim.address is not None and claim.address.thread != claim.thread:  # no thread can be opened there
             return self._spot(claim, claim.address.thread.thread, reply_to=claim.address.message)
-        if not opens_thread(claim) or await self.open_thread(claim.message, claim.question.text):
-            return self._spot(claim, claim.thread.thread)
-        return self._spot(claim, claim.thread.channel, reply_to=claim.message)
+        has_thread = not opens_thread(claim) or await self.open_thread(claim.message, claim.question.text)
+        here = claim.thread
+        return self._spot(claim, here.thread) if has_thread else self._spot(claim, here.channel, reply_to=claim.message)
 
     async def open_thread(self, message: MessageRef, question: str) -> bool:
         """Open the thread of a question on a message; one that is there already, by whomever, is the one.
@@ -93,12 +110,36 @@ class Spots:
         return True
 
     def _spot(self, claim: Claim, channel: str, *, reply_to: MessageRef | None = None) -> Spot:
+        return Spot(self._poster(claim, channel, reply_to), channel, _posted(claim.delivery))
+
+    def _poster(self, claim: Claim, channel_id: str, reply_to: MessageRef | None) -> Poster:
+        """Give what posts in a channel; it looks for what may be there already if the nonce is too old to tell."""
+        channel = self.channel(channel_id)
         poster = ChannelPoster(
-            self.channel(channel),
-            reply_to=int(reply_to.id) if reply_to else None,
-            buttons=buttons_for(claim.question),
+            channel, reply_to=int(reply_to.id) if reply_to else None, buttons=buttons_for(claim.question)
         )
-        return Spot(poster, channel, _posted(claim.delivery))
+        since = forgotten(claim, self._now())
+        return poster if since is None else LostPost(poster, claim, self.search(channel_id, since), self._doubt(claim))
+
+    def search(self, channel_id: str, since: datetime) -> Search:
+        """Say where and since when something of the bot's may stand unknown."""
+        return Search(self.channel(channel_id), self._client.user.id if self._client.user else 0, since)
+
+    def _doubt(self, claim: Claim) -> Callable[[], object]:
+        return partial(self._doubtful, claim.message)
+
+    async def _is_late_response(self, claim: Claim) -> bool:
+        """Say whether a question stands in a message of the bot's: the response to a command, to which the way is over.
+
+        Discord shows it as an answer that is still to come, and lets the bot edit it as any message of its own.
+        """
+        if self._now() - claim.question.asked_at < WAY_LASTS:
+            return False
+        asking = self.channel(place_of(claim.message)).fetch_message(int(claim.message.id))
+        try:
+            return (await translated(asking)).author == self._client.user
+        except (Gone, Refused):
+            return False
 
     def _response(self, claim: Claim, interaction: Interaction) -> Spot | None:
         """Give the response that Discord keeps for a command; what was said first in it is the response itself."""
@@ -106,9 +147,15 @@ class Spots:
         if is_private and not self._is_alive(claim):
             return None
         first, channel, buttons = claim.message.id, place_of(claim.message), buttons_for(claim.question)
-        own = ChannelPoster(self.channel(channel), reply_to=int(first), buttons=buttons)
+        own = self._poster(claim, channel, claim.message)
         speaking = InteractionPoster(
-            self._client, interaction, first, is_private=is_private, drafts=self._drafts, buttons=buttons
+            self._client,
+            interaction,
+            first,
+            is_private=is_private,
+            drafts=self._drafts,
+            buttons=buttons,
+            doubts=Doubts(self._doubt(claim), is_open=claim.delivery.trying is not None),
         )
         poster = ResponsePoster(
             speaking,

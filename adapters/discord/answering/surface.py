@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, TypeAlias
 from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, remark
+from adapters.chat.held import Held
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, nonce
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.answering.spots import Spot, Spots, is_first
 from adapters.discord.answering.tagging import Tagging
 from adapters.discord.answering.unhurried import Unhurried, until_answered
-from adapters.discord.answering.withdrawing import has_replies, untitle
+from adapters.discord.answering.withdrawing import has_replies, unknown_of, untitle
 from adapters.discord.client.poster import NO_PLACE, Barred, ChannelPoster, translated
 from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
 from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
+from core.events import Observer, PossiblyDoubled, unobserved
 from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
 from core.ports import Deliveries, PolicyStore
 
@@ -57,11 +59,13 @@ class DiscordSurface:
         deliveries: Deliveries | None = None,
         refused: RefusalListener = unheard,
         policies: PolicyStore | None = None,
+        observer: Observer = unobserved,
     ) -> None:
         """With *reads_all* off, the first answer in a thread says how to go on.
 
-        What is posted is noted in *deliveries* at once; *refused* hears of claims whose answer may not be posted, once
-        in some minutes for each place. The *policies* say in which forums all posts are answered.
+        What is posted is noted in *deliveries* before and after; who has lost a claim does nothing more about it.
+        *refused* hears of claims whose answer may not be posted, once in some minutes for each place. The *policies*
+        say in which forums all posts are answered.
         """
         self._client = client
         self._reads_all = reads_all
@@ -70,34 +74,29 @@ class DiscordSurface:
         self._deliveries = deliveries
         self._refused = refused
         self._closed = Closed(refused, now)
-        self._spots = Spots(client, now=now)
+        self._observer = observer
+        self._spots = Spots(client, now=now, doubtful=lambda question: observer(PossiblyDoubled(question)))
         self._tagging = Tagging(client, policies, now)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
 
         An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if Discord
-        does not do its work.
+        does not do its work, or if another worker has the claim.
         """
-        if await self._closed.keeps_out(claim, self):
-            return claim.delivery
-        spot = await self._spots.find(claim)
-        if spot is None:
-            return Delivery()
-        waiting, leisure = None if spot.shows_waiting else spot.channel, Leisure()
-        async with Indicator(self._client, waiting) as indicator:
-            note, known = partial(self._note, claim, spot), [message.id for message in claim.delivery.messages]
-            async with Noted(Unhurried(spot.poster, leisure), note, indicator.stop, noted=known) as noted:
-                return spot.delivery(claim, await self._drawn(claim, until_answered(progress, leisure), spot, noted))
+        held = Held(claim, self._deliveries, self._observer)
+        with held.applies():
+            return await self._reply(claim, progress, held)
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless somebody has said something below it."""
-        if await has_replies(withdrawal, self._spots):
-            return
-        for message in withdrawal.delivery.messages:
-            with suppress(Gone, Refused):
-                await ChannelPoster(self._spots.channel(message.thread.thread)).delete(message.id)
-        await untitle(withdrawal, self._client)
+        with Held(withdrawal, self._deliveries, self._observer).applies():
+            if await has_replies(withdrawal, self._spots):
+                return
+            for message in [*withdrawal.delivery.messages, *await unknown_of(withdrawal, self._spots)]:
+                with suppress(Gone, Refused):
+                    await ChannelPoster(self._spots.channel(message.thread.thread)).delete(message.id)
+            await untitle(withdrawal, self._client)
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, or may not be marked, is left as it is."""
@@ -116,12 +115,28 @@ class DiscordSurface:
         me = self._client.user.id if self._client.user else 0
         return await recalled(self._spots.channel(thread.thread), me=me, limit=limit)
 
+    async def _reply(self, claim: Claim, progress: AsyncIterator[Progress], held: Held) -> Delivery:
+        if await self._closed.keeps_out(claim, self):
+            return claim.delivery
+        spot = await self._spots.find(claim)
+        if spot is None:
+            return Delivery()
+        waiting, leisure = None if spot.shows_waiting else spot.channel, Leisure()
+
+        def named(ids: Sequence[str]) -> Delivery:
+            return spot.delivery(claim, tuple(Posted(name) for name in ids))
+
+        async with Indicator(self._client, waiting) as indicator:
+            poster = Unhurried(spot.poster, leisure)
+            async with Noted(poster, held, named=named, now=self._now, showing=indicator.stop) as noted:
+                return spot.delivery(claim, await self._drawn(claim, until_answered(progress, leisure), spot, noted))
+
     async def _drawn(
         self, claim: Claim, progress: AsyncIterator[Progress], spot: Spot, noted: Noted
     ) -> tuple[Posted, ...]:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
-        nonces = partial(nonce, claim.message, claim.question.revision)
-        async with Draft(noted, nonces, posted=spot.posted, pace=self._pace) as draft:
+        nonces, repeats = partial(nonce, claim.message, claim.question.revision), claim.attempt > 1
+        async with Draft(noted, nonces, posted=spot.posted, pace=self._pace, repeats=repeats) as draft:
             try:
                 answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
             except Refused as refusal:
@@ -153,11 +168,6 @@ class DiscordSurface:
         if message is not None and answer.status in WORTH_A_THREAD:
             with suppress(PostingFailed):
                 await self._spots.open_thread(message, claim.question.text)
-
-    async def _note(self, claim: Claim, spot: Spot, ids: Sequence[str]) -> None:
-        """Remember what was posted, for whoever has to go on after a crash."""
-        if self._deliveries is not None:
-            await self._deliveries.record(claim, spot.delivery(claim, tuple(Posted(name) for name in ids)))
 
 
 def _parts(texts: Sequence[str]) -> Sequence[Part]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import PostingFailed
+from adapters.chat.posting import Gone, PostingFailed, Refused
+from adapters.discord.answering.lost import names_place, unknown_messages
 from adapters.discord.client.poster import translated
 from core.model import MessageRef, Withdrawal
 
@@ -52,6 +53,20 @@ async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence
         return await translated(said())
     except PostingFailed:
         return ()
+
+
+async def unknown_of(withdrawal: Withdrawal, spots: Spots) -> Sequence[MessageRef]:
+    """Find what may have been posted unheard, in the place of the rest or of the question."""
+    messages, since = withdrawal.delivery.messages, withdrawal.delivery.trying
+    if since is None:
+        return ()
+    place = messages[0].thread if messages else withdrawal.thread
+    try:
+        found = await unknown_messages(spots.search(place.thread, since), withdrawal)
+    except (Gone, Refused):
+        return ()
+    named = [one for one in found or () if names_place(one, withdrawal.message)]
+    return [MessageRef(thread=place, id=str(one.id)) for one in named]
 
 
 async def untitle(withdrawal: Withdrawal, client: AutoShardedClient) -> None:

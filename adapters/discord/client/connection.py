@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.chat.patience import PATIENCE, Patience
+from adapters.chat.wire import traced, unheard
 from adapters.discord.client.throttle import Throttle
 from core.errors import Misconfigured
 
@@ -37,13 +38,14 @@ def connect(
     api_url: str | None = None,
     gateway_url: str | None = None,
     throttle: Throttle | None = None,
+    waited: Callable[[float], object] = unheard,
     **options: Any,
 ) -> ClientT:
     """Make a client of this *kind*, a subclass of `AutoShardedClient`; it connects when it is started.
 
     Nothing that it posts or edits notifies anybody unless the call says whom, and as many shards are started as Discord
     recommends. The library keeps its two addresses for the whole process, so all clients of a process have the same.
-    All clients that speak for one bot share the *throttle*.
+    All clients that speak for one bot share the *throttle*; *waited* hears for how many seconds Discord wants peace.
     """
     import yarl
     from discord import AllowedMentions
@@ -58,6 +60,7 @@ def connect(
         "intents": intents(message_content=message_content),
         "allowed_mentions": AllowedMentions.none(),
         "max_ratelimit_timeout": LONGEST_WAIT,
+        "http_trace": traced(waited),
     }
     client = kind(**{**safe, **options})
     throttle_requests(client.http, throttle or Throttle())

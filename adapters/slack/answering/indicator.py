@@ -60,7 +60,8 @@ class Ways:
 class Indicator:
     """Shows that the bot works while the context is open; None shows nothing.
 
-    Where it fails nothing is shown: the answer itself meets the same trouble, and deals with it.
+    Where it fails nothing is shown: the answer itself meets the same trouble, and deals with it. Whoever *inherits* a
+    question also takes away what the worker before may have left there.
     """
 
     def __init__(
@@ -69,11 +70,13 @@ class Indicator:
         ways: Ways,
         *,
         title: str = "",
+        inherits: bool = False,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._place = place
         self._ways = ways
         self._title = title
+        self._inherits = inherits
         self._sleep = sleep
         self._way: Way | None = None
         self._showing: asyncio.Task[None] | None = None
@@ -92,13 +95,15 @@ class Indicator:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._place is None or self._showing is None:
+        if self._place is None:
             return
-        await asyncio.wait([self._showing], timeout=FAREWELL)  # or else it could appear after it was taken away
+        if self._showing is not None:
+            await asyncio.wait([self._showing], timeout=FAREWELL)  # or else it could appear after it was taken away
         tasks = [task for task in (self._showing, self._renewing) if task is not None]
         for task in tasks:
             task.cancel()
-        await asyncio.wait(tasks)
+        if tasks:
+            await asyncio.wait(tasks)
         with suppress(PostingFailed, TimeoutError):
             async with asyncio.timeout(FAREWELL):
                 await self._clear(self._place)
@@ -108,7 +113,7 @@ class Indicator:
         for way in list(Way)[self._ways.best(name) :]:
             self._way = way  # also if nobody hears that it worked
             try:
-                await self._put(place, way, is_there=True)
+                await _put(place, way, is_there=True, title=self._title)
             except Denied as denied:
                 self._way = None
                 if denied.code in UNKNOWN:
@@ -126,24 +131,44 @@ class Indicator:
         with suppress(PostingFailed):
             while True:
                 await self._sleep(RENEWED)
-                await self._put(place, Way.STATUS, is_there=True)
+                await _put(place, Way.STATUS, is_there=True)
 
     async def _clear(self, place: Place) -> None:
         if self._way is not None:
-            await self._put(place, self._way, is_there=False)
+            await _put(place, self._way, is_there=False)
+        elif self._inherits:
+            await take_away(place, self._ways)
 
-    async def _put(self, place: Place, way: Way, *, is_there: bool) -> None:
-        client = once(place.workspace.client)
-        thread = {"channel_id": place.channel, "thread_ts": place.thread}
-        match way:
-            case Way.SESSION:
-                status, title = ("processing", self._title or None) if is_there else ("active", None)
-                await tell(client, "agents.sessions.setStatus", **thread, status=status, title=title)
-            case Way.STATUS:
-                await tell(client, "assistant.threads.setStatus", **thread, status=SEARCHING if is_there else "")
-            case Way.REACTION:
-                method = "reactions.add" if is_there else "reactions.remove"
-                await tell(client, method, channel=place.channel, timestamp=place.asked, name=EYES)
+
+async def take_away(place: Place, ways: Ways) -> None:
+    """Take away what a worker before may have left, in the best way that the workspace knows. Raises `PostingFailed`.
+
+    All workers find the same way, so that it is the one in which it was shown.
+    """
+    for way in list(Way)[ways.best(place.workspace.name) :]:
+        try:
+            await _put(place, way, is_there=False)
+        except Denied as denied:
+            if denied.code in UNKNOWN:
+                ways.skip(place.workspace.name, way)
+            elif denied.code not in NOT_HERE:
+                raise
+        else:
+            return
+
+
+async def _put(place: Place, way: Way, *, is_there: bool, title: str = "") -> None:
+    client = once(place.workspace.client)
+    thread = {"channel_id": place.channel, "thread_ts": place.thread}
+    match way:
+        case Way.SESSION:
+            status = "processing" if is_there else "active"
+            await tell(client, "agents.sessions.setStatus", **thread, status=status, title=title or None)
+        case Way.STATUS:
+            await tell(client, "assistant.threads.setStatus", **thread, status=SEARCHING if is_there else "")
+        case Way.REACTION:
+            method = "reactions.add" if is_there else "reactions.remove"
+            await tell(client, method, channel=place.channel, timestamp=place.asked, name=EYES)
 
 
 def title_of(question: str) -> str:

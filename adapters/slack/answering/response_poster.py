@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import Gone, Part, Posted, Refused
+from adapters.chat.posting import Gone, Part, Posted, Refused, Unreachable
+from adapters.slack.client.lost import unheard
 from adapters.slack.client.poster import Look
 from adapters.slack.client.responding import respond
 from core.model import Answer, Progress
@@ -21,14 +22,24 @@ LEFT_OUT = "…\n\n"
 class ResponsePoster:
     """A `Poster` for whole answers: the first message takes the place of what was said before.
 
-    Slack gives these messages no ids, so that none can be edited later, and knows no nonce: a message whose
-    confirmation was lost may stand there twice.
+    Slack gives these messages no ids, so that none can be edited later, and knows no nonce: one below the first whose
+    confirmation was lost, or that *is_again* posted, may stand there twice, of which *doubtful* hears.
     """
 
-    def __init__(self, client: AsyncWebClient, url: str, look: Look) -> None:
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        url: str,
+        look: Look,
+        *,
+        is_again: bool = False,
+        doubtful: Callable[[], object] = unheard,
+    ) -> None:
         self._client = client
         self._url = url
         self._look = look
+        self._is_in_doubt = is_again
+        self._doubtful = doubtful
         self._posted = 0
 
     async def post(self, part: Part, nonce: str) -> Posted:
@@ -44,7 +55,14 @@ class ResponsePoster:
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        await respond(session, self._url, body, api_url=self._client.base_url)
+        if self._posted and self._is_in_doubt:
+            self._doubtful()
+            self._is_in_doubt = False
+        try:
+            await respond(session, self._url, body, api_url=self._client.base_url)
+        except Unreachable:
+            self._is_in_doubt = True
+            raise
         self._posted += 1
         return Posted(f"response {self._posted}", part)
 

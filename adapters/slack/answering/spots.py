@@ -63,10 +63,11 @@ class Spots:
         """Give the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
         place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
         look = look_of(claim.question)
-        is_known = bool(claim.delivery.messages)
+        is_known, trying = bool(claim.delivery.messages), claim.delivery.trying
         lost = LostPosts(
             place,
-            all_in_doubt=claim.attempt > 1 and not is_known,
+            all_in_doubt=trying is not None or (claim.attempt > 1 and not is_known),
+            streamed_since=None if is_known else trying,
             doubtful=partial(self.listeners.doubtful, claim.message),
         )
         plain_poster, leisure = ThreadPoster(place, look, lost), Leisure(self.apart)
@@ -83,7 +84,10 @@ class Spots:
 
     def in_response(self, claim: Claim, workspace: Workspace, url: str) -> Spot:
         """Give the way back to the one person who asked."""
-        return Spot(ResponsePoster(workspace.client, url, look_of(claim.question)), Leisure(self.apart))
+        doubtful = partial(self.listeners.doubtful, claim.message)
+        look, is_again = look_of(claim.question), claim.attempt > 1
+        poster = ResponsePoster(workspace.client, url, look, is_again=is_again, doubtful=doubtful)
+        return Spot(poster, Leisure(self.apart))
 
     async def _reader(self, claim: Claim, workspace: Workspace) -> Reader:
         """Give whoever asked, with the workspace that the account is of; if that cannot be known, with this one."""

@@ -11,20 +11,22 @@ from functools import partial
 from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, remark
+from adapters.chat.held import Held
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Refused, nonce
-from adapters.slack.answering.indicator import Indicator, Ways, title_of
+from adapters.slack.answering.indicator import Indicator, Ways, take_away, title_of
 from adapters.slack.answering.recalling import recalled
 from adapters.slack.answering.response_poster import few, only_answers
 from adapters.slack.answering.spots import Listeners, Spot, Spots, unheard
 from adapters.slack.answering.unhurried import until_answered
-from adapters.slack.answering.withdrawing import has_replies, untitle
+from adapters.slack.answering.withdrawing import has_replies, unknown_of, untitle
 from adapters.slack.client.failures import Denied, tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.workspaces import Workspace, Workspaces
 from adapters.slack.rendering.render import render_answer, render_draft, targets_of
+from core.events import Observer, unobserved
 from core.model import Citation, Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
 from core.ports import Deliveries
 
@@ -63,14 +65,19 @@ class SlackSurface:
         refused: Callable[[Claim], object] = unheard,
         stopped: Callable[[Claim], object] = unheard,
         doubtful: Callable[[MessageRef], object] = unheard,
+        observer: Observer = unobserved,
     ) -> None:
-        """Note what is posted in *deliveries* at once; `Listeners` says who hears of what else happens."""
+        """Note what is posted in *deliveries* before and after; `Listeners` says who hears of what else happens.
+
+        Who has lost a claim does nothing more about it.
+        """
         self._workspaces = workspaces
         self._pace = pace or SlackPace()
         self._now = now
         self._deliveries = deliveries
         self._refused = refused
         self._closed = Closed(refused, now)
+        self._observer = observer
         self._ways = Ways()
         listeners = Listeners(refused, stopped, doubtful)
         self._spots = Spots(people or People(workspaces), listeners, self._pace.edits_apart)
@@ -79,31 +86,29 @@ class SlackSurface:
         """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
 
         An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if Slack does
-        not do its work.
+        not do its work, or if another worker has the claim.
         """
-        if await self._closed.keeps_out(claim, self):
-            return claim.delivery
-        spot = await self._spot(claim)
-        if spot is None:
-            return Delivery()
-        if spot.place is None:
-            await self._drawn(claim, only_answers(progress), spot.poster)
-            return Delivery()
-        is_first = claim.message.id == claim.thread.thread
-        title = title_of(claim.question.text) if is_first else ""
-        async with Indicator(spot.place, self._ways, title=title) as indicator:
-            note, known = partial(self._note, claim), [message.id for message in claim.delivery.messages]
-            async with Noted(spot.poster, note, indicator.stop, noted=known) as noted:
-                shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
-                return _delivery(claim, [message.id for message in shown])
+        held = Held(claim, self._deliveries, self._observer)
+        with held.applies():
+            if await self._closed.keeps_out(claim, self):
+                return claim.delivery
+            spot = await self._spot(claim)
+            if spot is None:
+                return Delivery()
+            if spot.place is None:
+                return await self._said_privately(claim, progress, spot.poster, held)
+            return await self._said(claim, progress, spot, held)
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
-        """Take back what was posted, unless somebody has said something below it."""
-        with suppress(Refused):
+        """Take back what was posted, unless somebody has said something below it, and any sign of work on it."""
+        with suppress(Refused), Held(withdrawal, self._deliveries, self._observer).applies():
             workspace = await self._workspaces.find(withdrawal.thread.workspace)
+            if withdrawal.attempt > 1:
+                with suppress(PostingFailed):
+                    await take_away(_place(workspace, withdrawal.message), self._ways)
             if await has_replies(withdrawal, workspace):
                 return
-            for message in withdrawal.delivery.messages:
+            for message in [*withdrawal.delivery.messages, *await unknown_of(withdrawal, workspace)]:
                 with suppress(Gone, Refused):
                     await _poster(workspace, message).delete(message.id)
             await untitle(withdrawal, workspace)
@@ -140,11 +145,30 @@ class SlackSurface:
         interaction = claim.address.at(self._now()).interaction if claim.address else None
         return self._spots.in_response(claim, workspace, interaction.token) if interaction else None
 
+    async def _said_privately(
+        self, claim: Claim, progress: AsyncIterator[Progress], poster: Poster, held: Held
+    ) -> Delivery:
+        """Say it to one person, in messages that nobody can name afterwards."""
+        async with Noted(poster, held, named=lambda _: Delivery(), now=self._now) as noted:
+            await self._drawn(claim, only_answers(progress), noted)
+        return Delivery()
+
+    async def _said(self, claim: Claim, progress: AsyncIterator[Progress], spot: Spot, held: Held) -> Delivery:
+        is_first = claim.message.id == claim.thread.thread
+        title = title_of(claim.question.text) if is_first else ""
+        named = partial(_delivery, claim)
+        async with (
+            Indicator(spot.place, self._ways, title=title, inherits=claim.attempt > 1) as indicator,
+            Noted(spot.poster, held, named=named, now=self._now, showing=indicator.stop) as noted,
+        ):
+            shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
+            return named([message.id for message in shown])
+
     async def _drawn(self, claim: Claim, progress: AsyncIterator[Progress], poster: Poster) -> tuple[Posted, ...]:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
-        nonces = partial(nonce, claim.message, claim.question.revision)
+        nonces, repeats = partial(nonce, claim.message, claim.question.revision), claim.attempt > 1
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
-        async with Draft(poster, nonces, posted=posted, pace=self._pace) as draft:
+        async with Draft(poster, nonces, posted=posted, pace=self._pace, repeats=repeats) as draft:
             try:
                 await draw(progress, draft, self._pencil(claim), claim.question)
             except Refused as refusal:
@@ -165,11 +189,6 @@ class SlackSurface:
         most = few if claim.question.visibility == "private" else _all
         return Pencil(sketch=_sketched, whole=lambda answer: most(render_answer(answer, remark=said)))
 
-    async def _note(self, claim: Claim, ids: Sequence[str]) -> None:
-        """Remember what was posted, for whoever has to go on after a crash."""
-        if self._deliveries is not None:
-            await self._deliveries.record(claim, _delivery(claim, ids))
-
 
 def _delivery(claim: Claim, ids: Sequence[str]) -> Delivery:
     return Delivery(messages=tuple(MessageRef(thread=claim.thread, id=name) for name in ids))
@@ -177,8 +196,12 @@ def _delivery(claim: Claim, ids: Sequence[str]) -> Delivery:
 
 def _poster(workspace: Workspace, message: MessageRef) -> ThreadPoster:
     """Give what removes a message, which draws none."""
-    place = Place(workspace, message.thread.channel, message.thread.thread, message.id)
+    place = _place(workspace, message)
     return ThreadPoster(place, NO_LOOK, LostPosts(place))
+
+
+def _place(workspace: Workspace, message: MessageRef) -> Place:
+    return Place(workspace, message.thread.channel, message.thread.thread, message.id)
 
 
 def _sketched(text: str, citations: Sequence[Citation]) -> Sequence[Part]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from adapters.chat.posting import PostingFailed
+from adapters.chat.posting import PostingFailed, nonce
 from adapters.slack.client.failures import ask, tell
+from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.workspaces import Workspace
-from core.model import Withdrawal
+from core.model import MessageRef, Withdrawal
 
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 UNTITLED = "Question removed"
@@ -43,6 +44,17 @@ def _is_by_others(message: Mapping[str, Any], withdrawal: Withdrawal, workspace:
     """Leave out bots, and what the asker has said, who takes back the question."""
     user = message.get("user")
     return bool(user) and not message.get("bot_id") and user not in (withdrawal.asker_id, workspace.bot_user_id)
+
+
+async def unknown_of(withdrawal: Withdrawal, workspace: Workspace) -> Sequence[MessageRef]:
+    """Find what may have been posted unheard for the question as it was first asked; not where the bot may not read."""
+    known, trying, thread = withdrawal.delivery.messages, withdrawal.delivery.trying, withdrawal.thread
+    if trying is None:
+        return ()
+    place = Place(workspace, thread.channel, thread.thread, withdrawal.message.id)
+    lost = LostPosts(place, all_in_doubt=True, streamed_since=None if known else trying)
+    found = await lost.find(nonce(withdrawal.message, 0, len(known)))
+    return [MessageRef(thread=thread, id=found)] if found is not None else ()
 
 
 async def untitle(withdrawal: Withdrawal, workspace: Workspace) -> None:

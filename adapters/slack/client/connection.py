@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
+
+from adapters.chat.wire import traced, unheard
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -13,11 +16,15 @@ LONGEST_REQUEST = 30.0  # seconds
 LONGEST_CONNECT = 10.0  # seconds
 
 
-def open_session() -> ClientSession:
-    """Give what all clients of a process share, as each call would shake hands anew otherwise; it has to be closed."""
+def open_session(waited: Callable[[float], object] = unheard) -> ClientSession:
+    """Give what all clients of a process share, as each call would shake hands anew otherwise; it has to be closed.
+
+    *waited* hears for how many seconds Slack wants to be left alone.
+    """
     from aiohttp import ClientSession, ClientTimeout
 
-    return ClientSession(timeout=ClientTimeout(total=LONGEST_REQUEST, connect=LONGEST_CONNECT))
+    limits = ClientTimeout(total=LONGEST_REQUEST, connect=LONGEST_CONNECT)
+    return ClientSession(timeout=limits, trace_configs=[traced(waited)])
 
 
 def connect(

@@ -1,14 +1,16 @@
 """Finds posts of which nobody knows whether they arrived, before they are made again.
 
 Slack knows no nonces, so each message of an answer bears one where apps can read it. A stream bears none before it
-ends, and is known by its words.
+ends, and is known by its words; or, if nobody knows these any more, by bearing none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from html import unescape
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.posting import PostingFailed, Unreachable
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 EVENT_TYPE = "footnote_answer"
 LOOKED_AT = 15  # messages; Slack gives some apps no more
+EARLY = 30.0  # seconds; as much may our clock be ahead of Slack's
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,20 @@ def unheard() -> None:
 class LostPosts:
     """Looks once for each post in doubt; where that is not possible, *doubtful* hears that it may stand there twice.
 
-    With *all_in_doubt*, every post may have been made by an attempt before, which ended unheard.
+    With *all_in_doubt*, every post may have been made by an attempt before, which ended unheard, and the first of them
+    may be a stream that was begun *streamed_since* then.
     """
 
-    def __init__(self, place: Place, *, all_in_doubt: bool = False, doubtful: Callable[[], object] = unheard) -> None:
+    def __init__(
+        self,
+        place: Place,
+        *,
+        all_in_doubt: bool = False,
+        streamed_since: datetime | None = None,
+        doubtful: Callable[[], object] = unheard,
+    ) -> None:
         self._place = place
+        self._streamed_after = streamed_since.timestamp() - EARLY if streamed_since else inf
         self._client = once(place.workspace.client)
         self._all_in_doubt = all_in_doubt
         self._doubtful = doubtful
@@ -73,7 +85,9 @@ class LostPosts:
             said = ()
         self._seen = said
         words = _letters(self._doubts.pop(nonce, ""))
-        return next((str(one["ts"]) for one in said if self._is_it(one, nonce, words)), None)
+        found = next((str(one["ts"]) for one in said if self._is_it(one, nonce, words)), None)
+        self._streamed_after = inf  # only the first post may be a stream
+        return found
 
     async def _said(self) -> Sequence[Mapping[str, Any]]:
         place = self._place
@@ -82,11 +96,16 @@ class LostPosts:
             "conversations.replies",
             channel=place.channel,
             ts=place.thread,
-            oldest=place.asked,
+            oldest=self._oldest(),
             limit=LOOKED_AT,
             include_all_metadata="true",
         )
         return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
+
+    def _oldest(self) -> str:
+        """Give the time from which on it may have been posted: after the question, or when a stream was begun."""
+        begun = self._streamed_after
+        return self._place.asked if begun == inf else f"{max(begun, float(self._place.asked)):.6f}"
 
     def _is_it(self, message: Mapping[str, Any], nonce: str, words: str) -> bool:
         if message.get("user") != self._place.workspace.bot_user_id:
@@ -94,6 +113,8 @@ class LostPosts:
         metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
         if metadata.get("event_type") == EVENT_TYPE:
             return cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce") == nonce
+        if float(message["ts"]) >= max(self._streamed_after, float(self._place.asked)):
+            return True
         return bool(words) and _letters(str(message.get("text") or "")).startswith(words)
 
 

@@ -1,0 +1,33 @@
+"""What every request to a platform passes each time that it is sent, whichever client sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from adapters.chat.held import ask_before
+from adapters.retries import wished_wait
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession, TraceConfig, TraceRequestEndParams
+
+TOO_MANY_REQUESTS = 429
+
+
+def unheard(seconds: float) -> None:
+    """Take no note of a wait."""
+
+
+def traced(waited: Callable[[float], object] = unheard) -> TraceConfig:
+    """Give what a session needs to ask before it changes something; *waited* hears how long a platform wants peace."""
+    from aiohttp import TraceConfig
+
+    async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
+        if ended.response.status == TOO_MANY_REQUESTS:
+            wait = wished_wait({name.lower(): value for name, value in ended.response.headers.items()})
+            waited(wait or 0.0)
+
+    trace = TraceConfig()
+    trace.on_request_start.append(ask_before)
+    trace.on_request_end.append(listen)
+    return trace
