@@ -11,6 +11,7 @@ import pytest
 
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.commands.slash import NAME, Order, Word, parsed
+from adapters.slack.inbound.catch_up import KINDS
 from adapters.slack.inbound.listener import HEARD
 from adapters.slack.intake.http import PATH
 from adapters.slack.intake.installing import BEGIN, END, SCOPES
@@ -27,6 +28,9 @@ NEEDED = {
     "reactions.add": "reactions:write",
     "users.info": "users:read",
     "usergroups.users.list": "usergroups:read",
+    "users.conversations": "channels:read",
+    "private_channel": "groups:read",
+    "im": "im:read",
     "assistant.threads.setSuggestedPrompts": "assistant:write",
     NAME: "commands",
 }
@@ -59,7 +63,7 @@ def test_the_scopes_are_those_that_are_used() -> None:
     calls = set(
         re.findall(r"\"((?:chat|agents|assistant|reactions|users|usergroups|views|auth|apps)\.[\w.]+)\"", sources)
     )
-    used = {scope for need, scope in NEEDED.items() if need in events() | calls | {NAME}}
+    used = {scope for need, scope in NEEDED.items() if need in events() | calls | {NAME, *KINDS}}
     of_calls = {NEEDED.get(call) or FAMILIES[call.partition(".")[0]] for call in calls - FREE}
 
     assert used == set(MANIFEST["oauth_config"]["scopes"]["bot"]) == set(SCOPES)

@@ -13,7 +13,15 @@ from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
-from core.events import Connected, ConnectionLost, Observer, PlaceRefused, PossiblyDoubled, ServiceFailed
+from core.events import (
+    CatchUpCutShort,
+    Connected,
+    ConnectionLost,
+    Observer,
+    PlaceRefused,
+    PossiblyDoubled,
+    ServiceFailed,
+)
 from core.model import Outline, Stopped
 
 if TYPE_CHECKING:
@@ -97,11 +105,13 @@ class Slack:
             purge=office.forgetting.farewell,
             uninstalled=self._installed.uninstalled if self._installed else None,
             crowd=office.crowd(),
+            last_heard=stores.last_heard,
+            cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
             now=office.now,
         )
         listener = install_listeners(app, ports)
         try:
-            await self._hear(app, stores)
+            await self._hear(app, stores, partial(listener.catch_up, await self._home()))
         finally:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(commands.finish(), LONGEST_END)
@@ -139,17 +149,26 @@ class Slack:
             if self._one is not None:
                 await log_in(self._one, self._patience())
 
-    async def _hear(self, app: AsyncApp, stores: Stores) -> None:
+    async def _home(self) -> str:
+        """Name the only workspace; where there may be many, those are caught up with that were heard before."""
+        return (await self._one.only()).name if self._one is not None else ""
+
+    async def _hear(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None]) -> None:
         from adapters.slack.intake.sockets import Sockets, Way
 
         token = revealed(self._settings.slack_app_token)
         if token is None:
-            await self._serve(app, stores)
+            await self._serve(app, stores, catch_up)
             return
-        way = Way(token, self._client(), self._patience(), lambda app_id: self._observer(Connected(NAME, app_id)))
+        way = Way(token, self._client(), self._patience(), partial(self._connected, catch_up))
         await Sockets(way, app.async_dispatch).run()
 
-    async def _serve(self, app: AsyncApp, stores: Stores) -> None:
+    def _connected(self, catch_up: Callable[[], None], name: str) -> None:
+        """Tell of it, and begin to read what could not be heard until now."""
+        self._observer(Connected(NAME, name))
+        catch_up()
+
+    async def _serve(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None]) -> None:
         from adapters.slack.intake.http import Door, application, serve
 
         settings = self._settings
@@ -160,7 +179,7 @@ class Slack:
             application(door, more),
             settings.host,
             settings.port,
-            started=lambda port: self._observer(Connected(NAME, f"a server at port {port}")),
+            started=lambda port: self._connected(catch_up, f"a server at port {port}"),
         )
 
     def _pages(self) -> Sequence[RouteDef]:

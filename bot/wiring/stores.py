@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bot.settings import Settings, revealed
 from core.errors import Misconfigured, StoreUnavailable
 from core.events import Observer, unobserved
-from core.ports import AuditLog, ConversationStore, Memo, PolicyStore, Quota, Vault, VoteStore
+from core.ports import AuditLog, ConversationStore, LastHeard, Memo, PolicyStore, Quota, Vault, VoteStore
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -40,6 +40,7 @@ class Stores:
     quota: Quota
     memo: Memo
     seen: Memo
+    last_heard: LastHeard
     vault: Vault
     lease: float
 
@@ -62,6 +63,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     """Reach the server, or start the private one, until the end of the context."""
     from adapters.redis.audit import RedisAudit
     from adapters.redis.conversations import RedisConversations
+    from adapters.redis.last_heard import RedisLastHeard
     from adapters.redis.memo import RedisMemo
     from adapters.redis.policies import RedisPolicies
     from adapters.redis.quota import RedisQuota
@@ -84,6 +86,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
+            last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
             lease=settings.lease_seconds,
         )

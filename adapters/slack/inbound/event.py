@@ -39,6 +39,11 @@ def workspace_of(body: Json) -> str:
     return name_of(str(team), str(enterprise), is_enterprise_install=bool(authorization.get("is_enterprise_install")))
 
 
+def moment_of(event: Json) -> datetime | None:
+    """Say when something happened."""
+    return _moment(event.get("event_ts") or event.get("ts"))
+
+
 def line_of(event: Json) -> str:
     """Name what has to be heard in order: a thread, or a message of a channel, which opens its own."""
     said = _subject(event)

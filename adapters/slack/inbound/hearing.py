@@ -28,11 +28,15 @@ LONGEST_COMMAND = 40  # characters; no word that stands for a command is nearly 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An event as it came: where, and whether Slack will send it again if it is not acknowledged."""
+    """An event as it came: where, and whether Slack will send it again if it is not acknowledged.
+
+    One that is late was not heard when it happened, so nothing is said to anybody beside an answer.
+    """
 
     event: Json
     workspace: Workspace
     comes_again: bool = True
+    is_late: bool = False
 
     @property
     def me(self) -> Self:
@@ -86,7 +90,7 @@ class Hearing:
             if heard.speaks:
                 self._remarks.fail(inbound, workspace, CANNOT_TAKE)
         else:
-            if any(taken):
+            if any(taken) and not heard.told.is_late:
                 self._remarks.count(inbound, workspace)
 
     async def _take_change(self, heard: Heard) -> None:
@@ -115,7 +119,7 @@ class Hearing:
             return None
         standing = await self._standing(inbound, told)
         decision = route(inbound, standing)
-        speaks = speaks_for(told.event, inbound, told.me)
+        speaks = speaks_for(told.event, inbound, told.me) and not told.is_late
         return Heard(told, inbound, standing, decision, speaks) if decision.is_for_us else None
 
     async def _signals(self, heard: Heard) -> Sequence[Signal]:

@@ -6,11 +6,14 @@ The app answers Slack when a listener is over. What fails is not acknowledged, s
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.chores import Chores
 from adapters.chat.order import Order
 from adapters.slack.client.workspaces import NotInstalled, Workspace
+from adapters.slack.inbound.attending import Attending
+from adapters.slack.inbound.catch_up import CatchUp
 from adapters.slack.inbound.event import PLATFORM, Json, line_of, workspace_of
 from adapters.slack.inbound.greeting import Greeting
 from adapters.slack.inbound.hearing import Hearing, Told
@@ -43,10 +46,16 @@ class Listener:
         self._hearing = Hearing(ports, self._chores)
         self._stopping = Stopping(ports, self._chores)
         self._greeting = Greeting(ports, self._chores)
+        self._attending = Attending(ports, self._chores)
+        self._catch_up = CatchUp(ports, self._hear_late)
 
     async def close(self) -> None:
         """End what is done beside hearing."""
         await self._chores.close()
+
+    def catch_up(self, home: str = "") -> None:
+        """Begin to read what was missed, in *home* and wherever something was heard before."""
+        self._chores.begin(partial(self._catch_up.run, home))
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Hear what was written, changed or deleted."""
@@ -54,6 +63,8 @@ class Listener:
             workspace = await self._workspace(body)
             if workspace is not None:
                 await self._hearing.hear(Told(event, workspace, comes_again=_retries(request) < LAST_RETRY))
+                if not self._catch_up.is_running:
+                    self._attending.note(event, workspace)
 
     async def on_stop(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Hear that somebody wants no more of an answer."""
@@ -77,9 +88,15 @@ class Listener:
             await self._ports.purge(home)
         if self._ports.uninstalled is not None:
             await self._ports.uninstalled(home.workspace)
+        if self._ports.last_heard is not None:
+            await self._ports.last_heard.forget_workspace(home)
 
     async def on_anything(self) -> None:
         """Take what nothing comes of, since Slack sends again what nobody takes."""
+
+    async def _hear_late(self, told: Told) -> None:
+        async with self._order.turn(f"{told.workspace.name}:{line_of(told.event)}"):
+            await self._hearing.hear(told)
 
     async def _workspace(self, body: Json) -> Workspace | None:
         """Find the way to where an event happened; None where the bot is not any more."""

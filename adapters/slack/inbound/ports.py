@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,8 +11,12 @@ from functools import partial
 from adapters.slack.client.workspaces import Workspace, Workspaces
 from core.crowd import Crowd
 from core.model import Inbound, Question, Terms, ThreadRef, WorkspaceRef
-from core.ports import Inbox, Memo
+from core.ports import Inbox, LastHeard, Memo
 from core.sentences import PROMPTS
+
+
+def unnoticed(reason: str) -> None:
+    """Take no note of what could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +27,8 @@ class Ports:
     None if nobody knows. `running` gives the question that a thread waits for, and `is_moderator` whether somebody, by
     workspace and id, may stop what others asked. `said` takes the whole text of a message to the bot, False if it is no
     command. `purge` forgets a workspace that the bot was thrown out of, and `uninstalled` takes note of its name.
-    `prompts` are what newcomers are shown to ask.
+    `prompts` are what newcomers are shown to ask. `last_heard` says from when on something may have been missed, and
+    `cut_short` hears why not all of it could be read.
     """
 
     inbox: Inbox
@@ -37,5 +43,8 @@ class Ports:
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
     uninstalled: Callable[[str], Awaitable[object]] | None = None
     crowd: Crowd | None = None
+    last_heard: LastHeard | None = None
+    cut_short: Callable[[str], None] = unnoticed
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     prompts: Sequence[str] = PROMPTS
     now: Callable[[], datetime] = partial(datetime.now, UTC)

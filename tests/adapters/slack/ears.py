@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from adapters.chat.patience import Patience
 from adapters.slack.client.connection import connect, open_session
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.client.workspaces import OneWorkspace, Workspaces
 from adapters.slack.inbound.listener import Listener, install
 from adapters.slack.inbound.ports import Ports
 from adapters.slack.intake.app import make_app
@@ -22,6 +23,7 @@ from core.ports import Inbox
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
 
 SOCKETS = 2
+AT_ONCE = Patience(sleep=lambda _: asyncio.sleep(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +70,23 @@ def _now(server: SlackServer) -> datetime:
 
 
 @contextlib.asynccontextmanager
-async def listening(place: Place, box: Inbox, **ports: Any) -> AsyncGenerator[Listener]:
-    """Run a listener that is connected over two sockets."""
+async def listening(
+    place: Place, box: Inbox, *, catches_up: bool = False, workspaces: Workspaces | None = None, **ports: Any
+) -> AsyncGenerator[Listener]:
+    """Run a listener that is connected over two sockets, and reads at each new connection what it has missed."""
     server = place.server
     async with open_session() as session:
         client = connect(session, api_url=server.api_url)
-        workspaces = OneWorkspace(session, place.workspace.token, server.api_url)
+        workspaces = workspaces or OneWorkspace(session, place.workspace.token, server.api_url)
         app = make_app(workspaces, client)
         listener = install(app, Ports(inbox=box, workspaces=workspaces, now=partial(_now, server), **ports))
-        running = asyncio.create_task(Sockets(Way(server.app_token, client), app.async_dispatch).run())
+
+        def connected(_: str) -> None:
+            if catches_up:
+                listener.catch_up(place.workspace.team_id)
+
+        way = Way(server.app_token, client, AT_ONCE, connected)
+        running = asyncio.create_task(Sockets(way, app.async_dispatch).run())
         try:
             await server.connected(SOCKETS)
             yield listener

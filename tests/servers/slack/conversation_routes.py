@@ -18,7 +18,16 @@ HISTORY = {
     ChannelKind.DIRECT: "im:history",
 }
 READING = ("channels:history", "groups:history", "im:history")
-ABOUT = ("channels:read", "groups:read", "im:read")
+ABOUT = {
+    ChannelKind.PUBLIC: "channels:read",
+    ChannelKind.PRIVATE: "groups:read",
+    ChannelKind.DIRECT: "im:read",
+}
+KINDS = {
+    "public_channel": ChannelKind.PUBLIC,
+    "private_channel": ChannelKind.PRIVATE,
+    "im": ChannelKind.DIRECT,
+}
 MOST = 1000
 
 
@@ -73,6 +82,23 @@ def _info(platform: Platform, call: Call) -> Json:
     return {"channel": channel_payload(call.channel(platform), call.installation.bot)}
 
 
+def _conversations(platform: Platform, call: Call) -> Json:
+    """Give the channels that the bot is in, of the kinds that were asked for."""
+    kinds = [KINDS[name] for name in (call.text("types") or "public_channel").split(",") if name in KINDS]
+    for kind in kinds:
+        if ABOUT[kind] not in call.installation.scopes:
+            raise Refusal("missing_scope", needed=ABOUT[kind], provided=",".join(sorted(call.installation.scopes)))
+    team, bot = call.workspace(platform).team_id, call.installation.bot
+    found = [one for one in platform.channels.values() if one.kind in kinds and bot.id in one.members]
+    if call.flag("exclude_archived", default=False):
+        found = [one for one in found if not one.is_archived]
+    here = [channel_payload(one, bot) for one in found if team in (one.team_id, *one.shared_with)]
+    start = int(call.text("cursor").removeprefix("next:") or 0)
+    end = start + min(int(call.text("limit") or 100), MOST)
+    cursor = f"next:{end}" if end < len(here) else ""
+    return {"channels": here[start:end], "response_metadata": {"next_cursor": cursor}}
+
+
 def _members(platform: Platform, call: Call) -> Json:
     return {"members": sorted(call.channel(platform).members), "response_metadata": {"next_cursor": ""}}
 
@@ -111,8 +137,9 @@ def _unreact(platform: Platform, call: Call) -> Json:
 ROUTES = (
     Route("conversations.replies", _replies, READING, TIERS[3]),
     Route("conversations.history", _history, READING, TIERS[3]),
-    Route("conversations.info", _info, ABOUT, TIERS[3]),
-    Route("conversations.members", _members, ABOUT, TIERS[4]),
+    Route("conversations.info", _info, tuple(ABOUT.values()), TIERS[3]),
+    Route("conversations.members", _members, tuple(ABOUT.values()), TIERS[4]),
+    Route("users.conversations", _conversations, (), TIERS[3]),
     Route("conversations.open", _open, ("im:write",), TIERS[3]),
     Route("reactions.add", _react, ("reactions:write",), TIERS[3]),
     Route("reactions.remove", _unreact, ("reactions:write",), TIERS[2]),

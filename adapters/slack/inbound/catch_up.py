@@ -1,0 +1,183 @@
+"""Reads what was said while nobody heard it, and hears it late."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from adapters.chat.posting import Gone, PostingFailed, Refused, TooFast
+from adapters.slack.client.failures import Denied
+from adapters.slack.client.paging import Unhurried
+from adapters.slack.inbound.event import PLATFORM, Json
+from adapters.slack.inbound.hearing import LATEST, Told
+from core.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from adapters.slack.client.workspaces import Workspace
+    from adapters.slack.inbound.ports import Ports
+
+Hear: TypeAlias = Callable[[Told], Awaitable[object]]
+Homes: TypeAlias = Mapping[str, Mapping[str, datetime]]
+"""Workspaces, and when each channel there was heard last."""
+
+KINDS = ("public_channel", "private_channel", "im")
+KNOWN = 1_000  # channels that were heard lately, in all workspaces together
+WORKSPACES = 50
+CHANNELS = 200  # of one workspace
+THREADS = 20  # of one channel
+RESENT = timedelta(minutes=6)  # Slack itself sends again for about five what was not acknowledged
+LONGEST = 600.0  # seconds that are waited in all, for Slack or for the store
+NOT_THERE = frozenset({"not_in_channel", "channel_not_found", "is_archived", "thread_not_found"})
+
+
+class CatchUp:
+    """Hears what was missed; the inbox knows what was heard before, so nothing is answered twice.
+
+    While it `is_running`, what was heard last is not to be noted, as whoever starts after a crash has to begin there.
+    """
+
+    def __init__(self, ports: Ports, hear: Hear) -> None:
+        self._ports = ports
+        self._hear = hear
+        self.is_running = False
+        self._is_wanted = False
+
+    async def run(self, home: str = "") -> None:
+        """Read *home* and all workspaces that were heard; called while it runs, it runs once more at the end."""
+        self._is_wanted = True
+        if self.is_running:
+            return
+        self.is_running = True
+        try:
+            while self._is_wanted:
+                self._is_wanted = False
+                await Round(self._ports, self._hear).read(home)
+        finally:
+            self.is_running = False
+
+
+class Round:
+    """Reads everything once, one thing after the other, so that what is said meanwhile does not have to wait.
+
+    Channels where something was heard lately come first: where Slack lets an app read one channel a minute, the rest is
+    given up after some time.
+    """
+
+    def __init__(self, ports: Ports, hear: Hear) -> None:
+        self._ports = ports
+        self._hear = hear
+        self._slack = Unhurried(LONGEST, ports.sleep)
+        self._trouble = ""
+
+    async def read(self, home: str) -> None:
+        """Read one workspace after the other, and tell once if something could not be read."""
+        try:
+            for name, heard in list((await self._homes(home)).items())[:WORKSPACES]:
+                await self._read_home(name, heard)
+        except (PostingFailed, StoreUnavailable) as failure:
+            self._note(failure)
+        if self._trouble:
+            self._ports.cut_short(self._trouble)
+
+    async def _homes(self, home: str) -> Homes:
+        """Give the workspaces, and in each the channels, in the order in which they were heard last."""
+        found: dict[str, dict[str, datetime]] = {home: {}} if home else {}
+        if (last := self._ports.last_heard) is not None:
+            for channel, at in await self._slack.patiently(lambda: last.channels(PLATFORM, limit=KNOWN)):
+                found.setdefault(channel.workspace, {})[channel.channel] = at
+        return found
+
+    async def _read_home(self, name: str, heard: Mapping[str, datetime]) -> None:
+        since = self._since(heard.values())
+        try:
+            workspace = await self._slack.patiently(lambda: self._ports.workspaces.find(name))
+        except Refused:
+            return  # the bot is not there any more
+        for channel in await self._channels(workspace, heard):
+            try:
+                await self._read_channel(workspace, channel, since)
+            except (Refused, Gone) as failure:
+                self._note(failure)
+
+    def _since(self, heard: Collection[datetime]) -> float:
+        """Give the time from which on to read: a bit before the last that was heard, and nothing that is too old."""
+        oldest = self._ports.now() - LATEST
+        return max(oldest, max(heard, default=oldest) - RESENT).timestamp()
+
+    async def _channels(self, workspace: Workspace, heard: Iterable[str]) -> Sequence[str]:
+        """Give the channels that the bot is in, those first that were heard lately."""
+        found = dict.fromkeys(heard)
+        kinds = {"types": ",".join(KINDS), "exclude_archived": "true"}
+        try:
+            async for page in self._slack.pages(workspace.client, "users.conversations", "channels", **kinds):
+                found |= dict.fromkeys(str(each["id"]) for each in page)
+        except Refused as failure:
+            self._note(failure)
+        return list(found)[:CHANNELS]
+
+    async def _read_channel(self, workspace: Workspace, channel: str, since: float) -> None:
+        """Hear what is new in a channel, and then in its threads."""
+        said: list[Json] = []
+        async for page in self._slack.pages(workspace.client, "conversations.history", "messages", channel=channel):
+            said += page
+            if not page or _seconds(page[-1], "ts") <= since:  # the newest come first
+                break
+        await self._hear_all(workspace, channel, said, since)
+        for root in _busy(said, workspace, since)[:THREADS]:
+            await self._read_thread(workspace, channel, str(root["ts"]), since)
+
+    async def _read_thread(self, workspace: Workspace, channel: str, root: str, since: float) -> None:
+        where = {"channel": channel, "ts": root, "oldest": f"{since:.6f}"}
+        async for page in self._slack.pages(workspace.client, "conversations.replies", "messages", **where):
+            replies = [reply for reply in page if reply["ts"] != root]
+            await self._hear_all(workspace, channel, replies, since)
+
+    async def _hear_all(self, workspace: Workspace, channel: str, said: Iterable[Json], since: float) -> None:
+        """Hear what is new, oldest first; while the store is away, wait for it."""
+        for one in sorted(said, key=itemgetter("ts")):
+            if _is_new(one, since):
+                event = {**one, "type": "message", "channel": channel}  # which only events have
+                told = Told(event, workspace, is_late=True)
+                await self._slack.patiently(lambda: self._hear(told))  # noqa: B023 - it is called here and now
+
+    def _note(self, failure: Exception) -> None:
+        """Remember why something could not be read, unless there is nothing to be read."""
+        is_there = not isinstance(failure, Gone) and getattr(failure, "code", "") not in NOT_THERE
+        if is_there and not self._trouble:
+            self._trouble = _reason(failure)
+
+
+def _reason(failure: Exception) -> str:
+    match failure:
+        case TooFast():
+            return "rate limit"
+        case Denied(code=code):
+            return f"Slack says {code}"
+        case _:
+            return str(failure)
+
+
+def _is_new(said: Json, since: float) -> bool:
+    """Say whether something was said or changed after a time."""
+    edited = cast("Mapping[str, Any]", said.get("edited") or {})
+    return max(_seconds(said, "ts"), _seconds(edited, "ts")) > since
+
+
+def _busy(said: Iterable[Json], workspace: Workspace, since: float) -> Sequence[Json]:
+    """Give the messages whose threads went on after a time, those first in which the bot takes part."""
+
+    def rank(root: Json) -> tuple[bool, float]:
+        present = {root.get("user"), *cast("Sequence[str]", root.get("reply_users") or ())}
+        return not present.isdisjoint({workspace.bot_user_id, workspace.bot_id}), _seconds(root, "latest_reply")
+
+    return sorted((one for one in said if _seconds(one, "latest_reply") > since), key=rank, reverse=True)
+
+
+def _seconds(said: Json, field: str) -> float:
+    """Read a time as Slack writes it; 0 where there is none."""
+    try:
+        return float(str(said.get(field) or 0))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,279 @@
+"""What was said on Slack while nobody heard it is heard late, once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.slack.client.connection import open_session
+from adapters.slack.client.paging import PAGE, PAGES
+from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace
+from adapters.slack.inbound.catch_up import LONGEST
+from core.crowd import Crowd
+from core.model import Asked, ChannelRef, Edited
+from tests.adapters.slack.ears import Place, listening, place_fixture
+from tests.fakes.box import Box
+from tests.fakes.last_heard import MemoryLastHeard
+from tests.fakes.memo import MemoryMemo
+from tests.servers.slack import Channel, Hold, SlackServer
+
+__all__ = ["place_fixture"]
+
+pytestmark = pytest.mark.promise("catches-up")
+
+HISTORY = "conversations.history"
+MINUTE = 60.0
+LACKING = "Slack says missing_scope"
+
+
+@dataclass
+class Watch:
+    """Lets the platform's time pass where somebody would sleep; what it does first is up to a test."""
+
+    server: SlackServer
+    slept: list[float] = field(default_factory=list[float])
+    reasons: list[str] = field(default_factory=list[str])
+    told: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass at once."""
+        self.slept.append(seconds)
+        self.server.clock.advance(seconds)
+        await asyncio.sleep(0)
+
+    def cut_short(self, reason: str) -> None:
+        """Hear why not all could be read."""
+        self.reasons.append(reason)
+        self.told.set()
+
+
+def ref(team_id: str, channel: Channel) -> ChannelRef:
+    """Name a channel."""
+    return ChannelRef(platform="slack", workspace=team_id, channel=channel.id)
+
+
+async def heard(place: Place, box: Box) -> Sequence[str]:
+    """Give the texts of the questions up to one that is asked now."""
+    place.direct("the last")
+    texts: list[str] = []
+    while "the last" not in texts:
+        texts.append((await box.question()).question.text)
+    return sorted(texts[:-1])
+
+
+async def read(place: Place, calls: int) -> None:
+    """Wait until so many channels have been read."""
+    await place.server.until(lambda: len(place.server.requests_to(HISTORY)) >= calls, what="the history")
+
+
+async def test_what_was_missed_is_heard_at_the_next_start(place: Place) -> None:
+    """Mentions, direct messages and follow-ups, by two processes that start at once and from Slack itself: once."""
+    server, box = place.server, Box()
+    async with listening(place, box):
+        old = place.ask("Before?")
+        direct = place.direct("Before, directly?")
+        before = [(await box.question()).message.id for _ in range(2)]
+        talk = server.post_as(place.ada, place.channel, "Let us talk.")
+        await server.settled()
+    secret = server.add_channel(place.workspace, "secret", private=True)
+    bob = server.add_member(place.workspace, "bob")
+    missed = [
+        place.ask("In a channel?"),
+        place.ask("In their thread?", thread=talk),
+        server.post_as(place.ada, place.channel, "And in my thread?", old),
+        server.post_as(place.ada, secret, f"{place.bot.mention} In private?"),
+        place.direct("Directly?"),
+        server.post_as(place.ada, server.direct(place.workspace, place.ada), "And further?", direct),
+    ]
+    server.post_as(place.ada, place.channel, "Nobody asks you.")
+    server.post_as(place.ada, place.channel, f"{server.mention(bob)} what do you say?", old)
+    server.post_as(place.ada, place.channel, f"{place.bot.mention} What is it?", bot_id="B0OTHER")
+    place.bot_says("A tip?")
+    deleted = place.ask("Never mind?")
+    server.delete_as(place.ada, deleted)
+    async with listening(place, box, catches_up=True), listening(place, box, catches_up=True):
+        found = [(await box.question()).message for _ in missed]
+        for again in await server.redeliver(*missed[0].deliveries):
+            await again.acknowledged()
+        await read(place, 6)
+
+    assert len(before) == len({old.ts, direct.ts})
+    assert {(one.thread.channel, one.thread.thread, one.id) for one in found} == {
+        (one.channel_id, one.root_ts, one.ts) for one in missed
+    }
+    assert {one.thread.workspace for one in found} == {place.workspace.team_id}
+    assert (box.signals, place.said()) == ([], ["A tip?"])
+
+
+async def test_only_what_came_after_the_last_that_was_heard_is_heard(place: Place) -> None:
+    """A bit before it too, as that may have been lost, and nothing that is older than half an hour."""
+    server, last_heard = place.server, MemoryLastHeard()
+    place.ask("Long ago?")
+    server.clock.advance(7 * MINUTE)
+    place.ask("Lost?")
+    async with listening(place, Box(), last_heard=last_heard):
+        tip = place.bot_says("A tip.")
+        await tip.deliveries[0].acknowledged()
+    place.ask("Missed?")
+    nothing_known = Box()
+    async with listening(place, nothing_known, catches_up=True, last_heard=last_heard):
+        first = {(await nothing_known.question()).question.text for _ in range(2)}
+        assert await heard(place, nothing_known) == []
+    server.clock.advance(31 * MINUTE)
+    place.ask("Young?")
+    async with listening(place, box := Box(), catches_up=True):
+        second = {(await box.question()).question.text}
+        assert await heard(place, box) == []
+
+    assert (first, second) == ({"Lost?", "Missed?"}, {"Young?"})
+    assert ref(place.workspace.team_id, place.channel) in last_heard.notes
+
+
+async def test_of_a_busy_channel_a_bounded_number_is_read(place: Place) -> None:
+    """The newest, page after page; a channel in which little is said costs one request."""
+    place.ask("Beyond?")
+    place.ask("First?")
+    for number in range(PAGE * PAGES - 2):
+        place.server.post_as(place.ada, place.channel, f"line {number}")
+    place.ask("Last?")
+    box = Box()
+    async with listening(place, box, catches_up=True):
+        asked = [(await box.question()).question.text for _ in range(2)]
+        assert await heard(place, box) == []
+
+    assert asked == ["First?", "Last?"]
+    assert len(place.server.requests_to(HISTORY)) == PAGES
+
+
+async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(place: Place) -> None:
+    """As a question if it was missed, and as an edit if it was heard before."""
+    server, box = place.server, Box()
+    async with listening(place, box):
+        known = place.ask("What is a robt?")
+        asked = await box.question()
+        await server.settled()
+    missed = place.ask("What is an am?")
+    for message, text in ((known, "What is a robot?"), (missed, "What is an arm?")):
+        server.edit_as(place.ada, message, f"{place.bot.mention} {text}")
+    async with listening(place, box, catches_up=True):
+        found = [await box.next() for _ in range(2)]
+
+    edited, late = found
+    assert isinstance(edited, Edited)
+    assert isinstance(late, Asked)
+    assert (edited.question.text, edited.message) == ("What is a robot?", asked.message)
+    assert (late.question.text, late.message.id) == ("What is an arm?", missed.ts)
+
+
+async def test_catching_up_says_nothing_to_anybody_and_waits_for_the_store(place: Place) -> None:
+    """A mention without words and a full house are old by then."""
+    watch, box = Watch(place.server), Box(fails=True, crowd=99)
+
+    async def sleep(seconds: float) -> None:
+        box.fails = False
+        await watch.sleep(seconds)
+
+    place.ask("")
+    place.ask("Late?")
+    async with listening(place, box, catches_up=True, crowd=Crowd(1), memo=MemoryMemo(), sleep=sleep):
+        asked = await box.question()
+        await read(place, 1)
+
+    assert (asked.question.text, place.said(), len(watch.slept)) == ("Late?", [], 1)
+
+
+async def test_where_one_channel_a_minute_may_be_read_the_rest_is_given_up(place: Place) -> None:
+    """Those come first in which something was heard lately; what is said meanwhile is heard, and one line tells."""
+    server, box, watch, last_heard = place.server, Box(), Watch(place.server), MemoryLastHeard()
+    server.limits.set(HISTORY, 1, MINUTE)
+    quiet = [server.add_channel(place.workspace, f"quiet {number}") for number in range(12)]
+    await last_heard.note(ref(place.workspace.team_id, quiet[-1]), datetime.now(UTC))
+    server.post_as(place.ada, quiet[-1], f"{place.bot.mention} Lively?")
+    held = Hold(asyncio.Event())
+    server.faults.add(HISTORY, held)
+    async with listening(
+        place, box, catches_up=True, last_heard=last_heard, sleep=watch.sleep, cut_short=watch.cut_short
+    ):
+        assert await heard(place, box) == []
+        held.until.set()
+        first = await box.question()
+        await watch.told.wait()
+
+    read_there = [one.body["channel"] for one in server.requests_to(HISTORY) if one.status == 200]
+    assert (first.question.text, read_there[0]) == ("Lively?", quiet[-1].id)
+    assert len(read_there) == len(set(read_there)) == LONGEST // MINUTE + 1
+    assert watch.reasons == ["rate limit"]
+
+
+async def test_without_the_right_to_list_channels_those_are_read_that_were_heard(place: Place) -> None:
+    """A channel that the bot was removed from is nobody's trouble; what Slack does not let it read is told once."""
+    server, box, watch, last_heard = place.server, Box(), Watch(place.server), MemoryLastHeard()
+    left = server.add_channel(place.workspace, "left", bot=False)
+    for channel in (left, place.channel):
+        await last_heard.note(ref(place.workspace.team_id, channel), datetime.now(UTC))
+    place.workspace.scopes.discard("im:read")
+    place.ask("Missed?")
+    async with listening(place, box, catches_up=True, last_heard=last_heard, cut_short=watch.cut_short):
+        asked = await box.question()
+        await watch.told.wait()
+
+    assert (asked.question.text, watch.reasons) == ("Missed?", [LACKING])
+    assert [one.error for one in server.requests_to(HISTORY)].count("not_in_channel") == 1
+
+
+class Installed:
+    """Several workspaces that the bot was installed in, by their names."""
+
+    def __init__(self, *found: OneWorkspace) -> None:
+        self._found = found
+
+    async def find(self, workspace: str) -> Workspace:
+        """Look through all of them."""
+        for one in self._found:
+            if (await one.only()).name == workspace:
+                return await one.find(workspace)
+        raise NotInstalled("nobody has installed the bot there")
+
+
+async def test_every_workspace_that_was_heard_is_read(place: Place) -> None:
+    """Each by its own bot; one that has thrown the bot out is nobody's trouble."""
+    server, box, watch, last_heard = place.server, Box(), Watch(place.server), MemoryLastHeard()
+    other = server.add_workspace("Elsewhere")
+    there, eve = server.add_channel(other), server.add_member(other, "eve")
+    for team_id in ("T0GONE", other.team_id):
+        await last_heard.note(ref(team_id, there), datetime.now(UTC))
+    place.ask("Here?")
+    server.post_as(eve, there, f"{other.bot.mention} There?")
+    async with open_session() as session:
+        tokens = (place.workspace.token, other.token)
+        installed = Installed(*(OneWorkspace(session, token, server.api_url) for token in tokens))
+        options = {"last_heard": last_heard, "cut_short": watch.cut_short}
+        async with listening(place, box, catches_up=True, workspaces=installed, **options):
+            asked = [(await box.question()).question for _ in range(2)]
+            assert await heard(place, box) == []
+
+    assert {(one.thread.workspace, one.text) for one in asked} == {
+        (place.workspace.team_id, "Here?"),
+        (other.team_id, "There?"),
+    }
+    assert watch.reasons == []
+
+
+async def test_what_was_said_while_no_connection_stood_is_heard_at_the_next(place: Place) -> None:
+    """A connection that is replaced in good order leaves no gap, so nothing is read again."""
+    server, box = place.server, Box()
+    async with listening(place, box, catches_up=True):
+        await read(place, 1)
+        server.refresh(everybody=True)
+        await server.until(lambda: len(server.sockets.arrivals) == 4, what="new connections")
+        looked = len(server.requests_to(HISTORY))
+        server.sockets.drop()
+        place.ask("Unheard?")
+        asked = await box.question()
+
+    assert (asked.question.text, looked) == ("Unheard?", 1)
+    assert len(server.requests_to(HISTORY)) > looked
