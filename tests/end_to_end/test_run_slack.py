@@ -88,8 +88,13 @@ async def stopped(running: asyncio.subprocess.Process) -> tuple[int | None, list
 
 @pytest.mark.promise("journey")
 @pytest.mark.promise("degradation")
+@pytest.mark.promise("catches-up")
 async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(footnote: Footnote, place: Place) -> None:
-    """Over sockets, from the documents, in a thread; the operator is told about the other, and it goes in order."""
+    """Over sockets, from the documents, in a thread; the operator is told about the other, and it goes in order.
+
+    What was asked before it started is answered too.
+    """
+    missed = place.ask()
     async with DiscordServer() as discord:
         other = {
             "DISCORD_TOKEN": "wr0ng.t0ken.s3cret",
@@ -98,6 +103,7 @@ async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(foo
         }
         async with started(footnote, **place.settings(**other)) as running:
             await place.server.connected(2, seconds=PATIENCE)
+            await place.answered(missed)
             await place.answered(place.ask())
             code, told = await stopped(running)
 
@@ -108,12 +114,14 @@ async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(foo
             f"Slack: connected as {place.server.app_id}. Ctrl-C stops.",
         ],
     )
-    assert place.server.outbox.unacknowledged == []
+    assert place.server.outbox.unacknowledged == missed.deliveries
 
 
 @pytest.mark.promise("journey")
+@pytest.mark.promise("catches-up")
 async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> None:
-    """At the port that the host gives."""
+    """At the port that the host gives; what was asked before it started too."""
+    missed = place.ask()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     settings = place.settings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET=place.server.signing_secret)
@@ -122,8 +130,11 @@ async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> 
         async with asyncio.timeout(PATIENCE):
             line = (await running.stderr.readline()).decode()
         place.server.deliver_to(f"http://127.0.0.1:{port}/slack/events")
-        await place.answered(place.ask())
-        await place.server.settled()
+        await place.answered(missed)
+        asked = place.ask()
+        await place.answered(asked)
+        for delivery in asked.deliveries:
+            await delivery.acknowledged()
         code, told = await stopped(running)
 
     assert line == f"Slack: connected as a server at port {port}. Ctrl-C stops.\n"
