@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adapters.chat.posting import Gone, Part, Posted, Refused, Unreachable
@@ -19,6 +19,14 @@ MOST = 4  # messages of an answer: an address takes five posts, of which one may
 LEFT_OUT = "…\n\n"
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The address that Slack gave, and the thread in which it was used, if that was in one: it does not know itself."""
+
+    url: str
+    thread: str = ""
+
+
 class ResponsePoster:
     """A `Poster` for whole answers: the first message takes the place of what was said before.
 
@@ -29,14 +37,14 @@ class ResponsePoster:
     def __init__(
         self,
         client: AsyncWebClient,
-        url: str,
+        way: Way,
         look: Look,
         *,
         is_again: bool = False,
         doubtful: Callable[[], object] = unheard,
     ) -> None:
         self._client = client
-        self._url = url
+        self._way = way
         self._look = look
         self._is_in_doubt = is_again
         self._doubtful = doubtful
@@ -54,12 +62,13 @@ class ResponsePoster:
             "blocks": self._look.blocks(part),
             "unfurl_links": False,
             "unfurl_media": False,
+            **({"thread_ts": self._way.thread} if self._way.thread else {}),
         }
         if self._posted and self._is_in_doubt:
             self._doubtful()
             self._is_in_doubt = False
         try:
-            await respond(session, self._url, body, api_url=self._client.base_url)
+            await respond(session, self._way.url, body, api_url=self._client.base_url)
         except Unreachable:
             self._is_in_doubt = True
             raise

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from adapters.chat.posting import Poster, PostingFailed
-from adapters.slack.answering.response_poster import ResponsePoster
+from adapters.slack.answering.response_poster import ResponsePoster, Way
 from adapters.slack.answering.unhurried import Leisure, Unhurried
 from adapters.slack.client.budget import Budget, Growth
 from adapters.slack.client.lost import LostPosts, Place
@@ -86,7 +86,9 @@ class Spots:
         """Give the way back to the one person who asked."""
         doubtful = partial(self.listeners.doubtful, claim.message)
         look, is_again = look_of(claim.question), claim.attempt > 1
-        poster = ResponsePoster(workspace.client, url, look, is_again=is_again, doubtful=doubtful)
+        seen = claim.address.thread if claim.address else claim.thread
+        way = Way(url, seen.thread if seen != claim.thread else "")
+        poster = ResponsePoster(workspace.client, way, look, is_again=is_again, doubtful=doubtful)
         return Spot(poster, Leisure(self.apart))
 
     async def _reader(self, claim: Claim, workspace: Workspace) -> Reader:

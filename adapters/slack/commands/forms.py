@@ -28,7 +28,12 @@ def selection_form(text: str, used: Used) -> View:
     return {
         **_form(SELECTION_FORM, "Answer from this"),
         "private_metadata": json.dumps(
-            {"channel": used.channel, "way": used.response_url, "at": int(used.at.timestamp())}
+            {
+                "channel": used.channel,
+                "thread": used.thread if used.is_inside else "",
+                "way": used.response_url,
+                "at": int(used.at.timestamp()),
+            }
         ),
         "blocks": [
             _field(QUESTION, "Question", {"type": "plain_text_input", "max_length": QUESTION_LIMIT}),
@@ -68,10 +73,11 @@ def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
 
 
 def returned(view: Mapping[str, Any], used: Used) -> Used:
-    """Give who has sent a form the channel and the way back that there were when it was shown."""
+    """Give who has sent a form the place and the way back that there were when it was shown."""
     kept: dict[str, Any] = json.loads(str(view["private_metadata"]))
-    shown = datetime.fromtimestamp(int(kept["at"]), UTC)
-    return replace(used, channel=str(kept["channel"]), response_url=str(kept["way"]), way_since=shown)
+    shown, thread = datetime.fromtimestamp(int(kept["at"]), UTC), str(kept.get("thread", ""))
+    there = replace(used, channel=str(kept["channel"]), thread=thread, is_inside=bool(thread))
+    return replace(there, response_url=str(kept["way"]), way_since=shown)
 
 
 def _form(callback_id: str, title: str) -> View:

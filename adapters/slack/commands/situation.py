@@ -65,9 +65,10 @@ class Used:
         return MessageRef(thread=self.in_thread(message), id=message)
 
     def private_address(self, message: MessageRef) -> ReplyAddress:
-        """Say where a private answer goes: by the way back to the person, while that is open."""
+        """Say where a private answer goes: by the way back to the person, while that is open, where they look."""
         way = Interaction(id=self.trigger, token=self.response_url, expires_at=(self.way_since or self.at) + URL_LIFE)
-        return ReplyAddress(thread=message.thread, interaction=way)
+        seen = self.in_thread(self.thread) if self.is_inside else message.thread
+        return ReplyAddress(thread=seen, interaction=way)
 
 
 def home_of(body: Body) -> str:

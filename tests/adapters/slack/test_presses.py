@@ -252,6 +252,23 @@ async def test_a_message_can_be_asked_about_also_where_the_bot_is_not(office: Of
     assert asked.address.interaction.token == used.payload["response_url"]
 
 
+async def test_who_asks_about_a_message_in_a_thread_is_answered_there(office: Office) -> None:
+    """The way back of a menu leads into the channel unless it is told of the thread."""
+    root = office.server.post_as(office.boss, office.channel, "Robots?")
+    message = office.server.post_as(office.boss, office.channel, "A robot acts.", root)
+    async with office.open():
+        form = await office.form(office.ada, office.server.shortcut(office.ada, office.channel, message, ANSWER_FROM))
+        office.server.submit(office.ada, form, {"question": "What does it do?"})
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert asked.address is not None
+    assert (asked.address.thread, asked.message.thread.thread) == (
+        office.thread(office.channel, root),
+        asked.message.id,
+    )
+
+
 async def test_hostile_text_is_only_text_in_the_form(office: Office) -> None:
     """Mentions are names, hidden characters are gone, and what is too long is cut."""
     async with office.open():

@@ -114,6 +114,19 @@ async def test_a_private_answer_takes_the_place_of_what_was_said_before(slack: O
 
 
 @pytest.mark.promise("seen-by-one")
+async def test_a_private_answer_appears_in_the_thread_that_it_was_asked_from(slack: OnSlack) -> None:
+    """Slack is told of the thread, since the address alone leads into the channel."""
+    claim, root = slack.commanded(), slack.mention()
+    assert claim.address is not None
+    address = claim.address.model_copy(update={"thread": slack.thread(root.ts)})
+
+    await slack.surface.reply(replace(claim, address=address), progress(ANSWER))
+
+    [sent] = slack.server.requests_to(IN_RESPONSES)
+    assert sent.body["thread_ts"] == root.ts
+
+
+@pytest.mark.promise("seen-by-one")
 async def test_a_private_answer_that_is_too_long_for_its_address_says_what_is_left_out(slack: OnSlack) -> None:
     """An address takes five posts."""
     claim = slack.commanded()
