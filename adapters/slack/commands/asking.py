@@ -45,7 +45,11 @@ async def ask_openly(kit: Kit, used: Used, question: Question) -> None:
 
 
 async def _put_openly(kit: Kit, used: Used, question: Question) -> str | None:
-    """Post a message that stands for the question and begins its thread, once for each use of the command."""
+    """Post a message that stands for the question and begins its thread, once for each use of the command.
+
+    The question bears the way back, by which it is known as a command's: whoever uses one is always told why not.
+    """
+    way = used.private_address(question.message).interaction
     try:
         if not await kit.desk.memo.changed(f"slack:asked:{used.home}:{used.trigger}", ""):
             return None
@@ -60,7 +64,9 @@ async def _put_openly(kit: Kit, used: Used, question: Question) -> str | None:
     message = used.root(posted)
     public = question.model_copy(update={"message": message, "visibility": "thread"})
     try:
-        await kit.desk.inbox.put(Asked(question=public, address=ReplyAddress(thread=message.thread, message=message)))
+        await kit.desk.inbox.put(
+            Asked(question=public, address=ReplyAddress(thread=message.thread, message=message, interaction=way))
+        )
     except StoreUnavailable:
         with suppress(PostingFailed):
             await tell(client, "chat.delete", channel=used.channel, ts=posted)

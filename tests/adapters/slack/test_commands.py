@@ -87,7 +87,7 @@ async def test_a_question_is_asked_before_all_in_a_message_that_begins_its_threa
     """The bot posts it in the asker's name and words, where it notifies nobody and previews nothing."""
     async with office.open():
         text = "ask What do &lt;!channel&gt; and <@U1|ada> say of <https://evil.example|the docs>, @here?"
-        office.server.slash(office.ada, office.channel, "/footnote", text)
+        way_back = office.server.slash(office.ada, office.channel, "/footnote", text).payload["response_url"]
         asked = await office.heard()
 
     (root,) = office.server.messages(office.channel)
@@ -101,7 +101,8 @@ async def test_a_question_is_asked_before_all_in_a_message_that_begins_its_threa
     )
     assert isinstance(asked, Asked)
     assert asked.address is not None
-    assert (asked.question, asked.address.message, asked.address.interaction) == (question, message, None)
+    assert asked.address.interaction is not None
+    assert (asked.question, asked.address.message, asked.address.interaction.token) == (question, message, way_back)
     assert root.text.replace(GAP, "") == "*ada asks:* What do &lt;!channel&gt; and @ada say of the docs, @here?"
     assert (root.live, root.unfurls, root.seen_by, root.thread_ts) == ([], False, None, None)
 
