@@ -65,7 +65,8 @@ class ChatServer(Service):
     """Serves `/v1/chat/completions` and `/v1/models`; what it was asked is in `received`.
 
     Each good request takes the next scripted answer; with none left, the server answers by itself: it searches for the
-    question, then quotes what was found. `cuts` decides in which pieces the bytes of a stream are sent.
+    question, then quotes what was found. `cuts` decides in which pieces the bytes of a stream are sent, and `pace` how
+    many seconds lie between two of them.
     """
 
     def __init__(self, *, key: str = KEY, models: Sequence[str] = (MODEL,)) -> None:
@@ -77,6 +78,7 @@ class ChatServer(Service):
         self.knows_stream_options = True
         self.reports_usage = True
         self.cuts: Callable[[bytes], Iterable[bytes]] | None = None
+        self.pace = 0.0
         self._calls_made = 0
         self._seen = ""
 
@@ -168,7 +170,7 @@ class ChatServer(Service):
         for piece in self.cuts(whole) if self.cuts else [_bytes(step) for step in steps]:
             if piece:
                 await response.write(piece)
-                await asyncio.sleep(0)  # a turn of the loop, in which the client reads what was written
+                await asyncio.sleep(self.pace)  # at least a turn of the loop, in which the client reads what was written
         match steps[-1]:
             case Cut():
                 abort(request)

@@ -1,0 +1,49 @@
+"""`python -m tests.faults --seed 1 --faults 500`: breaks a running bot many times, and prints what became of it.
+
+Faults come in pieces of 500, each in an installation of its own; a piece that was played before is not played again,
+so a long run can be broken off and taken up. Every fourth piece has a Redis with a replica and a Sentinel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from tests.faults.report import Piece, is_clean, lines
+from tests.faults.schedule import play
+
+SIZE = 500
+DOUBLED = 4
+
+
+def main() -> int:
+    """Play all pieces that were not played yet, and print the report of all."""
+    reader = argparse.ArgumentParser(prog="python -m tests.faults", description="Break a running bot many times.")
+    reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument("--faults", type=int, default=SIZE)
+    reader.add_argument("--results", type=Path, default=Path(".footnote/faults"))
+    asked = reader.parse_args()
+    pieces: list[Piece] = []
+    for number in range(-(-asked.faults // SIZE)):
+        piece = Piece.read(asked.results, asked.seed, number)
+        if piece is None:
+            count = min(SIZE, asked.faults - number * SIZE)
+            doubled = number % DOUBLED == DOUBLED - 1
+            piece = asyncio.run(play(asked.seed, number, count, doubled=doubled, say=_say))
+            piece.write(asked.results)
+        pieces.append(piece)
+    print("\n".join(lines(pieces)))
+    for piece in pieces:
+        for kind, found in piece.wrongs.items():
+            print(f"piece {piece.number}, {kind}:", *found, sep="\n  ")
+    return 0 if is_clean(pieces) else 1
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""The kinds of faults: what each one breaks, and that it is whole again when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from tests.faults.communities import Asked
+from tests.faults.points import LISTENING, POINTS
+from tests.faults.rig import LEASE, LISTENERS, WORKERS, Rig
+from tests.faults.store import Lone
+from tests.servers.discord.faults import Lost
+from tests.servers.openai import Cut, Stall
+
+Fault: TypeAlias = Callable[[Rig, random.Random], Awaitable[None]]
+
+LISTENED = frozenset(f"step {step}" for step in LISTENING)
+WORKED = tuple(point for point in POINTS if point not in LISTENED)
+PATIENCE = 30.0  # seconds for a process to come to where it is stopped
+AWAY = (0.3, 1.5)  # seconds that a service is not there
+ACCEPTED = {
+    "discord": ("POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"),
+    "slack": ("chat.startStream", "chat.postMessage", "chat.stopStream"),
+}
+"""What platforms carry out without anybody hearing of it."""
+
+
+class Unmet(Exception):
+    """What was to be broken was not there: other faults had come first."""
+
+
+async def stop_at(rig: Rig, point: str, asked: Asked, *, freeze: bool = False) -> None:
+    """Stop the process that comes to a point with a question, which has just been asked, and wait for that."""
+    before = len(rig.host.tells("met"))
+    order = rig.order(point, asked, freeze=freeze)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await rig.host.until(lambda: len(rig.host.tells("met")) > before)
+    except TimeoutError as error:
+        raise Unmet(point) from error
+    finally:
+        order.unlink(missing_ok=True)
+    if freeze:
+        met = rig.host.tells("met")[-1]
+        await asyncio.sleep(LEASE * 1.5)
+        rig.host.signal(str(met["name"]), signal.SIGCONT)
+
+
+async def killed_at_a_step(rig: Rig, chance: random.Random) -> None:
+    """A process dies between two steps, with a question on either platform, asked in any way."""
+    point = chance.choice(POINTS)
+    async with rig.ordering:
+        await stop_at(rig, point, _asked(rig, chance, alone=point in LISTENED))
+
+
+async def frozen_at_a_step(rig: Rig, chance: random.Random) -> None:
+    """A worker stops between two steps for longer than its lease, and goes on as if nothing had happened."""
+    async with rig.ordering:
+        await stop_at(rig, chance.choice(WORKED), _asked(rig, chance), freeze=True)
+
+
+async def killed_any_time(rig: Rig, chance: random.Random) -> None:
+    """A process dies at any moment."""
+    await _busy(rig, chance)
+    rig.host.signal(chance.choice((*LISTENERS, *WORKERS)), signal.SIGKILL)
+
+
+async def frozen_any_time(rig: Rig, chance: random.Random) -> None:
+    """A process stops at any moment, for a while that may be longer than its lease."""
+    await _busy(rig, chance)
+    name = chance.choice((*LISTENERS, *WORKERS))
+    rig.host.signal(name, signal.SIGSTOP)
+    await asyncio.sleep(chance.uniform(0.5, 2.0) * LEASE)
+    rig.host.signal(name, signal.SIGCONT)
+
+
+async def restarted(rig: Rig, chance: random.Random) -> None:
+    """A process is asked to stop, as a host does when it brings a new version."""
+    await _busy(rig, chance)
+    rig.host.signal(chance.choice((*LISTENERS, *WORKERS)), signal.SIGTERM)
+
+
+async def cut_off_from_the_store(rig: Rig, chance: random.Random) -> None:
+    """One process cannot reach Redis for a while that may be longer than its lease; others can."""
+    await _busy(rig, chance)
+    assert isinstance(rig.store, Lone)
+    way = rig.store.ways[chance.choice((*LISTENERS, *WORKERS))]
+    await way.cut()
+    await asyncio.sleep(chance.uniform(0.2, 2.0) * LEASE)
+    await way.mend()
+    _hurt_everybody(rig)
+
+
+async def store_crashed(rig: Rig, chance: random.Random) -> None:
+    """Redis dies and comes back with what it has written down, or its replica takes its place."""
+    await _busy(rig, chance)
+    await rig.store.crash()
+    _hurt_everybody(rig)
+
+
+async def store_frozen(rig: Rig, chance: random.Random) -> None:
+    """Redis takes connections and does nothing for a while."""
+    await _busy(rig, chance)
+    await rig.store.freeze(chance.uniform(0.2, 1.5) * LEASE)
+    _hurt_everybody(rig)
+
+
+async def index_away(rig: Rig, chance: random.Random) -> None:
+    """Qdrant is not there for a while."""
+    await rig.qdrant.down()
+    await _busy(rig, chance)
+    await asyncio.sleep(chance.uniform(*AWAY))
+    await rig.qdrant.up()
+    _hurt_everybody(rig)
+
+
+async def model_cut(rig: Rig, chance: random.Random) -> None:
+    """The connection to the chat model ends in the middle of an answer."""
+    asked = _asked(rig, chance)
+    rig.model.trouble(asked.number, Cut())
+
+
+async def model_hangs_and_worker_dies(rig: Rig, chance: random.Random) -> None:
+    """The chat model writes half of an answer and then nothing, and its worker dies over that."""
+    await hang_and_kill(rig, _asked(rig, chance))
+
+
+async def hang_and_kill(rig: Rig, asked: Asked) -> None:
+    """Let the model hang over a question that has just been asked, and kill whoever waits for it."""
+    reached = rig.model.trouble(asked.number, Stall())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await reached.wait()
+    except TimeoutError as error:
+        raise Unmet from error
+    holder = rig.holder(asked)
+    if holder:
+        rig.host.signal(holder, signal.SIGKILL)
+
+
+async def answers_of_the_platform_lost(rig: Rig, chance: random.Random) -> None:
+    """A platform carries something out, and nobody hears of it."""
+    asked = _asked(rig, chance)
+    rig.on(asked.platform).faults.add(chance.choice(ACCEPTED[asked.platform]), Lost())
+    rig.record.hurt_at[asked.message] = time.monotonic()
+
+
+async def platform_away(rig: Rig, chance: random.Random) -> None:
+    """A platform refuses all connections for a while."""
+    community = rig.on(chance.choice(LISTENERS))
+    await _busy(rig, chance)
+    await community.server.down()
+    await asyncio.sleep(chance.uniform(*AWAY))
+    await community.server.up()
+    _hurt_everybody(rig)
+
+
+ONE_STORE = frozenset({"a process cut off from Redis", "Redis frozen"})
+KINDS: dict[str, Fault] = {
+    "SIGKILL between two steps": killed_at_a_step,
+    "SIGKILL at any moment": killed_any_time,
+    "SIGSTOP between two steps, longer than the lease": frozen_at_a_step,
+    "SIGSTOP at any moment": frozen_any_time,
+    "SIGTERM": restarted,
+    "a process cut off from Redis": cut_off_from_the_store,
+    "Redis crashed": store_crashed,
+    "Redis frozen": store_frozen,
+    "Qdrant away": index_away,
+    "the model's stream cut": model_cut,
+    "the model hangs, and its worker dies": model_hangs_and_worker_dies,
+    "a platform's answer lost": answers_of_the_platform_lost,
+    "a platform away": platform_away,
+}
+
+
+def _asked(rig: Rig, chance: random.Random, *, alone: bool = False) -> Asked:
+    """Let somebody ask: by a mention, or in a thread of people where others ask as well."""
+    platform = chance.choice(LISTENERS)
+    if alone or chance.random() < 0.6:
+        return rig.ask(platform)
+    return rig.ask(platform, f"people {chance.randrange(1_000_000)}")
+
+
+async def _busy(rig: Rig, chance: random.Random) -> None:
+    """Let some questions be under way, at whatever point."""
+    for _ in range(chance.randint(1, 3)):
+        _asked(rig, chance)
+    await asyncio.sleep(chance.uniform(0.0, 1.5))
+
+
+def _hurt_everybody(rig: Rig) -> None:
+    """What was out of reach for everybody is back; recovery counts from here."""
+    for asked in rig.pending.values():
+        rig.record.hurt_at[rig.on(asked.platform).message_of(asked)] = time.monotonic()

@@ -1,0 +1,74 @@
+"""A chat model whose answers can be checked to the last word: each word has a number, and names the question."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.servers.openai import ChatServer, Cut, ScriptedAnswer, Stall
+
+SHORT, LONG = 8, 400
+PACE = 0.03  # seconds between two pieces of an answer
+PIECES = 10  # of an answer, however long it is
+_QUESTION = re.compile(r"\bq(\d+)\b")
+_WORD = re.compile(r"\bq(\d+)w(\d+)\b")
+
+
+def words(number: int) -> list[str]:
+    """Give all words of the answer to the question of this number; each tenth answer needs several messages."""
+    count = LONG if number % 10 == 9 else SHORT
+    return [f"q{number}w{at}" for at in range(1, count + 1)]
+
+
+def said(text: str) -> list[tuple[int, int]]:
+    """Give the words of any answers in a text: the question's number, and the word's."""
+    return [(int(found[1]), int(found[2])) for found in _WORD.finditer(text)]
+
+
+class NumberingModel(ChatServer):
+    """Searches, then writes the words of its answer; the questions have a number in them.
+
+    `troubles` says in which answers something goes wrong in the middle, once; `reached` tells when one hangs there.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pace = PACE
+        self.troubles: dict[int, Cut | Stall] = {}
+        self.reached: dict[int, asyncio.Event] = {}
+        self._stalling: list[int] = []
+
+    def trouble(self, number: int, kind: Cut | Stall) -> asyncio.Event:
+        """Let an answer break in the middle; give what is set when it hangs there."""
+        self.troubles[number] = kind
+        return self.reached.setdefault(number, asyncio.Event())
+
+    def _own_answer(self, body: dict[str, Any]) -> ScriptedAnswer:
+        usual = super()._own_answer(body)
+        if usual.calls:
+            return usual
+        asked = [str(message["content"]) for message in body["messages"] if message["role"] == "user"]
+        number = int(_QUESTION.findall(asked[-1])[-1])
+        pieces = list(_pieces(words(number)))
+        kind = self.troubles.pop(number, None)
+        if kind is None:
+            return ScriptedAnswer(tuple(pieces))
+        self._stalling.append(number)
+        return ScriptedAnswer(tuple(pieces[: PIECES // 2]), then=kind)
+
+    async def hang(self) -> None:
+        """Tell that an answer goes no further."""
+        for number in self._stalling:
+            self.reached[number].set()
+        self._stalling.clear()
+        await super().hang()
+
+
+def _pieces(whole: list[str]) -> Iterator[str]:
+    """Cut an answer into pieces, with a mark behind its first word."""
+    marked = [f"{whole[0]} [1]", *whole[1:]]
+    size = max(1, -(-len(marked) // PIECES))
+    for start in range(0, len(marked), size):
+        yield " ".join(marked[start : start + size]) + " "

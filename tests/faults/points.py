@@ -1,0 +1,133 @@
+"""Where on the way of a question a process can be stopped: every step, every state, and what happens in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from core.events import (
+    Answered,
+    Event,
+    Passed,
+    PossiblyDoubled,
+    State,
+    StateChanged,
+    Step,
+    TakenOver,
+    TaskFailed,
+    TokensUsed,
+    ToolCalled,
+)
+
+TOOL: Final = "tool called"
+TOKENS: Final = "tokens used"
+LISTENING: Final = (Step.HEARD, Step.PUT)
+"""What a process does that listens to a platform; all others are done by workers."""
+
+STEPS: Final = tuple(f"step {step.value}" for step in Step)
+STATES: Final = tuple(f"state {state.value}" for state in State if state is not State.ERROR)
+POINTS: Final = (*STEPS, *STATES, TOOL, TOKENS)
+
+
+def point_of(event: Event) -> str | None:
+    """Give the point that an event is; None for one at which nothing is stopped."""
+    match event:
+        case Passed(_, step):
+            return f"step {step.value}"
+        case StateChanged(_, state):
+            return f"state {state.value}"
+        case ToolCalled():
+            return TOOL
+        case TokensUsed():
+            return TOKENS
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Stop at a point: die, or freeze.
+
+    It is for one question by the id of its message, or for any one of a platform; empty is every one.
+    """
+
+    point: str
+    freeze: bool = False
+    question: str = ""
+    platform: str = ""
+
+    def write(self, path: Path) -> None:
+        """Have it carried out by whichever process that looks at *path* comes to the point first."""
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps(asdict(self)))
+        draft.rename(path)
+
+    @classmethod
+    def read(cls, path: Path) -> Order | None:
+        """Read it; None if there is none any more."""
+        try:
+            return cls(**json.loads(path.read_text()))
+        except FileNotFoundError:
+            return None
+
+    def is_at(self, event: Any, point: str) -> bool:
+        """Say whether an event is what was ordered."""
+        question = event.question
+        return (
+            point == self.point
+            and self.question in ("", question.id)
+            and self.platform in ("", question.thread.platform)
+        )
+
+
+class Obedient:
+    """An observer that stops its own process where an order says so; of several processes, one carries it out."""
+
+    def __init__(self, path: Path, tell: Callable[..., None]) -> None:
+        """Look for orders at *path*, and *tell* of one before it is carried out."""
+        self._path = path
+        self._tell = tell
+
+    def __call__(self, event: Event) -> None:
+        """Stop here if that is the order; nothing that comes after the event happens."""
+        self._report(event)
+        point = point_of(event)
+        if point is None or not self._path.exists():
+            return
+        order = Order.read(self._path)
+        if order is None or not order.is_at(event, point) or not self._takes():
+            return
+        question: Any = getattr(event, "question", None)
+        self._tell("met", point=point, question=str(question.id), at=time.time())
+        os.kill(os.getpid(), signal.SIGSTOP if order.freeze else signal.SIGKILL)
+
+    def _takes(self) -> bool:
+        try:
+            self._path.unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _report(self, event: Event) -> None:
+        """Tell what becomes of questions, for the report."""
+        match event:
+            case TakenOver(question, attempt):
+                self._tell("taken over", question=question.id, attempt=attempt)
+            case TaskFailed(question, attempt, is_last, reason):
+                self._tell("failed", question=question.id, attempt=attempt, is_last=is_last, reason=reason)
+            case PossiblyDoubled(question):
+                self._tell("possibly doubled", question=question.id)
+            case Passed(question, Step.TAKEN):
+                self._tell("taken", question=question.id)
+            case Passed(question, Step.SETTLED):
+                self._tell("settled", question=question.id)
+            case Answered(question, status):
+                self._tell("answered", question=question.id, status=status.value)
+            case _:
+                pass

@@ -1,0 +1,87 @@
+"""What a run of faults came to, piece by piece, and together."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+PERCENT = 100
+
+
+@dataclass
+class Piece:
+    """Some hundred faults in one installation; `wrongs` are what people saw and should not, by kind."""
+
+    seed: int
+    number: int
+    faults: Counter[str] = field(default_factory=Counter[str])
+    unmet: int = 0
+    questions: int = 0
+    excused: int = 0
+    starts: int = 0
+    seconds: float = 0.0
+    recoveries: list[float] = field(default_factory=list[float])
+    wrongs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    @staticmethod
+    def path(folder: Path, seed: int, number: int) -> Path:
+        """Say where a piece is kept."""
+        return folder / f"seed-{seed}-piece-{number}.json"
+
+    def write(self, folder: Path) -> None:
+        """Keep it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path(folder, self.seed, self.number).write_text(json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def read(cls, folder: Path, seed: int, number: int) -> Piece | None:
+        """Read it; None if it was never kept."""
+        try:
+            kept: dict[str, Any] = json.loads(cls.path(folder, seed, number).read_text())
+        except FileNotFoundError:
+            return None
+        kept["faults"] = Counter[str](kept["faults"])
+        return cls(**kept)
+
+
+def lines(pieces: Sequence[Piece]) -> Iterator[str]:
+    """Write the report of several pieces as Markdown."""
+    faults = sum((piece.faults for piece in pieces), Counter[str]())
+    yield "| fault | times |"
+    yield "|---|---|"
+    yield from (f"| {kind} | {count:,} |" for kind, count in sorted(faults.items()))
+    yield f"| **together** | **{faults.total():,}** |"
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| questions | {sum(piece.questions for piece in pieces):,} |"
+    yield f"| ended with an apology | {sum(piece.excused for piece in pieces):,} |"
+    wrongs = _wrongs(pieces)
+    yield from (f"| {kind} | {wrongs.get(kind, 0):,} |" for kind in ("lost", "doubled", "out of order"))
+    others = sum(count for kind, count in wrongs.items() if kind not in ("lost", "doubled", "out of order"))
+    yield f"| anything else that should not be | {others:,} |"
+    found = sorted(second for piece in pieces for second in piece.recoveries)
+    if len(found) > 1:
+        points = statistics.quantiles(found, n=PERCENT, method="inclusive")
+        yield f"| time to recover, p50 | {points[49]:.1f} s |"
+        yield f"| time to recover, p99 | {points[98]:.1f} s |"
+        yield f"| time to recover, longest | {found[-1]:.1f} s |"
+    yield f"| processes started | {sum(piece.starts for piece in pieces):,} |"
+    yield f"| minutes | {sum(piece.seconds for piece in pieces) / 60:.0f} |"
+
+
+def _wrongs(pieces: Sequence[Piece]) -> Mapping[str, int]:
+    counted = Counter[str]()
+    for piece in pieces:
+        counted.update({kind: len(found) for kind, found in piece.wrongs.items()})
+    return counted
+
+
+def is_clean(pieces: Sequence[Piece]) -> bool:
+    """Say whether nothing was wrong anywhere."""
+    return not _wrongs(pieces)

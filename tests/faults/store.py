@@ -1,0 +1,129 @@
+"""The Redis of an installation, by itself or with a replica that takes its place, and a way to it for each process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from tests.faults.forwarder import Forwarder
+from tests.servers.valkey import MASTER, Node, Watched, alone, until, wait_for, watched
+
+UNSETTLED = "footnote:inbox:{inbox}:thread:*"
+MISSED_AFTER = 500  # milliseconds after which a Sentinel takes its master for dead
+
+
+class Store(Protocol):
+    """What a rig needs of it."""
+
+    async def url(self, process: str) -> str:
+        """Give the address that a process is told."""
+        ...
+
+    async def crash(self) -> None:
+        """End the server without a word, and return when it answers again, or another in its place."""
+        ...
+
+    async def freeze(self, seconds: float) -> None:
+        """Let it do nothing for a while."""
+        ...
+
+    async def unsettled(self) -> int:
+        """Count the threads that the bot has something to do in."""
+        ...
+
+
+@dataclass
+class Lone:
+    """One server; each process has a way to it that can be cut."""
+
+    node: Node
+    ways: dict[str, Forwarder] = field(default_factory=dict[str, Forwarder])
+    stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+
+    async def url(self, process: str) -> str:
+        """Make a way."""
+        way = self.ways[process] = await self.stack.enter_async_context(Forwarder(self.node.port))
+        return f"redis://127.0.0.1:{way.port}/0"
+
+    async def crash(self) -> None:
+        """Start it again, with what it had written down."""
+        await asyncio.to_thread(self._crash)
+
+    def _crash(self) -> None:
+        self.node.kill()
+        self.node.start()
+        wait_for(self.node)
+
+    async def freeze(self, seconds: float) -> None:
+        """Stop its process."""
+        self.node.freeze()
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(self.node.thaw)
+
+    async def unsettled(self) -> int:
+        """Look at the names of keys."""
+        return len(await asyncio.to_thread(self.node.say, "KEYS", UNSETTLED))
+
+
+@dataclass
+class Doubled:
+    """A master and a replica that a Sentinel watches."""
+
+    servers: Watched
+
+    async def url(self, process: str) -> str:
+        """Name the Sentinel."""
+        return self.servers.url
+
+    async def crash(self) -> None:
+        """Kill the master, wait for the other to take its place, and let it come back below that."""
+        await asyncio.to_thread(self._fail_over)
+
+    def _fail_over(self) -> None:
+        old, new = self._master(), self._other(self._master())
+        old.kill()
+        until(
+            lambda: self._named() == new.port and "role:master" in str(new.say("INFO", "replication")), what="a master"
+        )
+        old.start()
+        wait_for(old)
+        until(lambda: "master_link_status:up" in _replication(old), what="a replica")
+
+    async def freeze(self, seconds: float) -> None:
+        """Do nothing: for a Sentinel, a master that does nothing is dead, and `crash` is that."""
+
+    async def unsettled(self) -> int:
+        """Look at the names of keys."""
+        return len(await asyncio.to_thread(lambda: self._master().say("KEYS", UNSETTLED)))
+
+    def _named(self) -> int:
+        return int(self.servers.sentinel.say("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER)[1])
+
+    def _master(self) -> Node:
+        port = self._named()
+        return self.servers.master if self.servers.master.port == port else self.servers.replica
+
+    def _other(self, node: Node) -> Node:
+        return self.servers.replica if node is self.servers.master else self.servers.master
+
+
+def _replication(node: Node) -> str:
+    return str(node.say("INFO", "replication"))
+
+
+@contextlib.asynccontextmanager
+async def open_store(folder: Path, *, doubled: bool) -> AsyncGenerator[Store]:
+    """Run the servers."""
+    if doubled:
+        with watched(folder, down_after=MISSED_AFTER) as servers:
+            yield Doubled(servers)
+        return
+    # With less than "always", a crash while the disk is busy loses what was acknowledged.
+    with alone(folder, appendfsync="always") as node:
+        store = Lone(node)
+        async with store.stack:
+            yield store
