@@ -153,7 +153,7 @@ async def test_what_asking_again_cannot_change_is_asked_once(
 @pytest.mark.parametrize("status", [400, 503])
 async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: list[Event], status: int) -> None:
     """Every byte comes in time, and the whole never does."""
-    model = model_of(server, patience=Patience(connect=5.0, read=0.6), observer=events.append)
+    model = model_of(server, patience=Patience(connect=1.0, read=0.4), observer=events.append)
     server.broken = Trickle(status)
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
         await ask(model)

@@ -252,7 +252,7 @@ async def test_what_comes_during_a_breath_is_one_piece(server: ChatServer) -> No
     """The first words are shown at once all the same."""
     piece = f"data: {json.dumps(chunk({'content': 'w'}))}\n\n".encode()
     server.stream(chunk({"role": "assistant", "content": ""}), Forever(piece))
-    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, patience=Patience(breath=0.05))
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, patience=Patience(breath=0.25))
     sizes: list[int] = []
     async with aclosing(model.stream(ASKED, tools=())) as pieces:
         async for each in pieces:
