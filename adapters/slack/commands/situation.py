@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias, cast
 
 from adapters.slack.client.workspaces import name_of
-from adapters.slack.inbound.event import PLATFORM
+from adapters.slack.inbound.event import PLATFORM, workspace_of
 from core.model import Interaction, MessageRef, Person, ReplyAddress, ThreadRef, WorkspaceRef
 
 Body: TypeAlias = Mapping[str, Any]
@@ -73,20 +73,19 @@ class Used:
 
 def home_of(body: Body) -> str:
     """Name the workspace, also of an installation for a whole organisation, which sends no team of its own."""
-    origin = next(iter(body.get("authorizations") or ()), body)  # an event names those whom it is for
     user, view = _inner(body, "user"), _inner(body, "view")
     team = (
         view.get("app_installed_team_id")
         or _inner(body, "team").get("id")
-        or origin.get("team_id")
+        or body.get("team_id")
         or user.get("team_id")
         or view.get("team_id")
     )
-    enterprise = _inner(body, "enterprise").get("id") or origin.get("enterprise_id")
+    enterprise = _inner(body, "enterprise").get("id") or body.get("enterprise_id")
     return name_of(
         str(team or ""),
         str(enterprise or ""),
-        is_enterprise_install=origin.get("is_enterprise_install") in (True, "true"),  # commands come as forms
+        is_enterprise_install=body.get("is_enterprise_install") in (True, "true"),  # commands come as forms
     )
 
 
@@ -123,7 +122,7 @@ def used_by_interaction(body: Body, at: datetime) -> Used:
 
 def used_by_event(body: Body, at: datetime) -> Used:
     """Read the opening of the app's home, to which there is no way back but the home itself."""
-    return Used(workspace=home_of(body), user=str(_inner(body, "event").get("user") or ""), at=at)
+    return Used(workspace=workspace_of(body), user=str(_inner(body, "event").get("user") or ""), at=at)
 
 
 def _inner(body: Body, key: str) -> Body:

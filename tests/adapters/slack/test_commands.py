@@ -12,9 +12,10 @@ from adapters.chat.posting import PostingFailed, Refused, TooFast, Unreachable
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.responding import respond
 from adapters.slack.client.workspaces import OneWorkspace
-from adapters.slack.commands.situation import URL_LIFE, home_of
+from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
 from adapters.slack.commands.slash import Order, Word, parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
+from adapters.slack.inbound.event import workspace_of
 from core import sentences
 from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Question, Setting
 from core.self_help import NOT_PART_OF_IT
@@ -75,12 +76,20 @@ def test_what_is_written_behind_the_command_says_what_to_do(text: str, order: Or
         ({"team": {"id": "T1"}, "enterprise": None, "user": {"team_id": "T9"}}, "T1"),
         ({"team": None, "user": {"team_id": "T2"}, "enterprise": {"id": "E1"}, "is_enterprise_install": True}, "E1/T2"),
         ({"team": {"id": "T9"}, "view": {"app_installed_team_id": "T1"}}, "T1"),
-        ({"team_id": "T9", "authorizations": [{"team_id": "T1", "enterprise_id": None}]}, "T1"),
     ],
 )
 def test_every_use_names_the_workspace_of_the_installation(body: Mapping[str, object], name: str) -> None:
     """In all the shapes in which Slack says it, those of organizations included."""
     assert home_of(body) == name
+
+
+@pytest.mark.parametrize("team", ["T1", None], ids=["named", "left out"])
+def test_the_home_is_opened_where_messages_are_heard(team: str | None) -> None:
+    """An organization's installation need not name the workspace, which the event names too."""
+    given = {"team_id": team, "enterprise_id": "E1", "is_enterprise_install": True}
+    body = {"team_id": "T1", "authorizations": [given], "event": {"type": "app_home_opened", "user": "U1"}}
+
+    assert (used_by_event(body, NOON).workspace, workspace_of(body)) == ("E1/T1", "E1/T1")
 
 
 async def test_a_question_is_asked_before_all_in_a_message_that_begins_its_thread(office: Office) -> None:
