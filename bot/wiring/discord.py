@@ -100,6 +100,7 @@ class Discord:
             memo=stores.memo,
             policies=stores.policies,
             askers=office.askers,
+            running=inbox.running,
             purge=office.forgetting.farewell,
             setup=partial(self._set_up, desk),
             crowd=office.crowd(),

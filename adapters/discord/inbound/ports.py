@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from core.crowd import Crowd
-from core.model import Terms, ThreadRef, WorkspaceRef
+from core.model import Question, Terms, ThreadRef, WorkspaceRef
 from core.ports import Inbox, Memo, PolicyStore
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 class Ports:
     """What is left out is done without.
 
-    `askers` says who has asked in a thread, None if nobody knows; `purge` forgets a workspace that the bot was thrown
-    out of; `setup` is called once a client has logged in, before it hears anything.
+    `askers` says who has asked in a thread, None if nobody knows; `running` gives the question that a thread waits for;
+    `purge` forgets a workspace that the bot was thrown out of; `setup` is called once a client has logged in, before it
+    hears anything.
     """
 
     inbox: Inbox
@@ -29,7 +31,9 @@ class Ports:
     memo: Memo | None = None
     policies: PolicyStore | None = None
     askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]] | None = None
+    running: Callable[[ThreadRef], Awaitable[Question | None]] | None = None
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
     setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None
     crowd: Crowd | None = None
     now: Callable[[], datetime] = partial(datetime.now, UTC)
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep

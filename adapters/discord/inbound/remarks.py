@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.chat.insisting import insisted
-from adapters.chat.posting import Part, nonce
+from adapters.chat.meanwhile import answered, shown
+from adapters.chat.posting import Part, Posted, Poster, nonce
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.inbound.hints import Hints
 
@@ -53,21 +54,25 @@ class Remarks:
             self._chores.begin(partial(self._hints.give, channel.guild, scene.parent_id, missing))
 
     def count(self, inbound: Inbound, scene: Scene) -> None:
-        """Say how long it will take, if many wait; once in a while in the same place."""
+        """Say how long it will take, if many wait; once in a while in the same place, and until the answer is there."""
         self._chores.begin(partial(self._count, inbound, scene))
 
     async def _count(self, inbound: Inbound, scene: Scene) -> None:
         crowd, memo = self._ports.crowd, self._ports.memo
         sentence = crowd.sentence(await self._ports.inbox.waiting()) if crowd and memo else None
         while_ = int(self._ports.now().timestamp() // BUSY_FOR)
-        if sentence and memo and await memo.changed(f"discord:busy:{scene.place.id}", str(while_)):
-            await self._post(inbound, scene, sentence)
+        if not (sentence and memo and await memo.changed(f"discord:busy:{scene.place.id}", str(while_))):
+            return
+        poster, posted = await self._post(inbound, scene, sentence)
+        if (running := self._ports.running) is not None:
+            async with shown(poster, posted):
+                await answered(inbound.message, running, sleep=self._ports.sleep)
 
-    async def _post(self, inbound: Inbound, scene: Scene, sentence: str) -> None:
+    async def _post(self, inbound: Inbound, scene: Scene, sentence: str) -> tuple[Poster, Posted]:
         channel = self._client.get_partial_messageable(int(scene.place.id))
         poster = ChannelPoster(channel, reply_to=int(inbound.message.id))
         mark = nonce(inbound.message, inbound.revision, ASIDE)
-        await insisted(partial(poster.post, Part(sentence), mark))
+        return poster, await insisted(partial(poster.post, Part(sentence), mark))
 
     async def _react(self, inbound: Inbound, scene: Scene) -> None:
         channel = self._client.get_partial_messageable(int(scene.place.id))

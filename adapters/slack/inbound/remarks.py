@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.chat.insisting import insisted
-from adapters.chat.posting import Part, nonce
+from adapters.chat.meanwhile import answered, shown
+from adapters.chat.posting import Part, Posted, Poster, nonce
 from adapters.slack.client.failures import tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import Look, ThreadPoster
@@ -43,7 +44,7 @@ class Remarks:
         self.say(inbound, workspace, f"{WARNING} {sentence}")
 
     def count(self, inbound: Inbound, workspace: Workspace) -> None:
-        """Say how long it will take, if many wait; once in a while in the same place."""
+        """Say how long it will take, if many wait; once in a while in the same place, and until the answer is there."""
         self._chores.begin(partial(self._count, inbound, workspace))
 
     async def _count(self, inbound: Inbound, workspace: Workspace) -> None:
@@ -51,8 +52,12 @@ class Remarks:
         sentence = crowd.sentence(await self._ports.inbox.waiting()) if crowd and memo else None
         place = f"slack:busy:{workspace.name}:{inbound.thread.channel}"
         while_ = int(self._ports.now().timestamp() // BUSY_FOR)
-        if sentence and memo and await memo.changed(place, str(while_)):
-            await _post(inbound, workspace, sentence)
+        if not (sentence and memo and await memo.changed(place, str(while_))):
+            return
+        poster, posted = await _post(inbound, workspace, sentence)
+        if (running := self._ports.running) is not None:
+            async with shown(poster, posted):
+                await answered(inbound.message, running, sleep=self._ports.sleep)
 
     async def _say_once(self, inbound: Inbound, workspace: Workspace, sentence: str) -> None:
         if await self._is_new(inbound):
@@ -67,11 +72,12 @@ class Remarks:
             return True  # once more than needed is better than not at all
 
 
-async def _post(inbound: Inbound, workspace: Workspace, sentence: str) -> None:
+async def _post(inbound: Inbound, workspace: Workspace, sentence: str) -> tuple[Poster, Posted]:
     thread = inbound.thread
     place = Place(workspace, thread.channel, thread.thread, inbound.message.id)
     poster = ThreadPoster(place, PLAIN, LostPosts(place))
-    await insisted(partial(poster.post, Part(sentence), nonce(inbound.message, inbound.revision, ASIDE)))
+    mark = nonce(inbound.message, inbound.revision, ASIDE)
+    return poster, await insisted(partial(poster.post, Part(sentence), mark))
 
 
 async def _react(inbound: Inbound, workspace: Workspace) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pytest
 
@@ -19,6 +19,7 @@ from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import question
 from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
+from tests.fakes.naps import Naps
 from tests.servers.slack import Reply, limit
 
 __all__ = ["place_fixture"]
@@ -286,19 +287,30 @@ async def test_a_workspace_that_throws_the_bot_out_is_forgotten(place: Place) ->
     assert noted == [team] * 2
 
 
+def deleted(place: Place) -> Sequence[bool]:
+    """Say of what the bot has said whether it is gone again, first what is."""
+    said = (one for one in place.server.platform.messages.values() if one.user_id == place.bot.id)
+    return sorted((one.deleted for one in said), reverse=True)
+
+
 @pytest.mark.promise("full-house")
 async def test_who_asks_while_many_wait_is_told_how_long(place: Place) -> None:
-    """Once in a while in one place, and the question is kept."""
-    box = Box(crowd=65)
-    async with listening(place, box, crowd=Crowd(0.5), memo=MemoryMemo()):
+    """Once in a while in one place, until the answer is there or the bot stops, and the question is kept."""
+    box, naps = Box(crowd=65), Naps(place.server.platform.changes.tell)
+    crowd, memo = Crowd(0.5), MemoryMemo()
+    async with listening(place, box, crowd=crowd, memo=memo, running=box.running, sleep=naps.sleep):
         for number in range(2):
             place.ask(f"What is {number}?")
             await box.question()
         place.direct("And now?")
-        await box.question()
-        await place.server.until(lambda: len(place.said()) == 2, what="two replies")
+        last = await box.question()
+        await place.server.until(lambda: naps.asleep == 2, what="two replies")
+        box.known.remove(last)
+        naps.wake()
+        await place.server.until(lambda: (deleted(place), naps.asleep) == ([True, False], 1), what="the answer")
 
     assert place.said() == ["I'm busy; your answer comes in about 40 seconds."] * 2
+    assert deleted(place) == [True, True]
 
 
 @pytest.mark.promise("members-only")
