@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 import time
@@ -18,6 +17,7 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
+from adapters.chat.order import Order
 from adapters.chat.posting import Unreachable
 from adapters.slack.client.connection import connect
 from adapters.slack.client.failures import Denied, meaning
@@ -100,26 +100,32 @@ class InstalledWorkspaces:
         self._rotator = AsyncTokenRotator(client_id=client_id, client_secret=client_secret, client=client)
         self._clock = clock
         self._known: OrderedDict[str, tuple[float, Workspace]] = OrderedDict()
-        self._asking: dict[str, asyncio.Lock] = {}
+        self._order = Order()
         self._unsaved: dict[str, Bot] = {}
 
     async def find(self, workspace: str) -> Workspace:
         """Give a workspace with a token that is good for some time. Raises `PostingFailed`."""
+        if (fresh := self._fresh(workspace)) is not None:
+            return fresh
+        async with self._order.turn(workspace):
+            return self._fresh(workspace) or await self._found(workspace)  # others may have asked at the same time
+
+    def _fresh(self, workspace: str) -> Workspace | None:
         until, known = self._known.get(workspace, (float("-inf"), None))
-        if known is not None and self._clock() < until:
-            return known
-        async with self._asking.setdefault(workspace, asyncio.Lock()):
-            try:
-                found = self._workspace(workspace, await self._installed(workspace))
-            except StoreUnavailable as away:
-                if known is not None:
-                    return known  # it is a few minutes old, and most likely good
-                raise Unreachable("the store of the installations is away") from away
-            self._known[workspace] = self._clock() + KEPT, found
-            self._known.move_to_end(workspace)
-            while len(self._known) > MOST:
-                self._known.popitem(last=False)
-            return found
+        return known if self._clock() < until else None
+
+    async def _found(self, workspace: str) -> Workspace:
+        try:
+            found = self._workspace(workspace, await self._installed(workspace))
+        except StoreUnavailable as away:
+            if workspace in self._known:
+                return self._known[workspace][1]  # it is a few minutes old, and most likely good
+            raise Unreachable("the store of the installations is away") from away
+        self._known[workspace] = self._clock() + KEPT, found
+        self._known.move_to_end(workspace)
+        while len(self._known) > MOST:
+            self._known.popitem(last=False)
+        return found
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
