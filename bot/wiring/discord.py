@@ -13,7 +13,15 @@ from bot.wiring.check import Check
 from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
-from core.events import CommandsFailed, Connected, ConnectionLost, Observer, PlaceRefused, PlatformWaited
+from core.events import (
+    CatchUpCutShort,
+    CommandsFailed,
+    Connected,
+    ConnectionLost,
+    Observer,
+    PlaceRefused,
+    PlatformWaited,
+)
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
@@ -104,6 +112,7 @@ class Discord:
             purge=office.forgetting.farewell,
             setup=partial(self._set_up, desk),
             crowd=office.crowd(),
+            cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
             now=office.now,
         )
         return self._client(Listener, ports=ports)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
-from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from discord import StageChannel, TextChannel, Thread, VoiceChannel
 from discord.utils import time_snowflake
 
 from adapters.chat.posting import PostingFailed
+from adapters.chat.unhurried import NOT_NOW, Unhurried, reason_of
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.permissions import reads
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from discord.http import HTTPClient
 
     from adapters.discord.inbound.event import Json
+    from adapters.discord.inbound.ports import Ports
 
 Place: TypeAlias = TextChannel | VoiceChannel | StageChannel | Thread
 Hear: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[object]]
@@ -33,10 +35,10 @@ PAGES = 3  # of one place
 class CatchUp:
     """Hears what was missed in a guild; the inbox knows what was heard before, so nothing is answered twice."""
 
-    def __init__(self, http: HTTPClient, hear: Hear, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, http: HTTPClient, hear: Hear, ports: Ports) -> None:
         self._http = http
         self._hear = hear
-        self._now = now
+        self._ports = ports
         self._seats = asyncio.Semaphore(AT_ONCE)
         self._running: set[int] = set()
         self._again: set[int] = set()
@@ -57,21 +59,34 @@ class CatchUp:
             self._again.discard(guild.id)
 
     async def _read(self, guild: Guild) -> None:
-        since = time_snowflake(self._now() - LATEST)
-        await asyncio.gather(*(self._read_place(place, since) for place in _busy_places(guild, since)))
+        since, unhurried = time_snowflake(self._ports.now() - LATEST), Unhurried(self._ports.sleep)
+        places = _busy_places(guild, since)
+        read = await asyncio.gather(*(self._read_place(place, since, unhurried) for place in places))
+        if reason := next(filter(None, read), ""):
+            self._ports.cut_short(reason)
 
-    async def _read_place(self, place: Place, since: int) -> None:
-        async with self._seats:
-            with suppress(PostingFailed):
-                async for message in self._said(place, since):
+    async def _read_place(self, place: Place, since: int, unhurried: Unhurried) -> str:
+        """Hear what was said in a place; give why not all of it, if it is there to be read."""
+        try:
+            async with self._seats:
+                async for message in self._said(place, since, unhurried):
                     missed = {**message, "guild_id": str(place.guild.id)}  # which only events have
                     event = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
-                    await self._hear({"t": event, "d": missed})
+                    await unhurried.done(partial(self._hear, {"t": event, "d": missed}))
+        except NOT_NOW as failure:
+            return reason_of(failure)
+        except PostingFailed:
+            pass  # nobody can do anything about it
+        return ""
 
-    async def _said(self, place: Place, since: int) -> AsyncGenerator[Json]:
+    async def _said(self, place: Place, since: int, unhurried: Unhurried) -> AsyncGenerator[Json]:
         """Give the messages after a moment, oldest first."""
+
+        async def page() -> list[Json]:
+            return cast("list[Json]", await translated(self._http.logs_from(place.id, PAGE, after=since)))
+
         for _ in range(PAGES):
-            found = cast("list[Json]", await translated(self._http.logs_from(place.id, PAGE, after=since)))
+            found = await unhurried.done(page)
             for message in reversed(found):
                 yield message
             if len(found) < PAGE:

@@ -47,7 +47,10 @@ class Hearing:
         self._owed = Owed(chores)
 
     async def hear(self, event: Json, *, quietly: bool = False) -> None:
-        """Put what an event means for the bot into the inbox; *quietly* says nothing to anybody about it."""
+        """Put what an event means for the bot into the inbox.
+
+        *Quietly* says nothing to anybody about it, and raises `StoreUnavailable` where a question cannot be put.
+        """
         scene = await scene_of(self._client, event["d"])
         heard = await self._decided(event, scene) if scene is not None else None
         if heard is None:
@@ -70,8 +73,9 @@ class Hearing:
         try:
             taken = [await self._ports.inbox.put(each) for each in signals]
         except StoreUnavailable:
-            if tells:
-                self._remarks.fail(inbound, scene, CANNOT_TAKE)
+            if not tells:
+                raise
+            self._remarks.fail(inbound, scene, CANNOT_TAKE)
         else:
             if tells and any(taken):
                 self._remarks.count(inbound, scene)

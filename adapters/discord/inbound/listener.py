@@ -39,7 +39,7 @@ class Listener(AutoShardedClient):
         self._order = Order()
         self._chores = Chores()
         self._hearing = Hearing(self, ports, self._chores)
-        self._catch_up = CatchUp(self.http, self._hear_late, now=ports.now)
+        self._catch_up = CatchUp(self.http, self._hear_late, ports)
 
     async def setup_hook(self) -> None:
         """Prepare what is to be heard beside messages."""

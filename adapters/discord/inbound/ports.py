@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from discord import AutoShardedClient
 
 
+def unnoticed(reason: str) -> None:
+    """Take no note of what could not be read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """What is left out is done without.
 
     `askers` says who has asked in a thread, None if nobody knows; `running` gives the question that a thread waits for;
     `purge` forgets a workspace that the bot was thrown out of; `setup` is called once a client has logged in, before it
-    hears anything.
+    hears anything; `cut_short` hears why not all could be read that was missed.
     """
 
     inbox: Inbox
@@ -35,5 +39,6 @@ class Ports:
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
     setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None
     crowd: Crowd | None = None
+    cut_short: Callable[[str], None] = unnoticed
     now: Callable[[], datetime] = partial(datetime.now, UTC)
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from adapters.chat.posting import Gone, PostingFailed, Refused, TooFast
+from adapters.chat.posting import Gone, PostingFailed, Refused
+from adapters.chat.unhurried import Unhurried, reason_of
 from adapters.slack.client.failures import Denied
-from adapters.slack.client.paging import Unhurried
+from adapters.slack.client.paging import pages
 from adapters.slack.inbound.event import PLATFORM, Json
 from adapters.slack.inbound.hearing import LATEST, Told
 from core.errors import StoreUnavailable
@@ -28,7 +29,6 @@ WORKSPACES = 50
 CHANNELS = 200  # of one workspace
 THREADS = 20  # of one channel
 RESENT = timedelta(minutes=6)  # Slack itself sends again for about five what was not acknowledged
-LONGEST = 600.0  # seconds that are waited in all, for Slack or for the store
 NOT_THERE = frozenset({"not_in_channel", "channel_not_found", "is_archived", "thread_not_found"})
 
 
@@ -68,7 +68,7 @@ class Round:
     def __init__(self, ports: Ports, hear: Hear) -> None:
         self._ports = ports
         self._hear = hear
-        self._slack = Unhurried(LONGEST, ports.sleep)
+        self._unhurried = Unhurried(ports.sleep)
         self._trouble = ""
 
     async def read(self, home: str) -> None:
@@ -85,14 +85,14 @@ class Round:
         """Give the workspaces, and in each the channels, in the order in which they were heard last."""
         found: dict[str, dict[str, datetime]] = {home: {}} if home else {}
         if (last := self._ports.last_heard) is not None:
-            for channel, at in await self._slack.patiently(lambda: last.channels(PLATFORM, limit=KNOWN)):
+            for channel, at in await self._unhurried.done(lambda: last.channels(PLATFORM, limit=KNOWN)):
                 found.setdefault(channel.workspace, {})[channel.channel] = at
         return found
 
     async def _read_home(self, name: str, heard: Mapping[str, datetime]) -> None:
         since = self._since(heard.values())
         try:
-            workspace = await self._slack.patiently(lambda: self._ports.workspaces.find(name))
+            workspace = await self._unhurried.done(lambda: self._ports.workspaces.find(name))
         except Refused:
             return  # the bot is not there any more
         for channel in await self._channels(workspace, heard):
@@ -111,7 +111,7 @@ class Round:
         found = dict.fromkeys(heard)
         kinds = {"types": ",".join(KINDS), "exclude_archived": "true"}
         try:
-            async for page in self._slack.pages(workspace.client, "users.conversations", "channels", **kinds):
+            async for page in pages(self._unhurried, workspace.client, "users.conversations", "channels", **kinds):
                 found |= dict.fromkeys(str(each["id"]) for each in page)
         except Refused as failure:
             self._note(failure)
@@ -120,7 +120,9 @@ class Round:
     async def _read_channel(self, workspace: Workspace, channel: str, since: float) -> None:
         """Hear what is new in a channel, and then in its threads."""
         said: list[Json] = []
-        async for page in self._slack.pages(workspace.client, "conversations.history", "messages", channel=channel):
+        async for page in pages(
+            self._unhurried, workspace.client, "conversations.history", "messages", channel=channel
+        ):
             said += page
             if not page or _seconds(page[-1], "ts") <= since:  # the newest come first
                 break
@@ -130,7 +132,7 @@ class Round:
 
     async def _read_thread(self, workspace: Workspace, channel: str, root: str, since: float) -> None:
         where = {"channel": channel, "ts": root, "oldest": f"{since:.6f}"}
-        async for page in self._slack.pages(workspace.client, "conversations.replies", "messages", **where):
+        async for page in pages(self._unhurried, workspace.client, "conversations.replies", "messages", **where):
             replies = [reply for reply in page if reply["ts"] != root]
             await self._hear_all(workspace, channel, replies, since)
 
@@ -140,23 +142,13 @@ class Round:
             if _is_new(one, since):
                 event = {**one, "type": "message", "channel": channel}  # which only events have
                 told = Told(event, workspace, is_late=True)
-                await self._slack.patiently(lambda: self._hear(told))  # noqa: B023 - it is called here and now
+                await self._unhurried.done(lambda: self._hear(told))  # noqa: B023 - it is called here and now
 
     def _note(self, failure: Exception) -> None:
         """Remember why something could not be read, unless there is nothing to be read."""
         is_there = not isinstance(failure, Gone) and getattr(failure, "code", "") not in NOT_THERE
         if is_there and not self._trouble:
-            self._trouble = _reason(failure)
-
-
-def _reason(failure: Exception) -> str:
-    match failure:
-        case TooFast():
-            return "rate limit"
-        case Denied(code=code):
-            return f"Slack says {code}"
-        case _:
-            return str(failure)
+            self._trouble = f"Slack says {failure.code}" if isinstance(failure, Denied) else reason_of(failure)
 
 
 def _is_new(said: Json, since: float) -> bool:

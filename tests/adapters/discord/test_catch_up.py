@@ -13,6 +13,7 @@ from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
 from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
+from tests.fakes.naps import Naps
 from tests.servers.discord import DiscordServer
 from tests.servers.discord.faults import Hold
 from tests.servers.discord.permissions import Permission
@@ -20,6 +21,7 @@ from tests.servers.service import Reply
 
 HISTORY = "GET /channels/{channel}/messages"
 MINUTE = 60.0
+LIMIT = Reply(429, {"retry_after": 1_000.0, "global": False, "message": "Too many"}, {"Via": "1.1 google"})
 
 
 async def heard(server: DiscordServer, place: Place, box: Box) -> Sequence[str]:
@@ -145,34 +147,44 @@ async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(
     assert min(edited.question.revision, late.question.revision) > 0
 
 
-async def test_catching_up_says_nothing_to_anybody(server: DiscordServer, place: Place) -> None:
-    """A mention without words, a store that is away and missing permissions are old by then."""
+async def test_catching_up_says_nothing_to_anybody_and_waits_for_the_store(server: DiscordServer, place: Place) -> None:
+    """A mention without words and missing permissions are old by then."""
     dumb = server.add_channel(place.guild, "dumb")
     server.deny(dumb, Permission.SEND_MESSAGES | Permission.CREATE_PUBLIC_THREADS)
     said = [server.post_as(place.ada, one, "", mentions=[server.bot]) for one in (place.channel, dumb)]
     said.append(server.post_as(place.ada, place.channel, "A?", mentions=[server.bot]))
     box, memo = Box(fails=True), MemoryMemo()
-    async with listening(server, box, memo=memo):
-        await server.until(lambda: len(server.requests_to(HISTORY)) == 2, what="two looks")
-        await box.refused.wait()
+
+    async def sleep(_: float) -> None:
         box.fails = False
-        assert await heard(server, place, box) == []
 
-    assert (answers(server), [one.reactions for one in said], memo.notes) == ([], [{}, {}, {}], {})
-
-
-async def test_a_place_that_cannot_be_read_keeps_no_other_from_being_read(server: DiscordServer, place: Place) -> None:
-    """And the client lives on."""
-    other = server.add_channel(place.guild, "other")
-    server.post_as(place.ada, place.channel, "Lost?", mentions=[server.bot])
-    server.post_as(place.ada, other, "Found?", mentions=[server.bot])
-    server.faults.add(HISTORY, Reply(503, {"message": "overloaded", "code": 0}))
-    box = Box()
-    async with listening(server, box):
+    async with listening(server, box, memo=memo, sleep=sleep):
         asked = await box.question()
         assert await heard(server, place, box) == []
 
-    assert asked.question.text in {"Lost?", "Found?"}
+    assert (asked.question.text, answers(server)) == ("A?", [])
+    assert ([one.reactions for one in said], memo.notes) == ([{}, {}, {}], {})
+
+
+async def test_a_place_that_cannot_be_read_keeps_no_other_from_being_read(server: DiscordServer, place: Place) -> None:
+    """What fails is tried again for some time, and the client lives on; that it was in vain is told once."""
+    other = server.add_channel(place.guild, "other")
+    server.post_as(place.ada, place.channel, "Here?", mentions=[server.bot])
+    server.post_as(place.ada, other, "There?", mentions=[server.bot])
+    told: asyncio.Queue[str] = asyncio.Queue()
+    server.faults.break_(HISTORY, Reply(503, {"message": "overloaded", "code": 0}))
+    box, naps = Box(), Naps(server.platform.changes.tell)
+    async with listening(server, box, sleep=naps.sleep, cut_short=told.put_nowait):
+        await server.until(lambda: naps.asleep == 2, what="two failures")
+        server.faults.mend()
+        naps.wake()
+        asked = {(await box.question()).question.text for _ in range(2)}
+        assert await heard(server, place, box) == []
+    server.faults.break_(HISTORY, LIMIT)
+    async with listening(server, box, cut_short=told.put_nowait):
+        reason = await told.get()
+
+    assert (asked, reason, told.qsize()) == ({"Here?", "There?"}, "rate limit", 0)
 
 
 async def test_live_events_are_heard_while_the_bot_catches_up(server: DiscordServer, place: Place) -> None:

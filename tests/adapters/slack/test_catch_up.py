@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from adapters.chat.unhurried import LONGEST
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.paging import PAGE, PAGES
 from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace
-from adapters.slack.inbound.catch_up import LONGEST
 from core.crowd import Crowd
 from core.model import Asked, ChannelRef, Edited
 from tests.adapters.slack.ears import Place, listening, place_fixture
