@@ -24,7 +24,7 @@ class Unhurried:
         self._left = seconds
 
     async def done(self, call: Callable[[], Awaitable[Result]]) -> Result:
-        """Give what a call gives at last, which has to be one that can be made twice; raises how the last try failed."""
+        """Give what a call gives at last, which may be made several times; raises how the last one failed."""
         while True:
             try:
                 return await call()
