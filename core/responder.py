@@ -9,7 +9,7 @@ from datetime import datetime
 from core.admission import Admission
 from core.agent import Agent
 from core.errors import StoreUnavailable
-from core.events import Answered, ErrorType, MemoryFailed, Observer, State, StateChanged, unobserved
+from core.events import Answered, ErrorType, MemoryFailed, Observer, Passed, State, StateChanged, Step, unobserved
 from core.model import Answer, Claim, Conversation, Delivery, Progress, Question, Reaction, Status, Turn
 from core.ports import ConversationStore, Deliveries, Surface
 from core.prompts import FAILED
@@ -53,7 +53,7 @@ class Responder:
         self._state(question, State.VALIDATING)
         answer = await self._refuse(claim, surface) or await self._answer(claim, surface)
         if answer.is_failure or answer.lexical_only:
-            await surface.react(question.message, Reaction.WARNING)
+            await self._warn(claim, surface)
         self._observer(Answered.of(question.message, answer))
         error = _ERRORS.get(answer.status)
         self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
@@ -64,8 +64,13 @@ class Responder:
         question = claim.question
         answer = Answer(id=answer_id(question), text=FAILED, status=Status.FAILED)
         await surface.reply(claim, _only(answer))
-        await surface.react(question.message, Reaction.WARNING)
+        await self._warn(claim, surface)
         self._observer(Answered.of(question.message, answer))
+
+    async def _warn(self, claim: Claim, surface: Surface) -> None:
+        """Mark the question, if it is still ours."""
+        if self._deliveries is None or await self._deliveries.holds(claim):
+            await surface.react(claim.message, Reaction.WARNING)
 
     async def _refuse(self, claim: Claim, surface: Surface) -> Answer | None:
         """Say why the question is not answered, unless this was said just now; None if it is to be answered."""
@@ -93,6 +98,7 @@ class Responder:
         except Exception:
             self._observer(StateChanged(claim.question.message, State.ERROR, "generation"))
             raise
+        self._pass(claim.question, Step.SHOWN)
         await self._record(claim, delivery)
         if not outcome:
             return Answer(id=answer_id(claim.question), text="", status=Status.REFUSED)
@@ -130,6 +136,8 @@ class Responder:
             await self._deliveries.record(claim, delivery)
         except StoreUnavailable:
             self._observer(MemoryFailed(claim.message, "append"))
+        else:
+            self._pass(claim.question, Step.RECORDED)
 
     async def _append(self, question: Question, answer: Answer) -> None:
         if self._conversations is None or not _has_memory(question):
@@ -148,6 +156,11 @@ class Responder:
             await self._conversations.append(question.thread, turn)
         except StoreUnavailable:
             self._observer(MemoryFailed(question.message, "append"))
+        else:
+            self._pass(question, Step.REMEMBERED)
+
+    def _pass(self, question: Question, step: Step) -> None:
+        self._observer(Passed(question.message, step))
 
     def _state(self, question: Question, state: State) -> None:
         self._observer(StateChanged(question.message, state))

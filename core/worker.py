@@ -8,15 +8,17 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from core.errors import FootnoteError, Misconfigured, StoreUnavailable
+from core.errors import FootnoteError, GivenUp, Misconfigured, StoreUnavailable
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.interruption import ended_by
-from core.model import REPLACED, Claim, Interruption, Task, Withdrawal
+from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Task, Withdrawal
 from core.ports import ChatSurface, ConversationStore, Inbox
 from core.responder import Responder
 
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
 LOST = frozenset({Interruption.LOST})
+MOST_APOLOGIES = 2 * MOST_ATTEMPTS
+EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and each time the process stopped before the end."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Worker:
 
     async def _do(self, task: Task) -> None:
         try:
+            _check(task)
             match task:
                 case Claim():
                     await self._answer(task)
@@ -103,7 +106,7 @@ class Worker:
     async def _answer(self, claim: Claim) -> None:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it."""
         surface = self._surface(claim)
-        if await self._is_too_late(claim):
+        if await self._is_too_late(claim) or await self._is_answered(claim):
             return
         async with ended_by(claim.cancelled, REPLACED):
             answer = await self._responder.respond(claim, surface)
@@ -130,8 +133,13 @@ class Worker:
         return next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
 
     async def _give_up(self, task: Task) -> None:
-        """Apologize for a question that nobody will try any more; where even this fails, the event has told it."""
-        if isinstance(task, Claim) and task.is_last_attempt and not task.cancelled.is_set():
+        """Apologize for a question that nobody will try any more; where even this fails, the event has told it.
+
+        If it may be the apology that ends the process, none is made.
+        """
+        if not isinstance(task, Claim) or not task.is_last_attempt or task.attempt > MOST_APOLOGIES:
+            return
+        if not task.cancelled.is_set():
             with suppress(Exception):
                 await self._responder.apologize(task, self._surface(task))
 
@@ -145,11 +153,26 @@ class Worker:
         others = conversation.without(claim.message).turns if conversation else ()
         return any((turn.asked_at or turn.at) > claim.question.asked_at for turn in others)
 
+    async def _is_answered(self, claim: Claim) -> bool:
+        """Say whether a worker that died had come to the end: what is remembered was shown before."""
+        if claim.attempt == 1 or claim.is_update or not claim.delivery.messages or claim.delivery.trying:
+            return False
+        with suppress(StoreUnavailable):
+            conversation = await self._conversations.load(claim.thread)
+            return conversation is not None and conversation.without(claim.message) != conversation
+        return False
+
     def _surface(self, task: Task) -> ChatSurface:
         platform = task.thread.platform
         if platform not in self._surfaces:
             raise Misconfigured(f"This worker cannot answer on {platform}. Set what {platform} needs, and start again.")
         return self._surfaces[platform]
+
+
+def _check(task: Task) -> None:
+    """Raise `GivenUp` for what ended every process that had begun it."""
+    if task.is_exhausted:
+        raise GivenUp(EXHAUSTED)
 
 
 def _reason(error: BaseException) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import Ledger
+from adapters.redis.ledger import Bounds, Ledger
 from adapters.redis.seal import Seal
 from core.model import (
     Asked,
@@ -62,7 +62,9 @@ async def redis_boxes(url: str) -> AsyncGenerator[Boxes]:
     async with clean(url) as client:
         blocking = [connect(url, blocking=True) for _ in range(2)]
         ledgers = [Ledger(client, each, seal=Seal([SECRET])) for each in blocking]
-        here, there = (RedisInbox(ledger, lease=20.0, block=0.05, delays=(0.0, 0.0)) for ledger in ledgers)
+        here, there = (
+            RedisInbox(ledger, bounds=Bounds(lease=20.0), block=0.05, delays=(0.0, 0.0)) for ledger in ledgers
+        )
         async with here, there:
             yield Boxes(here, there)
         for each in blocking:

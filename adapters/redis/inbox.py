@@ -9,14 +9,26 @@ from typing import Self
 from uuid import uuid4
 
 from adapters.redis.lease import Lease
-from adapters.redis.ledger import Hold, Ledger, Taken
+from adapters.redis.ledger import Bounds, Hold, Ledger, Taken
+from adapters.redis.letters import Letters
 from core.errors import FootnoteError, StoreUnavailable
-from core.events import Observer, Passed, Step, unobserved
-from core.model import Delivery, MessageRef, Question, Signal, Task, ThreadRef, WorkspaceRef
+from core.events import Observer, Passed, Step, TakenOver, unobserved
+from core.model import (
+    Backlog,
+    DeadLetter,
+    Delivery,
+    Interruption,
+    MessageRef,
+    Question,
+    Signal,
+    Task,
+    ThreadRef,
+    WorkspaceRef,
+)
 
-LEASE = 30.0  # seconds without a sign of life, after which a task may be taken over
-BLOCK = 2.0  # seconds that one read waits; as late can a delayed attempt be
+BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
 DELAYS = (5.0, 30.0)  # seconds before the second and the third attempt
+USUAL = Bounds()
 PAUSE = 1.0  # seconds before signals are read again from a server that failed
 
 
@@ -24,27 +36,30 @@ class RedisInbox:
     """Puts and gives out questions; to claim, enter it first.
 
     What was put is a thread in a stream, of which each entry goes to one worker, and stays there until that worker says
-    that it is done. Signals for a task that is worked on go through a stream as well, of which every worker reads all;
-    one that is missed there is found when the lease is renewed.
+    that it is done, or gives no sign of life for the time of its lease: then another one takes it over. Signals for a
+    task that is worked on go through a stream as well, of which every worker reads all; one that is missed there is
+    found when the lease is renewed.
     """
 
     def __init__(
         self,
         ledger: Ledger,
         *,
-        lease: float = LEASE,
+        bounds: Bounds = USUAL,
         block: float = BLOCK,
         delays: Sequence[float] = DELAYS,
         observer: Observer = unobserved,
     ) -> None:
         self._observer = observer
         self._ledger = ledger
-        self._lease = lease
-        self._block = block
+        self._letters = Letters(ledger.scribe)
+        self._bounds = bounds
+        self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
         self.consumer = uuid4().hex
         self._turn = asyncio.Lock()
         self._next_look = 0.0
+        self._next_sweep = 0.0
         self._is_in_doubt = False
         self._leases: dict[str, Lease] = {}  # by entry
         self._owed: dict[str, Callable[[], Awaitable[None]]] = {}  # by entry
@@ -73,6 +88,7 @@ class RedisInbox:
         """Hold the next task while the block runs."""
         taken = await self._next()
         keeping = asyncio.create_task(self._leases[taken.hold.entry].keep())
+        self._observer(Passed(taken.task.message, Step.TAKEN))
         try:
             yield taken.task
         except Exception as error:
@@ -85,7 +101,11 @@ class RedisInbox:
             await self._finish(taken, lambda: self._ledger.hand_back(taken.hold))
             raise
         await _ended(keeping)
+        if taken.task.cancelled.reason is Interruption.LOST:  # it was not done; if nobody has it, somebody shall
+            await self._finish(taken, lambda: self._ledger.hand_back(taken.hold))
+            return
         await self._finish(taken, lambda: self._ledger.settle(taken.hold))
+        self._observer(Passed(taken.task.message, Step.SETTLED))
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task, if it is still ours."""
@@ -113,6 +133,26 @@ class RedisInbox:
     async def waiting(self) -> int:
         """Count what waits, for all processes."""
         return await self._ledger.waiting()
+
+    async def backlog(self) -> Backlog:
+        """Count what there is to do, for all processes."""
+        return await self._letters.backlog()
+
+    async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
+        """Give what was given up, newest first."""
+        return await self._letters.dead(limit=limit)
+
+    async def letter(self, message: MessageRef) -> DeadLetter | None:
+        """Give what is known of one question that was given up."""
+        return await self._letters.letter(message)
+
+    async def revive(self, message: MessageRef) -> bool:
+        """Have a question that was given up tried again."""
+        return await self._letters.revive(message)
+
+    async def drop(self, message: MessageRef) -> bool:
+        """Remove a question that was given up."""
+        return await self._letters.drop(message)
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove what a person has asked."""
@@ -142,18 +182,35 @@ class RedisInbox:
         """Look once; if this is broken off, the server may have given us something that we do not know of."""
         self._is_in_doubt = True
         try:
-            entry = await self._ledger.read(self.consumer, block=await self._patience())
-            taken = await self._ledger.take(self.consumer, *entry) if entry else None
+            abandoned = await self._abandoned()
+            entry = abandoned or await self._ledger.read(self.consumer, block=await self._patience())
+            taken = await self._ledger.take(self.consumer, *entry, self._bounds) if entry else None
         except StoreUnavailable:
             self._next_look = 0.0  # it may have lost what it knew of us
             raise
         if taken:
-            task, hold = taken.task, taken.hold
-            lease = Lease(self._ledger, hold, task.cancelled, consumer=self.consumer, seconds=self._lease)
-            self._leases[hold.entry] = lease
-            self._is_busy.set()
+            self._hold_on(taken)
+            if abandoned:
+                self._observer(TakenOver(taken.task.message, taken.task.attempt))
         self._is_in_doubt = False
         return taken
+
+    async def _abandoned(self) -> tuple[str, str] | None:
+        """Give a thread whose worker is gone, if it is time to look for one; where there was one, there may be more."""
+        now = asyncio.get_running_loop().time()
+        if now < self._next_sweep:
+            return None
+        entry = await self._ledger.sweep(self.consumer, lease=self._bounds.lease)
+        if entry is None:
+            self._next_sweep = now + self._block
+        return entry
+
+    def _hold_on(self, taken: Taken) -> None:
+        task, hold = taken.task, taken.hold
+        seconds = self._bounds.lease
+        lease = Lease(self._ledger, hold, task.cancelled, consumer=self.consumer, seconds=seconds)
+        self._leases[hold.entry] = lease
+        self._is_busy.set()
 
     async def _patience(self) -> float:
         """Bring forward what is due, from time to time; give the seconds until this has to be done again."""

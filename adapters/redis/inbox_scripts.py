@@ -11,8 +11,13 @@ The keys, all on one node of a cluster as they share a hash tag:
     workspace:<workspace> those of whom there are such messages there, by the time of the last
     waiting               the messages that wait, by the time since when; older than LIFE, their question is gone
     delayed               the threads whose first message waits for its next attempt, by the time of that
+    busy:<who>            the messages that somebody, or a workspace, is being answered, by when each lease ends
+    parked:<who>          the threads that wait until less is done for them at once, by the time since when
     signals               stream that names the messages of which a worker has to look what has happened to them
     dead                  the messages that were given up, by the time of that
+
+Whoever works on a question renews its entry in `ready`. An entry that nobody has renewed for the time of a lease goes
+to another worker, with a higher fence; the former one finds that it holds nothing any more.
 
 A question is `early` (something was heard of it before itself), `waiting`, `running`, `done` or `dead`. A thread is in
 `ready` or `delayed` whenever its list is not empty. It may be in `ready` twice: whoever takes an entry of a thread
@@ -23,6 +28,7 @@ from __future__ import annotations
 
 PRELUDE = """
 local READY, PREFIX, LIFE, GROUP = KEYS[1], ARGV[1], ARGV[2], 'workers'
+local LONGEST_PARK = 5000 -- milliseconds; after these a thread is looked at even if nobody has called it
 local function key(kind, name) return PREFIX .. kind .. ':' .. name end
 local function now()
   local time = redis.call('TIME')
@@ -38,7 +44,13 @@ local function join(thread, ref)
   redis.call('PEXPIRE', line, LIFE)
 end
 local function hurry(thread)
-  if redis.call('ZREM', PREFIX .. 'delayed', thread) == 1 then announce(thread) end
+  if redis.call('ZREM', PREFIX .. 'delayed', thread) == 0 then return false end
+  announce(thread)
+  return true
+end
+local function delay(thread, milliseconds)
+  redis.call('ZADD', PREFIX .. 'delayed', now() + milliseconds, thread)
+  redis.call('PEXPIRE', PREFIX .. 'delayed', LIFE)
 end
 local function tell(ref)
   redis.call('XADD', PREFIX .. 'signals', 'MAXLEN', '~', 1000, '*', 'message', ref)
@@ -52,6 +64,40 @@ end
 local function cease(ref, state)
   redis.call('HSET', key('question', ref), 'state', state)
   redis.call('ZREM', PREFIX .. 'waiting', ref)
+end
+local function askers(ref)
+  local found = redis.call('HMGET', key('question', ref), 'person', 'home')
+  return found[1] and {found[1], found[2]} or {}
+end
+local function occupy(ref, lease)
+  for _, who in ipairs(askers(ref)) do
+    redis.call('ZADD', key('busy', who), now() + lease, ref)
+    redis.call('PEXPIRE', key('busy', who), lease)
+  end
+end
+local function vacate(ref)
+  for _, who in ipairs(askers(ref)) do
+    redis.call('ZREM', key('busy', who), ref)
+    local parked
+    repeat
+      parked = redis.call('ZPOPMIN', key('parked', who))[1]
+    until not parked or hurry(parked)
+  end
+end
+local function park(ref, thread, bounds)
+  for at, who in ipairs(askers(ref)) do
+    local busy = key('busy', who)
+    redis.call('ZREMRANGEBYSCORE', busy, '-inf', now())
+    redis.call('ZREM', busy, ref)
+    if redis.call('ZCARD', busy) >= tonumber(bounds[at]) then
+      local since = redis.call('ZSCORE', PREFIX .. 'waiting', ref) or now()
+      redis.call('ZADD', key('parked', who), since, thread)
+      redis.call('PEXPIRE', key('parked', who), LIFE)
+      delay(thread, LONGEST_PARK)
+      return true
+    end
+  end
+  return false
 end
 local function drop(entry)
   redis.call('XACK', READY, GROUP, entry)
@@ -78,7 +124,7 @@ return due and math.max(due - now(), 1) or -1
 """
 
 TAKE = f"""{PRELUDE}
-local entry, consumer, thread = ARGV[3], ARGV[4], ARGV[5]
+local entry, consumer, thread, lease = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local line = key('thread', thread)
 local pending = redis.call('XPENDING', READY, GROUP, entry, entry, 1)[1]
 if not pending or pending[2] ~= consumer then return false end
@@ -101,6 +147,12 @@ repeat
     redis.call('ZREM', PREFIX .. 'waiting', ref)
   end
 until not is_lost
+if park(ref, thread, {{ARGV[7], ARGV[8]}}) then
+  drop(entry)
+  if record[1] == 'running' then wait(ref) end
+  return false
+end
+occupy(ref, lease)
 local attempt = redis.call('HINCRBY', question, 'attempts', 1)
 local fence = redis.call('HINCRBY', question, 'fence', 1)
 redis.call('HSET', question, 'entry', entry)
@@ -128,6 +180,7 @@ end
 
 RENEW = f"""{HELD}
 redis.call('XCLAIM', READY, GROUP, ARGV[8], 0, entry, 'JUSTID')
+occupy(ref, ARGV[9])
 redis.call('PEXPIRE', question, LIFE)
 redis.call('PEXPIRE', key('thread', thread), LIFE)
 return change
@@ -151,6 +204,7 @@ return 1
 
 OUTDATED = """
 drop(entry)
+vacate(ref)
 redis.call('HDEL', question, 'entry')
 redis.call('PEXPIRE', question, LIFE)
 redis.call('PEXPIRE', key('thread', thread), LIFE)
@@ -164,7 +218,7 @@ end
 
 SETTLE = f"""{HELD}{OUTDATED}
 redis.call('HSET', question, 'state', 'done', 'concluded', 1)
-redis.call('HDEL', question, 'text', 'stopped')
+redis.call('HDEL', question, 'text', 'stopped', 'person', 'home')
 if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
 leave(thread, ref)
 return 1
@@ -178,15 +232,14 @@ return 1
 """
 
 FAIL = f"""{HELD}{OUTDATED}{KEPT}
-local delay, reason, words, kept = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
-if delay ~= '' then
+local pause, reason, words, kept = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+if pause ~= '' then
   wait(ref)
-  redis.call('ZADD', PREFIX .. 'delayed', now() + delay, thread)
-  redis.call('PEXPIRE', PREFIX .. 'delayed', LIFE)
+  delay(thread, pause)
   return 1
 end
 redis.call('HSET', question, 'state', 'dead', 'concluded', 1, 'reason', reason)
-redis.call('HDEL', question, 'text', 'stopped')
+redis.call('HDEL', question, 'text', 'stopped', 'person', 'home')
 retain(words, kept)
 redis.call('ZADD', PREFIX .. 'dead', now(), ref)
 redis.call('PEXPIRE', PREFIX .. 'dead', LIFE)
@@ -209,6 +262,7 @@ for _, pending in ipairs(found) do
     local question = ref and key('question', ref)
     drop(entry)
     if question and redis.call('HGET', question, 'entry') == entry then
+      vacate(ref)
       wait(ref)
       redis.call('HINCRBY', question, 'attempts', -1)
       redis.call('HDEL', question, 'entry')
@@ -220,7 +274,22 @@ if #ARGV == 3 then redis.pcall('XGROUP', 'DELCONSUMER', READY, GROUP, ARGV[3]) e
 return 1
 """
 
-WAITING = f"""{PRELUDE}
-redis.call('ZREMRANGEBYSCORE', PREFIX .. 'waiting', '-inf', now() - LIFE)
-return redis.call('ZCARD', PREFIX .. 'waiting')
+SWEEP = f"""{PRELUDE}
+local consumer, lease = ARGV[3], tonumber(ARGV[4])
+local found = redis.pcall('XPENDING', READY, GROUP, 'IDLE', lease, '-', '+', 100)
+if found.err then return false end
+for _, pending in ipairs(found) do
+  if pending[2] ~= consumer then
+    local claimed = redis.call('XCLAIM', READY, GROUP, consumer, lease, pending[1])[1]
+    if claimed and claimed[2] then return {{claimed[1], claimed[2][2]}} end
+  end
+end
+for _, each in ipairs(redis.call('XINFO', 'CONSUMERS', READY, GROUP)) do
+  local about = {{}}
+  for i = 1, #each, 2 do about[each[i]] = each[i + 1] end
+  if about.pending == 0 and about.idle > 10 * lease then
+    redis.call('XGROUP', 'DELCONSUMER', READY, GROUP, about.name)
+  end
+end
+return false
 """

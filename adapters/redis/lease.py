@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -16,20 +17,35 @@ TRUSTED_FOR = 1 / 2  # of the time of a lease, without asking
 _CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
+def waking_time() -> float:
+    """Give seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
+    return time.clock_gettime(_CLOCK)
+
+
 class Lease:
     """Renews a hold three times in its time, and looks at once when it is nudged.
 
     Whoever could not renew for the whole time has to take it for lost, as another may have taken the task over.
     """
 
-    def __init__(self, ledger: Ledger, hold: Hold, cancelled: Cancellation, *, consumer: str, seconds: float) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        hold: Hold,
+        cancelled: Cancellation,
+        *,
+        consumer: str,
+        seconds: float,
+        now: Callable[[], float] = waking_time,
+    ) -> None:
         self.hold = hold
         self._ledger = ledger
         self._cancelled = cancelled
         self._consumer = consumer
         self._seconds = seconds
         self._nudged = asyncio.Event()
-        self._renewed = _now()
+        self._now = now
+        self._renewed = now()
 
     def nudge(self) -> None:
         """Say that something has happened."""
@@ -58,17 +74,12 @@ class Lease:
     @property
     def _age(self) -> float:
         """The seconds since the server was last known to be about to renew."""
-        return _now() - self._renewed
+        return self._now() - self._renewed
 
     async def _renew(self) -> None:
-        begun = _now()
-        interruption = await self._ledger.renew(self.hold, self._consumer)
+        begun = self._now()
+        interruption = await self._ledger.renew(self.hold, self._consumer, lease=self._seconds)
         if interruption:
             self._cancelled.set(interruption)
         if interruption is not Interruption.LOST:
             self._renewed = max(begun, self._renewed)
-
-
-def _now() -> float:
-    """Give a time that goes on while the process is frozen and, where the system knows one, while it sleeps."""
-    return time.clock_gettime(_CLOCK)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from pydantic import ValidationError
-
 from adapters.redis import inbox_scripts as scripts
-from adapters.redis import signal_scripts
+from adapters.redis import queue_scripts, signal_scripts
 from adapters.redis.blocking import bounded
 from adapters.redis.connection import translated
+from adapters.redis.scribe import PREFIX, READY, Scribe, Script, Words
 from adapters.redis.seal import Seal
 from core.model import (
     Asked,
@@ -31,7 +30,6 @@ from core.model import (
     Stopped,
     Task,
     ThreadRef,
-    Value,
     Withdrawal,
     WorkspaceRef,
 )
@@ -39,16 +37,13 @@ from core.model import (
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a cluster
-READY, SIGNALS, GROUP = f"{PREFIX}ready", f"{PREFIX}signals", "workers"
+SIGNALS, GROUP = f"{PREFIX}signals", "workers"
 LIFE = timedelta(days=3)  # since something was last heard of a question; as long is a repetition noticed
 EARLY = timedelta(minutes=10)  # for what was heard of a question before itself
 KEPT = timedelta(hours=1)  # for the words of a question that failed
+GIVEN_UP = timedelta(days=1)  # for the words of a question that nobody tries any more, so that an operator can
 WITHDRAWN = -1  # the revision of a question that is gone
 UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
-
-Kind = TypeVar("Kind", bound=Value)
-Words: TypeAlias = tuple[str | bytes | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +62,15 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """For how many seconds a task is held, and how many are held at once for one person and for one workspace."""
+
+    lease: float = 30.0
+    per_person: int = 4
+    per_workspace: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """A task, and the hold on it."""
 
@@ -80,17 +84,16 @@ class Ledger:
     def __init__(self, client: Redis, blocking: Redis, *, seal: Seal, life: timedelta = LIFE) -> None:
         self._client = client
         self._blocking = blocking
-        self._seal = seal
-        self._life = life // timedelta(milliseconds=1)
-        register = client.register_script
-        self._ask, self._edit = register(signal_scripts.ASK), register(signal_scripts.EDIT)
-        self._delete, self._stop = register(signal_scripts.DELETE), register(signal_scripts.STOP)
-        self._retry, self._keep = register(signal_scripts.RETRY), register(scripts.KEEP)
-        self._due, self._take, self._renew = register(scripts.DUE), register(scripts.TAKE), register(scripts.RENEW)
-        self._settle, self._fail = register(scripts.SETTLE), register(scripts.FAIL)
-        self._hand_back, self._record = register(scripts.HAND_BACK), register(scripts.RECORD)
-        self._forget = register(signal_scripts.FORGET)
-        self._reap, self._waiting = register(scripts.REAP), register(scripts.WAITING)
+        self.scribe = Scribe(client, seal, life)
+        script = self.scribe.script
+        self._ask, self._edit = script(signal_scripts.ASK), script(signal_scripts.EDIT)
+        self._delete, self._stop = script(signal_scripts.DELETE), script(signal_scripts.STOP)
+        self._retry, self._forget = script(signal_scripts.RETRY), script(signal_scripts.FORGET)
+        self._due, self._take, self._renew = script(scripts.DUE), script(scripts.TAKE), script(scripts.RENEW)
+        self._settle, self._fail = script(scripts.SETTLE), script(scripts.FAIL)
+        self._hand_back, self._keep = script(scripts.HAND_BACK), script(scripts.KEEP)
+        self._record, self._sweep, self._reap = script(scripts.RECORD), script(scripts.SWEEP), script(scripts.REAP)
+        self._waiting = script(queue_scripts.WAITING)
 
     async def put(self, signal: Signal) -> bool:
         """Write down what happened; say whether it changes anything."""
@@ -120,11 +123,11 @@ class Ledger:
                 return None
             message = MessageRef.parse(first.decode())
             text = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "text"))
-        return self._unsealed(message, "text", text, Question)
+        return self.scribe.unsealed(message, "text", text, Question)
 
     async def waiting(self) -> int:
         """Count the questions that wait."""
-        return cast("int", await self._run(self._waiting))
+        return cast("int", await self._waiting())
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove the words of every question of a person, each as one step; give the number of those that had any."""
@@ -136,21 +139,31 @@ class Ledger:
 
     async def due(self) -> float | None:
         """Bring forward what has waited long enough; give the seconds until the next, None if nothing waits."""
-        milliseconds = cast("int", await self._run(self._due))
+        milliseconds = cast("int", await self._due())
         return None if milliseconds < 0 else milliseconds / 1000
 
     async def read(self, consumer: str, *, block: float) -> tuple[str, str] | None:
         """Wait at most *block* seconds for a thread that has something to do; give its entry and its name."""
-        milliseconds = max(int(block * 1000), 1)
+        milliseconds = max(_milliseconds(block), 1)
         read = cast("Awaitable[Any]", self._blocking.xreadgroup(GROUP, consumer, {READY: ">"}, 1, milliseconds))
         streams = cast("dict[bytes, list[tuple[bytes, dict[bytes, bytes]]]]", await bounded(read, block=block))
         for entry, fields in streams.get(READY.encode(), ()):
             return entry.decode(), fields[b"thread"].decode()
         return None
 
-    async def take(self, consumer: str, entry: str, thread: str) -> Taken | None:
-        """Take the first question of a thread; None if there is none, or if it is not for *consumer* any more."""
-        found = cast("list[Any] | None", await self._run(self._take, entry, consumer, thread))
+    async def sweep(self, consumer: str, *, lease: float) -> tuple[str, str] | None:
+        """Give a thread that somebody else has shown no sign of life of for *lease* seconds, as `read` does."""
+        found = cast("list[bytes] | None", await self._sweep(consumer, _milliseconds(lease)))
+        return (found[0].decode(), found[1].decode()) if found else None
+
+    async def take(self, consumer: str, entry: str, thread: str, bounds: Bounds) -> Taken | None:
+        """Take the first question of a thread.
+
+        None if there is none, if it is not for *consumer* any more, or if it has to wait until less is done at once for
+        whoever asks: then it comes by itself.
+        """
+        words = _milliseconds(bounds.lease), bounds.per_person, bounds.per_workspace
+        found = cast("list[Any] | None", await self._take(entry, consumer, thread, *words))
         if not found:
             return None
         taken = self._taken(entry, found)
@@ -159,61 +172,58 @@ class Ledger:
             return None
         return taken
 
-    async def renew(self, hold: Hold, consumer: str) -> Interruption | None:
-        """Say that the task is still worked on; give what has happened to it meanwhile."""
-        found = cast("int", await self._run(self._renew, *hold.words, consumer))
+    async def renew(self, hold: Hold, consumer: str, *, lease: float) -> Interruption | None:
+        """Say that the task is worked on for *lease* seconds more; give what has happened to it meanwhile."""
+        found = cast("int", await self._renew(*hold.words, consumer, _milliseconds(lease)))
         return Interruption(found) if found else None
 
     async def record(self, hold: Hold, delivery: Delivery) -> bool:
         """Keep which messages belong to the question, if the task is still ours."""
-        sealed = self._sealed(hold.message, "delivery", delivery)
-        return await self._run(self._record, *hold.words, sealed) == 1
+        sealed = self.scribe.sealed(hold.message, "delivery", delivery)
+        return await self._record(*hold.words, sealed) == 1
 
     async def keep(self, hold: Hold, task: Task) -> bool:
         """Keep the words of the question beyond its end, without those of others, if the task is still ours."""
-        return await self._run(self._keep, *hold.words, *self._kept(task)) == 1
+        return await self._keep(*hold.words, *self._kept(task, KEPT)) == 1
 
     async def settle(self, hold: Hold) -> None:
         """Conclude the task; what changed meanwhile comes next."""
-        await self._run(self._settle, *hold.words)
+        await self._settle(*hold.words)
 
     async def hand_back(self, hold: Hold) -> None:
         """Give the task to whoever is next, as if it had not been taken."""
-        await self._run(self._hand_back, *hold.words)
+        await self._hand_back(*hold.words)
 
     async def delay(self, hold: Hold, *, seconds: float) -> None:
         """Let the task wait for its next attempt."""
-        await self._run(self._fail, *hold.words, int(seconds * 1000))
+        await self._fail(*hold.words, _milliseconds(seconds))
 
     async def bury(self, hold: Hold, task: Task | None, *, reason: str) -> None:
-        """Lay the task aside as dead, and keep the words of the question as `keep` does; None has none to read."""
-        await self._run(self._fail, *hold.words, "", reason, *self._kept(task))
+        """Lay the task aside as dead, and keep the words of the question for longer than `keep` does.
+
+        None is a task whose words cannot be read.
+        """
+        await self._fail(*hold.words, "", reason, *self._kept(task, GIVEN_UP))
 
     async def reap(self, consumer: str, held: Collection[str]) -> None:
         """Give back what the server handed to *consumer* without its knowledge, as the answer was lost."""
-        await self._run(self._reap, consumer, *held)
+        await self._reap(consumer, *held)
 
     async def signals(self, after: str, *, block: float) -> tuple[str, tuple[str, ...]]:
         """Wait at most *block* seconds for messages that something has happened to; give where to read on, and them."""
-        read = cast("Awaitable[Any]", self._blocking.xread({SIGNALS: after}, block=max(int(block * 1000), 1)))
+        read = cast("Awaitable[Any]", self._blocking.xread({SIGNALS: after}, block=max(_milliseconds(block), 1)))
         streams = cast("dict[bytes, list[tuple[bytes, dict[bytes, bytes]]]]", await bounded(read, block=block))
         entries = streams.get(SIGNALS.encode(), [])
         last = entries[-1][0].decode() if entries else after
         return last, tuple(fields[b"message"].decode() for _, fields in entries)
 
-    async def _put(self, script: Callable[..., Awaitable[Any]], signal: Signal, *words: str | bytes | int) -> bool:
+    async def _put(self, script: Script, signal: Signal, *words: str | bytes | int) -> bool:
         revision = signal.question.revision if isinstance(signal, Asked | Edited) else 0
         return await self._about(script, signal.message, revision, *words)
 
-    async def _about(
-        self, script: Callable[..., Awaitable[Any]], message: MessageRef, revision: int, *words: str | bytes | int
-    ) -> bool:
+    async def _about(self, script: Script, message: MessageRef, revision: int, *words: str | bytes | int) -> bool:
         early = EARLY // timedelta(milliseconds=1)
-        return await self._run(script, str(message), str(message.thread), revision, early, *words) == 1
-
-    async def _run(self, script: Callable[..., Awaitable[Any]], *words: str | bytes | int) -> object:
-        with translated():
-            return await script([READY], [PREFIX, self._life, *words])
+        return await script(str(message), str(message.thread), revision, early, *words) == 1
 
     async def _forget_all(self, person: str, home: WorkspaceRef) -> int:
         messages = [MessageRef.parse(ref) for ref in await self._noted(f"person:{person}")]
@@ -227,54 +237,47 @@ class Ledger:
     def _words(self, question: Question) -> Words:
         """Give the question, sealed, and whose it is."""
         home = question.thread.home
-        return self._sealed(question.message, "text", question), _person(home, question.author.id), str(home)
+        return self.scribe.sealed(question.message, "text", question), _person(home, question.author.id), str(home)
 
-    def _kept(self, task: Task | None) -> Words:
+    def _kept(self, task: Task | None, life: timedelta) -> Words:
         """Give what is kept of a task, sealed, and for how long: nothing that others have written."""
         if not isinstance(task, Claim):
             return "", 0
         alone = task.question.model_copy(update={"context": ()})
-        return self._sealed(task.message, "text", alone), KEPT // timedelta(milliseconds=1)
+        return self.scribe.sealed(task.message, "text", alone), life // timedelta(milliseconds=1)
 
     def _address(self, question: Question, address: ReplyAddress | None) -> Words:
         """Give the address, the token with which somebody may answer for us, and when that expires."""
         if address is None:
             return "", "", 0
-        rest = self._sealed(question.message, "address", address.model_copy(update={"interaction": None}))
+        rest = self.scribe.sealed(question.message, "address", address.model_copy(update={"interaction": None}))
         if address.interaction is None:
             return rest, "", 0
-        token = self._sealed(question.message, "interaction", address.interaction)
+        token = self.scribe.sealed(question.message, "interaction", address.interaction)
         return rest, token, int(address.interaction.expires_at.timestamp() * 1000)
 
     def _taken(self, entry: str, found: list[Any]) -> Taken | Hold:
         """Read what was taken; the bare hold if the question cannot be read."""
         ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped = found
         message = MessageRef.parse(ref.decode())
-        posted = self._unsealed(message, "delivery", delivery, Delivery) or Delivery()
+        posted = self.scribe.unsealed(message, "delivery", delivery, Delivery) or Delivery()
         hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision))
         if deleted:
             return Taken(Withdrawal(message, attempt, fence, posted), hold)
-        question = self._unsealed(message, "text", text, Question)
+        question = self.scribe.unsealed(message, "text", text, Question)
         if question is None:
             return hold
-        place = self._unsealed(message, "address", address, ReplyAddress)
-        interaction = self._unsealed(message, "interaction", token, Interaction)
+        place = self.scribe.unsealed(message, "address", address, ReplyAddress)
+        interaction = self.scribe.unsealed(message, "interaction", token, Interaction)
         place = place and place.model_copy(update={"interaction": interaction})
         claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded))
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
         return Taken(claim, hold)
 
-    def _sealed(self, message: MessageRef, field: str, value: Value) -> bytes:
-        return self._seal.encrypt(value.model_dump_json(), place=f"{PREFIX}question:{message} {field}")
 
-    def _unsealed(self, message: MessageRef, field: str, sealed: bytes | None, kind: type[Kind]) -> Kind | None:
-        """Read a value; None if there is none, its key is gone, or another version wrote it in another form."""
-        text = self._seal.decrypt(sealed, place=f"{PREFIX}question:{message} {field}") if sealed else None
-        try:
-            return kind.model_validate_json(text) if text else None
-        except ValidationError:
-            return None
+def _milliseconds(seconds: float) -> int:
+    return int(seconds * 1000)
 
 
 def _person(home: WorkspaceRef, person_id: str) -> str:

@@ -18,6 +18,7 @@ end
 local function note(name, home)
   enter(key('person', name), ref)
   enter(key('workspace', home), name)
+  redis.call('HSET', question, 'person', name, 'home', home)
 end
 """
 
@@ -64,6 +65,7 @@ WITHDRAW = """
 if is_deleted then return 0 end
 redis.call('HSET', question, 'deleted', 1)
 redis.call('HDEL', question, 'text', 'address', 'stopped')
+if state ~= 'running' then redis.call('HDEL', question, 'person', 'home') end
 redis.call('DEL', token, kept)
 if not state or state == 'early' then
   redis.call('HSET', question, 'state', 'early')

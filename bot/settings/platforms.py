@@ -66,6 +66,24 @@ class Crowds(BaseSettings):
             description="How many questions one process answers at the same time; the others wait for their turn.",
         ),
     ] = 128
+    answers_per_person: Annotated[
+        int,
+        Field(
+            validation_alias="FOOTNOTE_ANSWERS_PER_PERSON",
+            ge=1,
+            le=1_000,
+            description="How many questions of one person are answered at the same time; the others wait.",
+        ),
+    ] = 4
+    answers_per_workspace: Annotated[
+        int,
+        Field(
+            validation_alias="FOOTNOTE_ANSWERS_PER_WORKSPACE",
+            ge=1,
+            le=10_000,
+            description="How many questions of one server or workspace are answered at the same time, by all processes.",
+        ),
+    ] = 128
     lease_seconds: Annotated[
         float,
         Field(

@@ -9,17 +9,21 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
-from core.errors import Misconfigured, StoreUnavailable
+from bot.wiring.check import Advice
+from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
+from core.model import Backlog
 from core.ports import AuditLog, ConversationStore, LastHeard, Memo, PolicyStore, Quota, Vault, VoteStore
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from adapters.redis.inbox import RedisInbox
+    from adapters.redis.ledger import Bounds
     from adapters.redis.seal import Seal
 
 MINUTE = 60.0  # seconds
+LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
 SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is good
 
 
@@ -27,7 +31,7 @@ SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is g
 class Stores:
     """Everything that outlives a process; the `url` is the server's, with its password.
 
-    `seen` is a memo for requests that arrived, which are told apart for some minutes; `lease` is in seconds.
+    `seen` is a memo for requests that arrived, which are told apart for some minutes.
     """
 
     url: str
@@ -42,7 +46,7 @@ class Stores:
     seen: Memo
     last_heard: LastHeard
     vault: Vault
-    lease: float
+    bounds: Bounds
 
     @contextlib.asynccontextmanager
     async def inbox(self, observer: Observer = unobserved) -> AsyncGenerator[RedisInbox]:
@@ -55,7 +59,7 @@ class Stores:
             blocking = connect(self.url, blocking=True)
             stack.push_async_callback(blocking.aclose)
             ledger = Ledger(self.client, blocking, seal=self.seal)
-            yield await stack.enter_async_context(RedisInbox(ledger, lease=self.lease, observer=observer))
+            yield await stack.enter_async_context(RedisInbox(ledger, bounds=self.bounds, observer=observer))
 
 
 @contextlib.asynccontextmanager
@@ -88,7 +92,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             seen=RedisMemo(client, kept=SEEN),
             last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
-            lease=settings.lease_seconds,
+            bounds=Bounds(settings.lease_seconds, settings.answers_per_person, settings.answers_per_workspace),
         )
 
 
@@ -108,6 +112,28 @@ async def check_stores(settings: Settings) -> str:
             if str(error) != UNREACHABLE:
                 raise
             raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
+
+
+async def check_inbox(settings: Settings) -> str:
+    """Say how many questions wait; too long is no good sign, and neither are those that were given up."""
+    async with open_stores(settings) as stores, stores.inbox() as inbox:
+        return verdict(await inbox.backlog(), is_shared=settings.is_shared)
+
+
+def verdict(backlog: Backlog, *, is_shared: bool) -> str:
+    """Judge what there is to do. Raises `Unavailable` where nobody seems to do it."""
+    waiting = _questions(backlog.waiting, "wait")
+    dead = f"{_questions(backlog.dead, 'were', 'was')} given up: footnote inbox list" if backlog.dead else ""
+    if backlog.oldest > LONGEST_WAIT:
+        worker = "footnote run worker" if is_shared else "footnote run"
+        asked = f"{waiting}, the oldest for {backlog.oldest:.0f} seconds. Is a worker running? `{worker}`"
+        raise Unavailable(f"{asked}. {dead}" if dead else asked)
+    return Advice(dead) if dead else f"{waiting}, {backlog.running} being answered"
+
+
+def _questions(count: int, plural: str, singular: str | None = None) -> str:
+    """Count them, with the verb that goes with the number."""
+    return f"1 question {singular or plural + 's'}" if count == 1 else f"{count} questions {plural}"
 
 
 @contextlib.asynccontextmanager

@@ -121,6 +121,11 @@ class Claim:
         """Whether the question is given up if this attempt fails."""
         return self.attempt >= MOST_ATTEMPTS
 
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether every attempt that there is was begun, and no worker came to its end: it is not tried again."""
+        return self.attempt > MOST_ATTEMPTS
+
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
@@ -145,6 +150,11 @@ class Withdrawal:
     def is_last_attempt(self) -> bool:
         """Whether it is given up if this attempt fails."""
         return self.attempt >= MOST_ATTEMPTS
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether every attempt that there is was begun, and no worker came to its end."""
+        return self.attempt > MOST_ATTEMPTS
 
 
 Task: TypeAlias = Claim | Withdrawal

@@ -199,6 +199,12 @@ class MemoryInbox:
         """Say whether the task is still ours."""
         return self._records[task.message].is_held_as(task)
 
+    def outlive(self, message: MessageRef, *, workers: int, delivery: Delivery | None = None) -> None:
+        """Let a question that waits be as so many workers left it that died."""
+        record = self._records[message]
+        record.attempts, record.fence = workers, workers
+        record.delivery = delivery or record.delivery
+
     def _check(self) -> None:
         if self.fails:
             self.refusals += 1

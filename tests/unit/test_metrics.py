@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +38,7 @@ ASKED = question()
 REF = ASKED.message
 USAGE = Usage(prompt_tokens=100, cached_tokens=40, completion_tokens=7)
 QUESTION = 'platform="test"'
+OPERATIONS = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 
 
 def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "") -> dict[str, float]:
@@ -155,3 +158,12 @@ def test_a_service_that_names_ever_new_models_fills_no_memory() -> None:
     completions = [name for name in figures(metrics, only="tokens_total") if "completion" in name]
     assert len(completions) == MOST_MODELS + 1
     assert figures(metrics)[f'tokens_total{{kind="completion",model="{OTHERS}"}}'] == 5 * 7
+
+
+def test_every_figure_is_explained() -> None:
+    """The page for operators lists what is exposed, by its names; labels appear with the first event."""
+    rows = [line for line in OPERATIONS.read_text().splitlines() if line.startswith("| `footnote_")]
+    types = [line.split()[2] for line in Metrics().exposed(Backlog())[0].decode().splitlines() if "# TYPE" in line]
+
+    explained = {name for row in rows for name in re.findall(r"`(footnote_\w+)`", row.split("|")[1])}
+    assert explained == {name for name in types if name.startswith("footnote_") and not name.endswith("_created")}

@@ -10,7 +10,7 @@ import pytest
 from core.admission import Admission
 from core.agent import Agent
 from core.errors import ModelUnavailable
-from core.events import Answered, Event, MemoryFailed, State, StateChanged
+from core.events import Answered, Event, MemoryFailed, Passed, State, StateChanged, Step
 from core.model import (
     Answer,
     Claim,
@@ -90,6 +90,8 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
     assert desk.events == [
         StateChanged(question().message, State.RECEIVED),
         StateChanged(question().message, State.VALIDATING),
+        Passed(question().message, Step.SHOWN),
+        Passed(question().message, Step.REMEMBERED),
         Answered.of(question().message, answer),
         StateChanged(question().message, State.COMPLETE),
     ]
@@ -218,6 +220,7 @@ async def test_a_store_that_is_down_costs_the_memory_and_not_the_answer(script: 
         StateChanged(about, State.RECEIVED),
         StateChanged(about, State.VALIDATING),
         MemoryFailed(about, "load"),
+        Passed(about, Step.SHOWN),
         MemoryFailed(about, "append"),
         Answered.of(about, answer),
         StateChanged(about, State.COMPLETE),

@@ -12,9 +12,21 @@ import pytest
 from core.agent import Agent
 from core.errors import ModelUnavailable
 from core.events import Event, ServiceFailed, TaskFailed
-from core.model import Answer, Claim, Delivery, MessageRef, Person, Progress, Reaction, Retried, Status, Withdrawal
+from core.model import (
+    MOST_ATTEMPTS,
+    Answer,
+    Claim,
+    Delivery,
+    MessageRef,
+    Person,
+    Progress,
+    Reaction,
+    Retried,
+    Status,
+    Withdrawal,
+)
 from core.responder import Responder
-from core.worker import Pace, Worker
+from core.worker import EXHAUSTED, Pace, Worker
 from tests.builders import NOON, hit, thread, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, ScriptedTurn, Silence, search, turn
 from tests.fakes.clock import Clock
@@ -242,6 +254,35 @@ async def test_what_fails_is_tried_three_times_and_then_apologized_for(script: S
     assert office.surface.reactions == [(message, Reaction.WARNING)]
     assert office.events == [TaskFailed(message, n, n == 3, "ConnectionError") for n in (1, 2, 3)]
     assert list(office.inbox.dead) == [message]
+
+
+@pytest.mark.promise("given-up-is-seen-to")
+@pytest.mark.parametrize(("workers", "statuses"), [(2, [Status.ANSWERED]), (3, [Status.FAILED]), (6, [])])
+async def test_what_ends_every_process_that_begins_it_is_given_up(
+    script: Script, workers: int, statuses: list[Status]
+) -> None:
+    """With an apology, unless that may be what ends them."""
+    office = Office(script(*WHOLE) if workers < MOST_ATTEMPTS else script())
+    await office.inbox.put(asked("1"))
+    office.inbox.outlive(asked("1").message, workers=workers)
+    async with office.open():
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+
+    assert [answer.status for answer in office.answers] == statuses
+    assert [str(error) for error in office.inbox.dead.values()] == [EXHAUSTED] * (workers >= 3)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_a_worker_had_answered_before_it_died_is_not_answered_again(script: Script) -> None:
+    """The turn is remembered, so the answer is there."""
+    office = Office(script())
+    await office.inbox.put(asked("1"))
+    office.inbox.outlive(asked("1").message, workers=1, delivery=posted("1"))
+    await office.memory.append(thread(), turn_of("What is 1?", id="1"))
+    async with office.open():
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+
+    assert (office.answers, list(office.inbox.dead)) == ([], [])
 
 
 class Broken(RecordingSurface):

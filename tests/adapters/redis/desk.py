@@ -8,8 +8,9 @@ from typing import cast
 from redis.asyncio import Redis
 
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import PREFIX, Ledger
+from adapters.redis.ledger import PREFIX, Bounds, Ledger
 from adapters.redis.seal import Seal
+from core.events import Observer, unobserved
 from tests.fixtures.redis import say
 from tests.inboxes import SECRET, asked
 
@@ -25,9 +26,26 @@ class Desk:
         """Reach what is written down."""
         return Ledger(self.client, self.blocking, seal=Seal([secret]))
 
-    def inbox(self, *, lease: float = 20.0, secret: str = SECRET) -> RedisInbox:
+    def bounds(self, lease: float, **more: int) -> Bounds:
+        """Say for how long tasks are held, and how many at once."""
+        return Bounds(lease, **more)
+
+    def inbox(
+        self,
+        *,
+        lease: float = 20.0,
+        secret: str = SECRET,
+        bounds: Bounds | None = None,
+        observer: Observer = unobserved,
+    ) -> RedisInbox:
         """Open the inbox."""
-        return RedisInbox(self.ledger(secret=secret), lease=lease, block=0.05, delays=(0.0, 0.0))
+        return RedisInbox(
+            self.ledger(secret=secret),
+            bounds=bounds or Bounds(lease=lease),
+            block=0.05,
+            delays=(0.0, 0.0),
+            observer=observer,
+        )
 
     async def question(self, name: str = "m1") -> dict[bytes, bytes]:
         """Read what is known of a question."""

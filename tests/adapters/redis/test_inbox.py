@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import LIFE, PREFIX, UNREADABLE, Ledger
+from adapters.redis.ledger import LIFE, PREFIX, UNREADABLE, Bounds, Ledger
 from adapters.redis.seal import Seal
 from core.errors import StoreUnavailable
 from core.model import Claim, Interruption
@@ -135,7 +135,9 @@ async def impatient(where: Place) -> AsyncGenerator[RedisInbox]:
     """Open the inbox of a server that can be frozen."""
     async with clean(where.url):
         client, blocking = connect(where.url, patience=0.5), connect(where.url, blocking=True)
-        async with RedisInbox(Ledger(client, blocking, seal=Seal([SECRET])), lease=1.0, block=0.05) as inbox:
+        async with RedisInbox(
+            Ledger(client, blocking, seal=Seal([SECRET])), bounds=Bounds(lease=1.0), block=0.05
+        ) as inbox:
             yield inbox
         await client.aclose()
         await blocking.aclose()
@@ -217,7 +219,7 @@ async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
     ledger, name = desk.ledger(), inbox.consumer
     await ledger.due()
     entry = await ledger.read(name, block=1)
-    return entry is not None and await ledger.take(name, *entry) is not None
+    return entry is not None and await ledger.take(name, *entry, Bounds()) is not None
 
 
 async def test_a_worker_that_leaves_is_forgotten_by_the_server(desk: Desk) -> None:

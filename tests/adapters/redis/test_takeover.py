@@ -1,0 +1,233 @@
+"""What becomes of a question whose worker is gone, and what one that comes back may still do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, suppress
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.connection import connect
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.lease import Lease
+from adapters.redis.ledger import PREFIX, Taken
+from core.events import Event, TakenOver
+from core.model import Claim, Delivery, Interruption, MessageRef
+from tests.adapters.redis.desk import Desk
+from tests.fixtures.redis import say
+from tests.inboxes import ADA, PATIENCE, POSTED, asked, asks, deleted, edited, fall_short, is_empty, taken
+
+LEASE = 0.3  # seconds; nothing here depends on how much longer it takes
+
+
+@pytest.fixture(name="desk")
+async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
+    blocking = connect(redis_url, blocking=True)
+    yield Desk(redis_client, blocking)
+    await blocking.aclose()
+
+
+async def begun(desk: Desk, *, consumer: str = "dead") -> Taken:
+    """Take the next question as a process does that ends right after it."""
+    ledger = desk.ledger()
+    await ledger.due()
+    entry = await ledger.read(consumer, block=1)
+    assert entry
+    found = await ledger.take(consumer, *entry, desk.bounds(LEASE))
+    assert found
+    await ledger.record(found.hold, POSTED)
+    return found
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_question_whose_worker_died_goes_to_another_with_what_was_posted(desk: Desk) -> None:
+    """It is one attempt more, and whoever watches hears of it; nothing new has to be put for that."""
+    events = list[Event]()
+    async with desk.inbox(lease=LEASE, observer=events.append) as inbox:
+        await inbox.put(asked())
+        await begun(desk)
+
+        again = await taken(inbox)
+
+        assert again == Claim(asked().question, attempt=2, fence=2, delivery=POSTED)
+        assert [each for each in events if isinstance(each, TakenOver)] == [TakenOver(asked().message, 2)]
+        assert await is_empty(inbox)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_one_that_was_handed_out_and_never_taken_is_taken_over_too(desk: Desk) -> None:
+    """The process ended between the two; that was no attempt."""
+    async with desk.inbox(lease=LEASE) as inbox:
+        await inbox.put(asked())
+        await desk.ledger().due()
+        assert await desk.ledger().read("dead", block=1)
+
+        assert await taken(inbox) == Claim(asked().question, attempt=1, fence=1)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_changed_meanwhile_is_what_the_next_worker_finds(desk: Desk) -> None:
+    """An edit gives the newer words, and a deletion a withdrawal of what was posted."""
+    async with desk.inbox(lease=LEASE) as inbox:
+        await inbox.put(asked("m1"))
+        await begun(desk)
+        await inbox.put(edited("m1"))
+        assert asks(await taken(inbox)) == edited("m1").question
+
+        await inbox.put(asked("m2", in_thread="2"))
+        await begun(desk)
+        await inbox.put(deleted(asked("m2", in_thread="2")))
+        withdrawal = await taken(inbox)
+
+    assert (withdrawal.delivery, isinstance(withdrawal, Claim)) == (POSTED, False)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_worker_that_was_frozen_can_do_nothing_when_it_wakes(desk: Desk) -> None:
+    """It may neither post nor settle nor return the question; whoever took it over can."""
+    async with desk.inbox(lease=LEASE) as here, desk.inbox(lease=60.0) as frozen:
+        await frozen.put(asked())
+        async with frozen.claim() as old:  # which renews only after 20 seconds
+            async with here.claim() as new:
+                assert (new.attempt, new.fence) == (2, 2)
+                assert not await frozen.record(old, POSTED)
+                old_ending = (await frozen.record(old, Delivery()), await frozen.keep(old))
+                assert await here.holds(new)
+            assert old_ending == (False, False)
+        assert await is_empty(here)
+    assert (await desk.question())[b"state"] == b"done"
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize(("is_robbed", "held"), [(True, [True, False, False]), (False, [True, True, True])])
+async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed: bool, held: list[bool]) -> None:
+    """After half of its lease it believes nobody but the server; before that, nobody can have robbed it."""
+    ledger, now = desk.ledger(), [0.0]
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+    found = await begun(desk, consumer="slow")
+    task = found.task
+    lease = Lease(ledger, found.hold, task.cancelled, consumer="slow", seconds=60.0, now=lambda: now[0])
+    await say(desk.client, "HINCRBY", f"{PREFIX}question:{task.message}", "fence", str(int(is_robbed)))
+
+    answers = list[bool]()
+    for now[0] in (29.0, 31.0, 70.0):
+        answers.append(await lease.is_held())
+
+    assert answers == held
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_was_lost_and_taken_by_nobody_is_done_again(desk: Desk) -> None:
+    """A worker that could not renew has not answered, even if it was not robbed."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            task.cancelled.set(Interruption.LOST)
+
+        assert await taken(inbox) == Claim(asked().question, attempt=1, fence=2)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_workers_that_are_gone_are_forgotten(desk: Desk) -> None:
+    """However many die."""
+    async with desk.inbox(lease=0.05) as inbox:
+        for number in range(3):
+            await inbox.put(asked(f"m{number}", in_thread=str(number)))
+            await begun(desk, consumer=f"dead{number}")
+            await taken(inbox)
+        async with asyncio.timeout(PATIENCE):
+            while len(await say(desk.client, "XINFO", "CONSUMERS", f"{PREFIX}ready", "workers")) > 1:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(0.1), inbox.claim():
+                        raise AssertionError("there is nothing to do")
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_only_so_many_questions_of_one_person_are_answered_at_once(desk: Desk) -> None:
+    """What they ask beyond that waits, without an attempt, until one of them is done; others do not wait."""
+    async with desk.inbox(bounds=desk.bounds(20.0, per_person=2)) as inbox, AsyncExitStack() as held:
+        for number in range(4):
+            await inbox.put(asked(f"m{number}", in_thread=str(number)))
+        others = asked("other", in_thread="other")
+        others = others.model_copy(
+            update={"question": others.question.model_copy(update={"author": ADA.model_copy(update={"id": "else"})})}
+        )
+        await inbox.put(others)
+
+        first = AsyncExitStack()
+        running = [await first.enter_async_context(inbox.claim())]
+        running += [await held.enter_async_context(inbox.claim()) for _ in range(2)]
+        assert sorted(task.message.id for task in running) == ["m0", "m1", "other"]
+        assert await inbox.waiting() == 2
+
+        await first.aclose()
+        third = await held.enter_async_context(inbox.claim())
+        assert third == Claim(asked("m2", in_thread="2").question, attempt=1, fence=1)
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_a_workspace_has_its_bound_too_and_a_dead_worker_frees_its_place(desk: Desk) -> None:
+    """Nothing waits for ever for a process that is gone."""
+    async with desk.inbox(bounds=desk.bounds(LEASE, per_workspace=1)) as inbox:
+        await inbox.put(asked("m1"))
+        await inbox.put(asked("m2", in_thread="2"))
+        await begun(desk)
+
+        assert {(await taken(inbox)).message.id, (await taken(inbox)).message.id} == {"m1", "m2"}
+
+
+async def test_the_backlog_counts_what_waits_and_runs_and_was_given_up(desk: Desk) -> None:
+    """And tells how long the oldest has waited."""
+    async with desk.inbox() as inbox:
+        for number in range(3):
+            await inbox.put(asked(f"m{number}", in_thread=str(number)))
+        for _ in range(3):
+            with suppress(ValueError):
+                async with inbox.claim():
+                    raise ValueError
+        async with inbox.claim():
+            backlog = await inbox.backlog()
+    assert (backlog.waiting, backlog.running, backlog.dead) == (2, 1, 0)
+    assert 0 <= backlog.oldest < PATIENCE
+
+
+async def given_up(inbox: RedisInbox) -> MessageRef:
+    """Ask something that nobody can answer."""
+    await inbox.put(asked())
+    for _ in range(3):
+        with suppress(ValueError):
+            async with asyncio.timeout(PATIENCE), inbox.claim():
+                raise ValueError("words that nobody may see")
+    return asked().message
+
+
+@pytest.mark.promise("given-up-is-seen-to")
+async def test_what_was_given_up_can_be_seen_tried_again_and_dropped(desk: Desk) -> None:
+    """With its reason, which quotes nobody, and its words, as long as they are kept."""
+    async with desk.inbox() as inbox:
+        message = await given_up(inbox)
+
+        (listed,) = await inbox.dead(limit=9)
+        assert (listed.message, listed.attempts, listed.reason) == (message, 3, "ValueError")
+        assert listed.can_be_retried
+        assert await inbox.letter(message) == listed
+        assert listed.question == asked().question
+
+        assert await inbox.revive(message)
+        assert (await inbox.dead(limit=9), await inbox.letter(message)) == ([], None)
+        assert await fall_short(inbox) == Claim(asked().question, attempt=1, fence=4)
+        assert not await inbox.revive(message)  # nobody has given it up this time
+
+
+@pytest.mark.promise("given-up-is-seen-to")
+async def test_what_was_dropped_is_gone_with_its_words(desk: Desk) -> None:
+    """And cannot be tried again by anybody."""
+    async with desk.inbox() as inbox:
+        message = await given_up(inbox)
+
+        assert [await inbox.drop(message), await inbox.drop(message)] == [True, False]
+        assert (await inbox.dead(limit=9), await desk.kept("m1")) == ([], None)
+        assert await is_empty(inbox)
