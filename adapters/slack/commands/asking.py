@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.posting import PostingFailed
+from adapters.chat.posting import PostingFailed, Unreachable, nonce
 from adapters.slack.client.connection import once
-from adapters.slack.client.failures import tell
+from adapters.slack.client.failures import ask, never_arrived, tell
+from adapters.slack.client.lost import LOOKED_AT, mark
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.replying import WARNING
 from adapters.slack.commands.situation import Used
@@ -83,10 +85,22 @@ async def _put_privately(kit: Kit, used: Used, question: Question) -> str | None
 
 
 async def _post(client: AsyncWebClient, used: Used, text: str) -> str:
-    said = await tell(
-        client, "chat.postMessage", channel=used.channel, text=text, unfurl_links=False, unfurl_media=False
-    )
+    """Post a message and give its id; one whose confirmation was lost is looked for once."""
+    bears = mark(nonce(used.private_message, 0, 0))
+    post: dict[str, Any] = {"channel": used.channel, "text": text, "unfurl_links": False, "unfurl_media": False}
+    try:
+        said = await tell(client, "chat.postMessage", **post, metadata=bears)
+    except Unreachable as failure:
+        if never_arrived(failure) or not (said := await _standing(client, used.channel, bears)):
+            raise
     return str(said["ts"])
+
+
+async def _standing(client: AsyncWebClient, channel: str, bears: Mapping[str, object]) -> Mapping[str, Any]:
+    """Give the message that bears this, if it stands in a channel."""
+    found = await ask(client, "conversations.history", channel=channel, limit=LOOKED_AT, include_all_metadata="true")
+    newest = cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
+    return next((one for one in newest if one.get("metadata") == bears), dict[str, Any]())
 
 
 async def _root_text(kit: Kit, used: Used, question: Question) -> str:

@@ -22,7 +22,7 @@ from core.self_help import NOT_PART_OF_IT
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.fakes.desk import SOURCE, TERMS
-from tests.servers.slack import Channel, Message, Reply, Reset, SlackServer
+from tests.servers.slack import Channel, Lost, Message, Reply, Reset, SlackServer
 
 NOBODY_SAYS = Reply(200, {"ok": False, "error": "internal_error"})
 UNKNOWN, EVERYTHING = Word.UNKNOWN, Word.FORGET_EVERYTHING
@@ -141,6 +141,19 @@ async def test_a_private_question_is_answered_by_the_way_back(office: Office) ->
     assert [(one.text, one.seen_by) for one in office.server.messages(office.channel)] == [
         (sentences.LOOKING, office.ada.id)
     ]
+
+
+@pytest.mark.promise("posted-once")
+async def test_a_question_whose_message_was_posted_unheard_is_answered_below_it(office: Office) -> None:
+    """The message bears a mark by which it is found, so that it does not stay there without an answer."""
+    office.server.faults.add("chat.postMessage", Lost())
+    async with office.open():
+        office.server.slash(office.ada, office.channel, "/footnote", "ask What is a robot?")
+        asked = await office.heard()
+
+    (root,) = office.server.messages(office.channel)
+    assert isinstance(asked, Asked)
+    assert (asked.question.visibility, asked.message.id) == ("thread", root.ts)
 
 
 @pytest.mark.promise("refusals-end")
