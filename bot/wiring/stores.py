@@ -68,6 +68,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     from adapters.redis.audit import RedisAudit
     from adapters.redis.conversations import RedisConversations
     from adapters.redis.last_heard import RedisLastHeard
+    from adapters.redis.ledger import Bounds
     from adapters.redis.memo import RedisMemo
     from adapters.redis.policies import RedisPolicies
     from adapters.redis.quota import RedisQuota
