@@ -14,6 +14,7 @@ from discord.http import Route
 from adapters.chat.drafts import Pace
 from adapters.discord.answering.surface import DiscordSurface
 from adapters.discord.client.connection import connect
+from core.events import Event
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.discord.reader import live, previews
 from tests.platforms import Notes, Trouble
@@ -44,11 +45,18 @@ class OnDiscord:
         self.ada = ada
         self.notes = Notes(server.platform.changes.tell)
         self.refused: list[Claim] = []
+        self.events: list[Event] = []
+        self.waits: list[float] = []
         self.surface = self.surfaced()
 
     def surfaced(self, **options: Any) -> DiscordSurface:
         """Make another surface, of another habit."""
-        usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes, "refused": self.refused.append}
+        usual: dict[str, Any] = {
+            "pace": QUICK,
+            "deliveries": self.notes,
+            "refused": self.refused.append,
+            "observer": self.events.append,
+        }
         return DiscordSurface(self.client, **{**usual, **options})
 
     async def asks(self) -> Claim:
@@ -87,6 +95,15 @@ class OnDiscord:
     def stands(self, claim: Claim) -> list[str]:
         """Give the texts."""
         return [message.content for message in self.answers(claim) if message.content and not message.deleted]
+
+    def signs(self, claim: Claim) -> list[str]:
+        """Look for answers that are still to come; that the bot types goes by itself."""
+        return ["thinking" for message in self.answers(claim) if message.thinking and not message.deleted]
+
+    def changes(self) -> list[str]:
+        """Look at the requests."""
+        routes = [handled.route for handled in self.server.requests]
+        return [route for route in routes if not route.startswith("GET") and not route.endswith("/typing")]
 
     def warnings(self, claim: Claim) -> int:
         """Count the bot's own reactions."""
@@ -170,12 +187,14 @@ async def on_discord(kind: type[KindT]) -> AsyncGenerator[KindT]:
     async with DiscordServer() as server:
         guild = server.add_guild()
         channel, ada = server.add_channel(guild), server.add_member(guild)
-        client = connect(
-            AutoShardedClient, message_content=False, api_url=server.api_url, gateway_url=server.gateway_url
-        )
+        waits = list[float]()
+        addresses: dict[str, Any] = {"api_url": server.api_url, "gateway_url": server.gateway_url}
+        client = connect(AutoShardedClient, message_content=False, waited=waits.append, **addresses)
         await client.login(server.token)
+        scene = kind(server, client, channel, ada)
+        scene.waits = waits
         try:
-            yield kind(server, client, channel, ada)
+            yield scene
         finally:
             await client.close()
 
@@ -184,7 +203,7 @@ _FAULTS: dict[Trouble, Fault] = {
     Trouble.RESET: Reset(),
     Trouble.LOST: Lost(),
     Trouble.BUSY: Reply(503, {"message": "busy"}),
-    Trouble.TOO_FAST: Reply(429, {"retry_after": 0.01, "global": False}, {"Via": "1.1 google"}),
+    Trouble.TOO_FAST: Reply(429, {"retry_after": 0.01, "global": False}, {"Via": "1.1 google", "Retry-After": "0.01"}),
 }
 
 

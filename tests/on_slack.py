@@ -10,13 +10,27 @@ from typing import Any, TypeVar
 
 from aiohttp import ClientSession
 
+from adapters.slack.answering.indicator import SEARCHING
 from adapters.slack.answering.surface import SlackPace, SlackSurface
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.workspaces import OneWorkspace
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.slack.reader import live, texts
 from tests.platforms import Notes, Trouble
-from tests.servers.slack import Channel, Fault, Handled, Hold, Lost, Message, Reply, Reset, SlackServer, limit
+from tests.servers.slack import (
+    Channel,
+    Fault,
+    Handled,
+    Hold,
+    Lost,
+    Message,
+    Reply,
+    Reset,
+    SlackServer,
+    Streaming,
+    limit,
+)
+from tests.servers.slack.shape import Json
 from tests.servers.slack.users import User
 from tests.servers.slack.workspaces import Workspace
 
@@ -26,6 +40,7 @@ ASKED = "What is a robot?"
 POST = "chat.postMessage"
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 UPDATE = "chat.update"
+READING = frozenset({"auth.test", "conversations.replies", "users.info"})
 QUICK = SlackPace(interval=0.001, edits_apart=0.001)
 OVER = timedelta(minutes=31)  # after which nobody can answer by the address that came with a command
 
@@ -48,6 +63,7 @@ class OnSlack:
         self.refused: list[Claim] = []
         self.stopped: list[Claim] = []
         self.doubtful: list[MessageRef] = []
+        self.waits: list[float] = []
         self.surface = self.surfaced()
 
     def surfaced(self, **options: Any) -> SlackSurface:
@@ -106,6 +122,22 @@ class OnSlack:
         """Give what people read."""
         return [message.shown for message in self.answers(claim)]
 
+    def signs(self, claim: Claim) -> list[str]:
+        """Look for streams, for what the session shows, and for the reaction that stands for it."""
+        place, platform = (claim.thread.channel, claim.thread.thread), self.server.platform
+        session, status = platform.sessions.get(place), platform.statuses.get(place)
+        open_ = [said for said in self.answers(claim) if said.stream and said.stream.state is Streaming.OPEN]
+        return [
+            *("streaming" for _ in open_),
+            *([session.status] if session and session.status != "active" else []),
+            *([status.words] if status else []),
+            *(name for name in self.reactions(claim) if name == "eyes"),
+        ]
+
+    def changes(self) -> list[str]:
+        """Look at the requests; a sign that appears is none."""
+        return [one.method for one in self.server.requests if one.method not in READING and not _is_sign(one.body)]
+
     def warnings(self, claim: Claim) -> int:
         """Count the bot's own reactions."""
         return self.reactions(claim).count("warning")
@@ -160,8 +192,11 @@ class OnSlackByEdits(OnSlack):
 @contextlib.asynccontextmanager
 async def on_slack(kind: type[KindT]) -> AsyncGenerator[KindT]:
     """Set the scene; nothing is connected to listen, as a worker's surface needs nothing of the kind."""
-    async with SlackServer() as server, open_session() as session:
-        yield kind(server, session)
+    waits = list[float]()
+    async with SlackServer() as server, open_session(waits.append) as session:
+        scene = kind(server, session)
+        scene.waits = waits
+        yield scene
 
 
 _FAULTS: dict[Trouble, Fault] = {
@@ -170,6 +205,11 @@ _FAULTS: dict[Trouble, Fault] = {
     Trouble.BUSY: Reply(503, {"ok": False, "error": "service_unavailable"}),
     Trouble.TOO_FAST: limit(0.01),
 }
+
+
+def _is_sign(body: Json) -> bool:
+    """Say whether a request shows that an answer is on its way, rather than taking that away."""
+    return body.get("status") in ("processing", SEARCHING) or body.get("name") == "eyes"
 
 
 def _alarms(handled: Handled) -> list[str]:

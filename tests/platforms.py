@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
+from core.events import Event, Passed, Step
 from core.model import Answer, Citation, Claim, Delivery, Progress, Status, Task
 from core.ports import ChatSurface
 
@@ -31,6 +32,31 @@ class Trouble(Enum):
     TOO_FAST = "it came too early"
 
 
+class Worker:
+    """Listens to a worker that dies at a step, after so many *times*: nothing that it does arrives anywhere then."""
+
+    def __init__(self, notes: Notes, step: Step, times: int = 1) -> None:
+        self.notes = notes
+        self.working: asyncio.Task[object] | None = None
+        self._step = step
+        self._left = times
+
+    def __call__(self, event: Event) -> None:
+        """Let it die."""
+        self._left -= isinstance(event, Passed) and event.step is self._step
+        if self._left <= 0:
+            self.notes.is_lost = True
+            assert self.working
+            self.working.cancel()
+
+    async def works(self, work: Coroutine[Any, Any, object]) -> bool:
+        """Let it work; say whether it has died of it."""
+        self.working = asyncio.create_task(work)
+        await asyncio.wait([self.working])
+        died, self.notes.is_lost = self.notes.is_lost, False
+        return died
+
+
 async def progress(*items: Progress) -> AsyncIterator[Progress]:
     """What the core says, one after the other."""
     for item in items:
@@ -48,6 +74,8 @@ class Notes:
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep it."""
+        if self.is_lost:
+            return False
         if self.failure is not None:
             raise self.failure
         self.written.append(delivery)
@@ -65,6 +93,11 @@ class ChatPlatform(Protocol):
     surface: ChatSurface
     notes: Notes
     longest: int
+    waits: list[float]
+
+    def surfaced(self, **options: Any) -> ChatSurface:
+        """Make another surface, as another worker has one."""
+        ...
 
     async def asks(self) -> Claim:
         """Let somebody ask, and give what a worker then holds."""
@@ -72,6 +105,14 @@ class ChatPlatform(Protocol):
 
     def stands(self, claim: Claim) -> list[str]:
         """Give the messages of the answer as they stand there, in order."""
+        ...
+
+    def signs(self, claim: Claim) -> list[str]:
+        """Name what makes people think that an answer is still on its way."""
+        ...
+
+    def changes(self) -> list[str]:
+        """Name the requests so far that changed something, but for signs that an answer is on its way."""
         ...
 
     def warnings(self, claim: Claim) -> int:

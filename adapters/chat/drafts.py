@@ -31,6 +31,7 @@ Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]
 
 BLANK = Part("…", Controls.STOP)  # what a message shows whose text was taken back; no platform has empty ones
+PLACE_HOLDER = Part("…")  # for a message that only has to be found, and goes at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,23 @@ class Timer:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
+@dataclass(frozen=True, slots=True)
+class Legacy:
+    """What earlier attempts have left: messages, and with *has_doubt* perhaps a further one that nobody knows of.
+
+    Where it *is_contested*, a worker that had the question before may still change the messages; so each is edited once
+    more at the end, whatever it seems to show.
+    """
+
+    posted: Sequence[Posted] = ()
+    has_doubt: bool = False
+    is_contested: bool = False
+
+
 class Draft:
     """One answer on its way; use it as a context, and end with `finish`.
 
-    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again. With
-    *repeats*, every message that stands there is edited once more at the end, whatever it seems to show: a worker that
-    had the question before may still have changed it.
+    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again.
     """
 
     def __init__(
@@ -66,20 +78,19 @@ class Draft:
         poster: Poster,
         nonces: Callable[[int], str],
         *,
-        posted: Sequence[Posted] = (),
+        legacy: Legacy = Legacy(),
         pace: Pace = Pace(),
         timer: Timer = Timer(),
-        repeats: bool = False,
     ) -> None:
         self._poster = poster
         self._nonces = nonces
         self._pace = pace
         self._timer = timer
-        self._repeats = repeats
+        self._is_contested = legacy.is_contested
         self._lost: Lost | None = None
-        self._shown = list(posted)
+        self._shown = list(legacy.posted)
         self._old: list[Posted] = []
-        self._unsure: Part | None = None  # what was posted without a confirmation
+        self._is_unsure = legacy.has_doubt  # whether a message may have been posted without a confirmation
         self._calling: asyncio.Future[Any] | None = None
         self._has_shown = False
         self._posts = len(self._shown)
@@ -169,7 +180,7 @@ class Draft:
     async def _settle(self, parts: Sequence[Part]) -> None:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
         failures = 0
-        if self._repeats:
+        if self._is_contested:
             self._shown = [Posted(shown.id) for shown in self._shown]
         while not self.is_deleted:
             await self._rest()
@@ -178,7 +189,7 @@ class Draft:
                 break
             if isinstance(failure, Lost):
                 raise failure
-            failures += not isinstance(failure, TooFast)
+            failures += not isinstance(failure, TooFast) or failure.wait <= 0
             if isinstance(failure, Refused) or failures >= self._pace.tries or self.waited > self._pace.endurance:
                 self._start_anew(failure)
                 failures = 0
@@ -221,8 +232,8 @@ class Draft:
                 self._shown[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
                 await self._call(self._poster.edit(shown.id, part))
                 self._shown[at] = Posted(shown.id, part)
-        if self._unsure is not None and self._ending.is_set():
-            self._shown.append(await self._post(self._unsure))  # it may be there, where nobody would remove it
+        if self._is_unsure and self._ending.is_set():
+            self._shown.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
         while len(self._shown) > len(parts):
             with suppress(Gone):
                 await self._call(self._poster.delete(self._shown[-1].id))
@@ -237,10 +248,10 @@ class Draft:
                 self._posts += 1
                 continue
             except Unreachable:
-                self._unsure = part
+                self._is_unsure = True
                 raise
             self._posts += 1
-            self._unsure = None
+            self._is_unsure = False
             return posted
         raise Refused("whatever is posted is gone at once")
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from adapters.chat.drafts import Draft
-from adapters.chat.posting import Controls, Part
+from adapters.chat.drafts import Draft, Legacy
+from adapters.chat.posting import Controls, Part, Posted
 from core.model import Answer, Citation, Claim, Progress, Question, Restarted, Status, TextDelta
 
 UPDATED = "Updated after the question was edited."
@@ -59,6 +59,12 @@ def remark(claim: Claim, now: datetime) -> str:
         return UPDATED
     waited = now - claim.question.asked_at
     return LATE if waited > LONG_WAIT and not claim.delivery.messages else ""
+
+
+def legacy_of(claim: Claim, posted: Sequence[Posted]) -> Legacy:
+    """Say what earlier attempts have left; what only one person sees cannot be looked for."""
+    has_doubt = claim.delivery.trying is not None and claim.question.visibility == "thread"
+    return Legacy(posted, has_doubt=has_doubt, is_contested=claim.attempt > 1)
 
 
 def _sketched(pencil: Pencil, text: str, citations: Sequence[Citation]) -> Callable[[], Sequence[Part]]:

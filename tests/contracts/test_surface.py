@@ -9,11 +9,13 @@ from functools import partial
 
 import pytest
 
+from adapters.chat.posting import Lost
 from core.errors import StoreUnavailable
+from core.events import Step
 from core.model import Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
-from tests.platforms import ANSWER, ChatPlatform, Trouble, progress
+from tests.platforms import ANSWER, ChatPlatform, Trouble, Worker, progress
 
 WRITTEN = (Searching("robot"), TextDelta("A robot "), TextDelta("acts. [1]"), ANSWER)
 HOSTILE = "@everyone @here <@1> <@!1> <@&1> <#1> <!channel> <!here> <@U1> https://evil.example/x ||hidden|| [1]"
@@ -268,3 +270,65 @@ async def test_a_place_where_the_bot_may_say_nothing_is_no_failure(chat: ChatPla
     await chat.surface.reply(claim, progress(*WRITTEN))
 
     assert chat.stands(claim) == []
+
+
+@pytest.mark.promise("survives-crashes")
+@pytest.mark.parametrize(
+    ("step", "times"),
+    [(Step.POSTING, 1), (Step.POSTED, 1), (Step.POSTED, 2), (Step.NOTED, 1), (Step.EDITING, 1), (Step.EDITED, 1)],
+)
+async def test_the_next_worker_finishes_what_one_has_left_that_died(chat: ChatPlatform, step: Step, times: int) -> None:
+    """One complete answer stands there then, and nothing that still seems to be on its way."""
+    claim, dying = await chat.asks(), Worker(chat.notes, step, times)
+    many = "\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(chat.longest // 140))
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("Robots are made of cheese.\n\nThey")
+        await chat.until(lambda: chat.stands(claim))
+        yield TextDelta(f" are many.\n\n{many}\n\nAnd")
+        await chat.until(lambda: len(chat.stands(claim)) > 2)
+        yield ANSWER
+
+    died = await dying.works(chat.surfaced(observer=dying).reply(claim, written()))
+    noted = chat.notes.written[-1] if chat.notes.written else Delivery()
+    delivery = await chat.surface.reply(replace(claim, attempt=2, delivery=noted), progress(*WRITTEN))
+
+    (stands,) = chat.stands(claim)
+    assert (died, "A robot acts." in stands, "cheese" in stands) == (True, True, False)
+    assert (len(delivery.messages), chat.signs(claim)) == (1, [])
+
+
+@pytest.mark.promise("fenced")
+async def test_who_has_lost_a_question_changes_nothing_any_more(chat: ChatPlatform) -> None:
+    """No text, no sign and no mark, whatever it was about to do; nor does it take anything back."""
+    claim = await chat.asks()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot acts.\n\nIt")
+        await chat.until(lambda: chat.notes.written and chat.stands(claim))
+        chat.notes.is_lost = True
+        before.extend(chat.changes())
+        for _ in range(100):
+            yield TextDelta(" is made of cheese.\n\nAnd it")
+            await asyncio.sleep(0)
+        yield ANSWER
+
+    before = list[str]()
+    with pytest.raises(Lost):
+        await chat.surface.reply(claim, written())
+    with pytest.raises(Lost):
+        await chat.surface.reply(replace(claim, attempt=2), progress(*WRITTEN))
+    with pytest.raises(Lost):
+        await chat.surface.withdraw(Withdrawal(claim.message, attempt=2, delivery=chat.notes.written[-1]))
+
+    assert chat.changes() == before
+
+
+async def test_a_wait_that_the_platform_asks_for_is_told(chat: ChatPlatform) -> None:
+    """Whoever runs the bot sees how often it is held up."""
+    claim = await chat.asks()
+    chat.meets(Trouble.TOO_FAST)
+
+    await chat.surface.reply(claim, progress(ANSWER))
+
+    assert chat.waits == [0.01]

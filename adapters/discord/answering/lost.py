@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from adapters.chat.posting import Controls, Gone, Part, Posted, Poster, Refused
 from adapters.discord.client.poster import NO_PLACE, buttons_of, translated
 from adapters.discord.rendering.buttons import controls_view
-from core.model import Claim, MessageRef, Task
+from core.model import Claim, Question, Task
 
 if TYPE_CHECKING:
     from discord import Message
@@ -73,8 +73,7 @@ class LostPost:
             unknown = await unknown_messages(self._search, self._claim)
         except (Gone, Refused):
             unknown = None
-        names = {name for each in Controls for name in buttons_of(controls_view(each, self._claim.question))}
-        found = next((message for message in unknown or () if names.intersection(buttons_of(message))), None)
+        found = next((message for message in unknown or () if names_question(message, self._claim.question)), None)
         if found is None and self._claim.delivery.trying is not None and _may_be_there(unknown):
             self._doubtful()
         return str(found.id) if found is not None else None
@@ -97,10 +96,12 @@ async def unknown_messages(search: Search, task: Task) -> Sequence[Message] | No
     return mine if found else None  # the question would be among them
 
 
-def names_place(message: Message, question: MessageRef) -> bool:
-    """Say whether the buttons of a message name where a question stands."""
-    place = f"{question.thread.channel}:{question.thread.thread}:{question.id}"
-    return any(place in name for name in buttons_of(message))
+def names_question(message: Message, question: Question) -> bool:
+    """Say whether the buttons of a message are those of an answer to a question, whoever asked it."""
+    own = {name for each in Controls for name in buttons_of(controls_view(each, question))}
+    asked = question.message
+    place = f":{asked.thread.channel}:{asked.thread.thread}:{asked.id}:"
+    return any(name in own or place in f"{name}:" for name in buttons_of(message))
 
 
 def _may_be_there(unknown: Sequence[Message] | None) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Pencil, draw, remark
+from adapters.chat.drawing import Pencil, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, nonce
@@ -135,8 +135,8 @@ class DiscordSurface:
         self, claim: Claim, progress: AsyncIterator[Progress], spot: Spot, noted: Noted
     ) -> tuple[Posted, ...]:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
-        nonces, repeats = partial(nonce, claim.message, claim.question.revision), claim.attempt > 1
-        async with Draft(noted, nonces, posted=spot.posted, pace=self._pace, repeats=repeats) as draft:
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        async with Draft(noted, nonces, legacy=legacy_of(claim, spot.posted), pace=self._pace) as draft:
             try:
                 answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
             except Refused as refusal:

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from adapters.chat.posting import Gone, PostingFailed, Refused
-from adapters.discord.answering.lost import names_place, unknown_messages
+from adapters.discord.answering.lost import names_question, unknown_messages
 from adapters.discord.client.poster import translated
-from core.model import MessageRef, Withdrawal
+from core.model import MessageRef, Person, Question, Withdrawal
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Message
@@ -56,7 +56,7 @@ async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence
 
 
 async def unknown_of(withdrawal: Withdrawal, spots: Spots) -> Sequence[MessageRef]:
-    """Find what may have been posted unheard, in the place of the rest or of the question."""
+    """Find what may have been posted unheard, in the place of the rest or of the question, as it was first asked."""
     messages, since = withdrawal.delivery.messages, withdrawal.delivery.trying
     if since is None:
         return ()
@@ -65,7 +65,9 @@ async def unknown_of(withdrawal: Withdrawal, spots: Spots) -> Sequence[MessageRe
         found = await unknown_messages(spots.search(place.thread, since), withdrawal)
     except (Gone, Refused):
         return ()
-    named = [one for one in found or () if names_place(one, withdrawal.message)]
+    asker = Person(id=withdrawal.asker_id or "0")
+    question = Question.create(message=withdrawal.message, text=UNTITLED, author=asker, asked_at=since)
+    named = [one for one in found or () if names_question(one, question)]
     return [MessageRef(thread=place, id=str(one.id)) for one in named]
 
 

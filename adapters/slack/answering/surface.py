@@ -10,7 +10,7 @@ from functools import partial
 
 from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Pencil, draw, remark
+from adapters.chat.drawing import Pencil, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Refused, nonce
@@ -166,9 +166,9 @@ class SlackSurface:
 
     async def _drawn(self, claim: Claim, progress: AsyncIterator[Progress], poster: Poster) -> tuple[Posted, ...]:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
-        nonces, repeats = partial(nonce, claim.message, claim.question.revision), claim.attempt > 1
-        posted = tuple(Posted(message.id) for message in claim.delivery.messages)
-        async with Draft(poster, nonces, posted=posted, pace=self._pace, repeats=repeats) as draft:
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        legacy = legacy_of(claim, [Posted(message.id) for message in claim.delivery.messages])
+        async with Draft(poster, nonces, legacy=legacy, pace=self._pace) as draft:
             try:
                 await draw(progress, draft, self._pencil(claim), claim.question)
             except Refused as refusal:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.chat.drafts import BLANK, Draft, Pace, Snapshot, Timer
+from adapters.chat.drafts import BLANK, Draft, Legacy, Pace, Snapshot, Timer
 from adapters.chat.drawing import Pencil, draw
 from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
 from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
@@ -22,10 +22,10 @@ QUESTION = MessageRef(thread=thread(), id="m1")
 PENCIL = Pencil(sketch=lambda text, _: [Part(text)], whole=lambda whole: [Part(f"{whole.text} End.")])
 
 
-def draft(platform: Thread, *posted: Posted) -> Draft:
+def draft(platform: Thread, *posted: Posted, legacy: Legacy | None = None) -> Draft:
     """A draft on a platform whose clock is the test's."""
     timer = Timer(now=platform.now, sleep=platform.sleep)
-    return Draft(platform, lambda number: nonce(QUESTION, 0, number), posted=posted, timer=timer)
+    return Draft(platform, lambda number: nonce(QUESTION, 0, number), legacy=legacy or Legacy(posted), timer=timer)
 
 
 def parts(*texts: str) -> list[Part]:
@@ -56,6 +56,30 @@ async def test_an_answer_is_posted_once_and_edited() -> None:
     assert platform.did == ["post", "edit", "edit", "edit"]
     assert posted == (Posted("m1", Part("Robots sense and act [1].")),)
     assert platform.shown == ["Robots sense and act [1]."]
+
+
+@pytest.mark.promise("fenced")
+async def test_where_another_may_still_edit_every_message_is_edited_once_more_at_the_end() -> None:
+    """Although it seems to show what it should."""
+    platform = Thread()
+    async with draft(platform, legacy=Legacy(is_contested=True)) as shown:
+        shown.show(snapshot("Robots", "act."))
+        await settled()
+        await shown.finish(parts("Robots", "act."))
+
+    assert platform.did == ["post", "post", "edit", "edit"]
+
+
+@pytest.mark.promise("survives-crashes")
+async def test_a_message_that_may_have_been_posted_before_is_found_though_none_is_needed() -> None:
+    """It goes, since nobody else would remove it."""
+    platform = Thread()
+    for number, text in enumerate(("Robots", "move.")):
+        await platform.post(Part(text), nonce(QUESTION, 0, number))
+    async with draft(platform, legacy=Legacy([Posted("m1")], has_doubt=True)) as shown:
+        await shown.finish(parts("Robots"))
+
+    assert (platform.shown, platform.messages) == (["Robots"], {"m1": "Robots", "m2": DELETED})
 
 
 @pytest.mark.promise("bounded-pace")

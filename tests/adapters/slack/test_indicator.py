@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -159,3 +160,24 @@ def test_a_title_is_one_short_line_without_marks() -> None:
         True,
     )
     assert long.endswith("think…")
+
+
+@pytest.mark.promise("signs-go")
+@pytest.mark.parametrize("lacks", [[], [SESSION], [SESSION, STATUS]], ids=["session", "status", "reaction"])
+async def test_a_sign_that_a_worker_left_goes_although_no_other_may_be_shown(slack: OnSlack, lacks: list[str]) -> None:
+    """Nobody else would take it away."""
+    slack.workspace.lacks.update(lacks)
+    place, ways = await place_of(slack), Ways()
+    asked = slack.server.platform.messages[place.channel, place.asked]
+    claim = slack.claim(asked)
+    left = Indicator(place, Ways())
+    await AsyncExitStack().enter_async_context(left)
+    await slack.until(lambda: slack.signs(claim))
+    left.stop()
+    while ways.may_show(place.workspace.name):
+        pass
+
+    async with Indicator(place, ways, inherits=True):
+        pass
+
+    assert slack.signs(claim) == []

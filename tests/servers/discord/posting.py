@@ -8,7 +8,7 @@ from typing import Any
 from tests.servers.discord.channels import Channel
 from tests.servers.discord.intents import Intent, about_messages, about_reactions
 from tests.servers.discord.mentions import DEFAULT, Allowance, Pings, allowance_of, pings_of
-from tests.servers.discord.messages import COMPONENTS_V2, SUPPRESS_EMBEDS, Edit, Message
+from tests.servers.discord.messages import COMPONENTS_V2, LOADING, SUPPRESS_EMBEDS, Edit, Message
 from tests.servers.discord.payloads import channel_payload, member_payload, message_payload
 from tests.servers.discord.permissions import Permission
 from tests.servers.discord.platform import Event, Platform
@@ -76,6 +76,7 @@ def edit(platform: Platform, message: Message, body: Json, default: Allowance = 
     """Change what the body names, and keep the rest; mentions that it does not restrict count as by *default*."""
     if "content" in body:
         message.content = str(body["content"] or "")
+        message.flags &= ~LOADING  # what was still to come is there
     message.embeds = list(body.get("embeds", message.embeds) or [])
     message.components = list(body.get("components", message.components) or [])
     if body.get("flags") is not None:

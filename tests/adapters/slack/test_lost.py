@@ -1,0 +1,58 @@
+"""What a worker leaves on Slack that died, where the next one cannot simply go on with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from core.events import Step
+from core.model import Progress, TextDelta, Withdrawal
+from tests.on_slack import START, OnSlack
+from tests.platforms import ANSWER, Worker, progress
+
+DRAFT = TextDelta("Robots are made of cheese.\n\nAnd")
+LONG = ANSWER.model_copy(update={"text": "\n\n".join(f"Robot {n}. {'word ' * 300}" for n in range(4))})
+
+
+async def left(slack: OnSlack, step: Step) -> tuple[Withdrawal, list[str]]:
+    """Have a worker die at a step, and give what is to be withdrawn then, and the signs that it has left."""
+    claim, dying = await slack.asks(), Worker(slack.notes, step)
+
+    async def written() -> AsyncIterator[Progress]:
+        yield DRAFT
+        await slack.until(lambda: slack.stands(claim))
+        await asyncio.Event().wait()
+
+    assert await dying.works(slack.surfaced(observer=dying).reply(claim, written()))
+    return Withdrawal(claim.message, attempt=2, delivery=slack.notes.written[-1]), slack.signs(claim)
+
+
+@pytest.mark.promise("survives-crashes")
+@pytest.mark.parametrize("step", [Step.POSTED, Step.NOTED])
+async def test_what_is_left_is_withdrawn_with_its_question(slack: OnSlack, step: Step) -> None:
+    """A stream that is still open, whether it was noted or not, and the session that still seems to work."""
+    withdrawal, signs = await left(slack, step)
+
+    await slack.surface.withdraw(withdrawal)
+
+    [said] = slack.server.requests_to(START)
+    place = withdrawal.thread.channel, withdrawal.thread.thread
+    session = slack.server.platform.sessions[place]
+    assert ("streaming" in signs, said.answer is not None, session.status) == (True, True, "active")
+    assert slack.server.messages(slack.channel, by=slack.workspace.bot) == []
+
+
+async def test_a_further_private_message_that_may_stand_there_twice_is_told(slack: OnSlack) -> None:
+    """Slack gives these no ids; the first takes the place of what was said before."""
+    claim = slack.commanded()
+    await slack.surface.reply(claim, progress(LONG))
+    before = list(slack.doubtful)
+
+    await slack.surface.reply(replace(claim, attempt=2), progress(LONG))
+
+    said = slack.server.messages(slack.channel, by=slack.workspace.bot)
+    assert ([message.seen_by for message in said], before) == ([slack.ada.id] * 3, [])
+    assert slack.doubtful == [claim.message]
