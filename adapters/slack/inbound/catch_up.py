@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from adapters.chat.posting import Gone, PostingFailed, Refused
@@ -27,9 +29,26 @@ KINDS = ("public_channel", "private_channel", "im")
 KNOWN = 1_000  # channels that were heard lately, in all workspaces together
 WORKSPACES = 50
 CHANNELS = 200  # of one workspace
-THREADS = 20  # of one channel
+THREADS = 100  # of one workspace
 RESENT = timedelta(minutes=6)  # Slack itself sends again for about five what was not acknowledged
 NOT_THERE = frozenset({"not_in_channel", "channel_not_found", "is_archived", "thread_not_found"})
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread that may have gone on: when it did so, and whether the bot takes part in it."""
+
+    channel: str
+    root: str
+    latest: float
+    is_ours: bool
+
+    @classmethod
+    def below(cls, root: Json, channel: str, workspace: Workspace) -> Thread:
+        """Read what a message says of its thread."""
+        present = {root.get("user"), *cast("Sequence[str]", root.get("reply_users") or ())}
+        is_ours = not present.isdisjoint({workspace.bot_user_id, workspace.bot_id})
+        return cls(channel, str(root["ts"]), _seconds(root, "latest_reply"), is_ours)
 
 
 class CatchUp:
@@ -61,8 +80,8 @@ class CatchUp:
 class Round:
     """Reads everything once, one thing after the other, so that what is said meanwhile does not have to wait.
 
-    Channels where something was heard lately come first: where Slack lets an app read one channel a minute, the rest is
-    given up after some time.
+    Channels where something was heard lately come first, and threads last, of which the bot's own come first: where
+    Slack lets an app read one of them a minute, the rest is given up after some time.
     """
 
     def __init__(self, ports: Ports, hear: Hear) -> None:
@@ -95,11 +114,13 @@ class Round:
             workspace = await self._unhurried.done(lambda: self._ports.workspaces.find(name))
         except Refused:
             return  # the bot is not there any more
+        busy: list[Thread] = []
         for channel in await self._channels(workspace, heard):
-            try:
-                await self._read_channel(workspace, channel, since)
-            except (Refused, Gone) as failure:
-                self._note(failure)
+            with self._noting():
+                busy += await self._read_channel(workspace, channel, since)
+        for thread in sorted(busy, key=attrgetter("is_ours", "latest"), reverse=True)[:THREADS]:
+            with self._noting():
+                await self._read_thread(workspace, thread, since)
 
     def _since(self, heard: Collection[datetime]) -> float:
         """Give the time from which on to read: a bit before the last that was heard, and nothing that is too old."""
@@ -110,15 +131,13 @@ class Round:
         """Give the channels that the bot is in, those first that were heard lately."""
         found = dict.fromkeys(heard)
         kinds = {"types": ",".join(KINDS), "exclude_archived": "true"}
-        try:
+        with self._noting():
             async for page in pages(self._unhurried, workspace.client, "users.conversations", "channels", **kinds):
                 found |= dict.fromkeys(str(each["id"]) for each in page)
-        except Refused as failure:
-            self._note(failure)
         return list(found)[:CHANNELS]
 
-    async def _read_channel(self, workspace: Workspace, channel: str, since: float) -> None:
-        """Hear what is new in a channel, and then in its threads."""
+    async def _read_channel(self, workspace: Workspace, channel: str, since: float) -> Iterable[Thread]:
+        """Hear what is new in a channel; give those of its threads that went on."""
         said: list[Json] = []
         async for page in pages(
             self._unhurried, workspace.client, "conversations.history", "messages", channel=channel
@@ -127,14 +146,14 @@ class Round:
             if not page or _seconds(page[-1], "ts") <= since:  # the newest come first
                 break
         await self._hear_all(workspace, channel, said, since)
-        for root in _busy(said, workspace, since)[:THREADS]:
-            await self._read_thread(workspace, channel, str(root["ts"]), since)
+        roots = (Thread.below(one, channel, workspace) for one in said)
+        return [thread for thread in roots if thread.latest > since]
 
-    async def _read_thread(self, workspace: Workspace, channel: str, root: str, since: float) -> None:
-        where = {"channel": channel, "ts": root, "oldest": f"{since:.6f}"}
+    async def _read_thread(self, workspace: Workspace, thread: Thread, since: float) -> None:
+        where = {"channel": thread.channel, "ts": thread.root, "oldest": f"{since:.6f}"}
         async for page in pages(self._unhurried, workspace.client, "conversations.replies", "messages", **where):
-            replies = [reply for reply in page if reply["ts"] != root]
-            await self._hear_all(workspace, channel, replies, since)
+            replies = [reply for reply in page if reply["ts"] != thread.root]
+            await self._hear_all(workspace, thread.channel, replies, since)
 
     async def _hear_all(self, workspace: Workspace, channel: str, said: Iterable[Json], since: float) -> None:
         """Hear what is new, oldest first; while the store is away, wait for it."""
@@ -143,6 +162,14 @@ class Round:
                 event = {**one, "type": "message", "channel": channel}  # which only events have
                 told = Told(event, workspace, is_late=True)
                 await self._unhurried.done(lambda: self._hear(told))  # noqa: B023 - it is called here and now
+
+    @contextmanager
+    def _noting(self) -> Generator[None]:
+        """Go on behind the block, where Slack will not give what is read in it."""
+        try:
+            yield
+        except (Refused, Gone) as failure:
+            self._note(failure)
 
     def _note(self, failure: Exception) -> None:
         """Remember why something could not be read, unless there is nothing to be read."""
@@ -155,16 +182,6 @@ def _is_new(said: Json, since: float) -> bool:
     """Say whether something was said or changed after a time."""
     edited = cast("Mapping[str, Any]", said.get("edited") or {})
     return max(_seconds(said, "ts"), _seconds(edited, "ts")) > since
-
-
-def _busy(said: Iterable[Json], workspace: Workspace, since: float) -> Sequence[Json]:
-    """Give the messages whose threads went on after a time, those first in which the bot takes part."""
-
-    def rank(root: Json) -> tuple[bool, float]:
-        present = {root.get("user"), *cast("Sequence[str]", root.get("reply_users") or ())}
-        return not present.isdisjoint({workspace.bot_user_id, workspace.bot_id}), _seconds(root, "latest_reply")
-
-    return sorted((one for one in said if _seconds(one, "latest_reply") > since), key=rank, reverse=True)
 
 
 def _seconds(said: Json, field: str) -> float:

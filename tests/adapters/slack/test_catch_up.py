@@ -25,7 +25,7 @@ __all__ = ["place_fixture"]
 
 pytestmark = pytest.mark.promise("catches-up")
 
-HISTORY = "conversations.history"
+HISTORY, REPLIES = "conversations.history", "conversations.replies"
 MINUTE = 60.0
 LACKING = "Slack says missing_scope"
 
@@ -147,6 +147,33 @@ async def test_of_a_busy_channel_a_bounded_number_is_read(place: Place) -> None:
 
     assert asked == ["First?", "Last?"]
     assert len(place.server.requests_to(HISTORY)) == PAGES
+
+
+async def test_threads_of_the_bot_are_read_before_those_of_others(place: Place) -> None:
+    """After all channels, as there may not be the time to read them all; quiet threads are not read."""
+    server, box = place.server, Box()
+    async with listening(place, box):
+        ours = place.ask("A robot?")
+        await box.question()
+    quiet, theirs = (server.post_as(place.ada, place.channel, text) for text in ("Well.", "Let us talk."))
+    server.post_as(place.ada, place.channel, "Yes.", quiet)
+    server.clock.advance(31 * MINUTE)
+    place.bot_says("An arm with a computer.", ours)
+    server.post_as(place.ada, place.channel, "And a drone?", ours)
+    server.post_as(place.ada, place.channel, "About lunch.", theirs)
+    later = server.add_channel(place.workspace, "later")
+    async with listening(place, box, catches_up=True):
+        asked = await box.question()
+        await server.until(lambda: len(server.requests_to(REPLIES)) == 2, what="both threads")
+
+    calls = [one for one in server.requests if one.method in {HISTORY, REPLIES}]
+    assert (asked.question.text, asked.message.thread.thread) == ("And a drone?", ours.ts)
+    assert [one.body.get("ts", one.body["channel"]) for one in calls] == [
+        place.channel.id,
+        later.id,
+        ours.ts,
+        theirs.ts,
+    ]
 
 
 async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(place: Place) -> None:
