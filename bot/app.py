@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from bot.health import Health
 from bot.roles import Role
 from bot.settings import Settings
 from bot.wiring.platforms import open_platforms
@@ -19,7 +20,7 @@ from bot.wiring.stores import Stores
 from core.admission import Admission
 from core.agent import Agent
 from core.errors import FootnoteError, Misconfigured
-from core.events import Observer, PlatformFailed
+from core.events import Observer, PlatformFailed, everyone
 from core.model import Outline
 from core.ports import ChatSurface, Membership
 from core.responder import Responder
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+OUTLINE_KEPT = 10.0  # seconds; to count a large index takes longer than to look at the inbox
 
 
 async def unknown() -> Outline:
@@ -37,7 +39,7 @@ async def unknown() -> Outline:
 
 
 class Bot:
-    """One process of the bot; *outline* says what there is to search, for those who want to know."""
+    """One process of the bot; *outline* says what there is to search, and *health* how it is, for those who ask."""
 
     def __init__(
         self,
@@ -46,11 +48,13 @@ class Bot:
         stores: Stores,
         observer: Observer,
         outline: Callable[[], Awaitable[Outline]] = unknown,
+        health: Health | None = None,
     ) -> None:
         self._settings = settings
         self._agent = agent
         self._stores = stores
-        self._observer = observer
+        self._health = health or Health()
+        self._observer = everyone(observer, self._health.observe)
         self._outline = outline
         self._there: set[str] = set()
         self._stopping = asyncio.Event()
@@ -61,16 +65,40 @@ class Bot:
         if self._stopping.is_set():
             self._leaving.set()
         self._stopping.set()
+        self._health.stop()
 
     async def run(self, chosen: Collection[Role]) -> None:
         """Work until it is stopped, by a call or a signal; raises what a share of the work cannot go on with."""
         with self._heeding_signals():
+            signs = self._health.pages()
             async with (
+                self._watched(),
                 self._stores.inbox(self._observer) as inbox,
-                open_platforms(self._settings, self._observer, self._stores, self._outline) as platforms,
+                open_platforms(self._settings, self._observer, self._stores, self._outline, signs) as platforms,
             ):
                 self._there = {platform.key for platform in platforms}
+                self._expect(chosen, inbox, platforms)
                 await until(self._leaving, self._share(chosen, inbox, platforms))
+
+    @contextlib.asynccontextmanager
+    async def _watched(self) -> AsyncGenerator[None]:
+        """Say how it is to whoever asks, if somebody wants to."""
+        port = self._settings.health_port
+        async with contextlib.AsyncExitStack() as stack:
+            if port is not None:
+                await stack.enter_async_context(self._health.served(self._settings.health_host, port))
+            yield
+
+    def _expect(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
+        """Say what has to be there before it is ready."""
+        answers = Role.WORKER in chosen
+        self._health.begin(
+            inbox,
+            heard=[platform.name for platform in platforms if Role(platform.key) in chosen],
+            entered=[platform.name for platform in platforms if answers],
+        )
+        if answers:
+            self._health.needs(self._outline, kept=OUTLINE_KEPT)
 
     async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         try:
@@ -96,7 +124,7 @@ class Bot:
             memberships: dict[str, Membership] = {}
             speakers = [(each, await stack.enter_async_context(each.speaker(inbox))) for each in platforms]
             for platform, speaker in speakers:
-                surfaces[platform.key] = Patient(speaker.surface)
+                surfaces[platform.key] = Patient(self._health.timed(speaker.surface))
                 if speaker.membership is not None:
                     memberships[platform.key] = speaker.membership
             _spare_the_collector()
@@ -119,6 +147,7 @@ class Bot:
             surface.refuse(refused)
         else:
             surface.begin()
+            self._health.entered(platform.name)
 
     def _go_on_without(self, platform: Platform, refused: Misconfigured) -> None:
         """Leave out a platform that does not take the bot; where it was the last one, raise why."""

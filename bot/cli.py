@@ -28,6 +28,10 @@ app = typer.Typer(
 TopK = Annotated[int | None, typer.Option("--top-k", help="How many passages a search gives, 1 to 20.")]
 Threshold = Annotated[float | None, typer.Option("--threshold", help="Ignore passages below this relevance, 0 to 1.")]
 Chapters = Annotated[list[str] | None, typer.Option("--chapter", help="Search only this chapter; may be repeated.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Ref = Annotated[str, typer.Argument(metavar="REF", help="Which question: the REF of the list, or its beginning.")]
+AnyRef = Annotated[str | None, typer.Argument(metavar="REF", help="Which question, unless all are meant.")]
+Every = Annotated[bool, typer.Option("--all", help="Do it with all of them.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Search only this source; may be repeated.")]
 
 
@@ -135,6 +139,58 @@ def doctor() -> None:
         return examine()
 
     raise typer.Exit(report(run))
+
+
+inbox = typer.Typer(help="See to questions that were given up.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(inbox, name="inbox")
+
+
+@inbox.command("list")
+def list_letters(as_json: AsJson = False) -> None:
+    """List the questions that were given up, with the reasons."""
+
+    def run() -> int:
+        from bot.commands import inbox
+
+        return inbox.list_letters(as_json=as_json)
+
+    raise typer.Exit(report(run, as_json=as_json))
+
+
+@inbox.command()
+def show(ref: Ref, as_json: AsJson = False) -> None:
+    """Show all that is known of a question, with its text if that is kept."""
+
+    def run() -> int:
+        from bot.commands import inbox
+
+        return inbox.show_letter(ref, as_json=as_json)
+
+    raise typer.Exit(report(run, as_json=as_json))
+
+
+@inbox.command()
+def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> None:
+    """Have a question tried again, or all of them."""
+
+    def run() -> int:
+        from bot.commands import inbox
+
+        return inbox.retry_letters(ref, every=every, as_json=as_json)
+
+    raise typer.Exit(report(run, as_json=as_json))
+
+
+@inbox.command()
+def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> None:
+    """Remove a question with its words, or all of them."""
+
+    def run() -> int:
+        from bot.commands import inbox
+
+        return inbox.drop_letters(ref, every=every, as_json=as_json)
+
+    raise typer.Exit(report(run, as_json=as_json))
 
 
 def main() -> None:

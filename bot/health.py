@@ -77,7 +77,7 @@ class Health:
         """Wait for the platforms that have to be *heard*, and for those that have to be *entered* to answer there."""
         self._backlog = Recent(OUR_STORE, inbox.backlog)
         self._looks.append(self._backlog)
-        del self._missing[STARTING]
+        self._missing.pop(STARTING, None)
         self._missing |= dict.fromkeys(map(UNHEARD.format, heard)) | dict.fromkeys(map(UNKNOWN.format, entered))
 
     def needs(self, look: Callable[[], Awaitable[object]], *, kept: float) -> None:

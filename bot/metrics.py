@@ -37,7 +37,7 @@ MOST_MODELS = 20
 """So many names of models get a line of their own: services name them, and nobody else bounds what they say."""
 OTHERS = "other"
 COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "questions": ("Questions that were heard, by platform.", ("platform",)),
+    "questions": ("Questions that were heard, by platform; what comes again counts again.", ("platform",)),
     "answers": ("Answers, by platform and how they ended.", ("platform", "status")),
     "tokens": (
         "Tokens as the model's service counts them; prompt ones include the cached ones.",

@@ -11,7 +11,7 @@ from enum import StrEnum
 from bot.commands.session import Session, session
 from bot.outcome import OK
 from bot.settings import slips_of_settings
-from bot.wiring import Check
+from bot.wiring import Advice, Check
 from core.errors import FootnoteError
 from core.model import without_controls
 
@@ -62,8 +62,14 @@ async def _findings(opened: Session) -> AsyncIterator[Finding]:
     yield Finding(Sign.WELL, "settings", f"data folder {opened.settings.data_dir.resolve()}")
     for slip in slips_of_settings():
         yield Finding(Sign.ADVICE, "settings", str(slip))
+    wrong: set[str] = set()
     for check in opened.app.checks:
-        yield await look_at(check)
+        if check.needs in wrong:
+            continue
+        finding = await look_at(check)
+        if finding.sign is Sign.WRONG:
+            wrong.add(check.name)
+        yield finding
 
 
 async def look_at(check: Check, *, patience: float = PATIENCE) -> Finding:
@@ -78,4 +84,6 @@ async def look_at(check: Check, *, patience: float = PATIENCE) -> Finding:
     except TimeoutError:
         todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
         return Finding(Sign.WRONG, check.name, f"It did not answer within {patience:g} seconds. {todo}")
+    if isinstance(says, Advice):
+        return Finding(Sign.ADVICE, check.name, says)
     return Finding(Sign.WELL, check.name, f"{says} ({(time.monotonic() - start) * 1000:.0f} ms)")

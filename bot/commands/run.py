@@ -8,6 +8,8 @@ from collections.abc import Collection
 from bot.app import Bot
 from bot.commands.ask import check_searchable
 from bot.commands.session import Session, session
+from bot.health import Health
+from bot.metrics import Metrics
 from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import read_settings
@@ -20,17 +22,20 @@ CROWDED = Rhythm(breath=0.05)
 
 def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     """Listen and answer; a first signal stops in good order, a second one at once. The *observer* hears of events."""
-    chosen = shares(named, read_settings())
-    with session("footnote run", memory=True, rhythm=CROWDED, observer=everyone(_tell, observer)) as opened:
+    settings = read_settings()
+    chosen = shares(named, settings)
+    metrics = None if settings.health_port is None else Metrics()
+    heard = everyone(_tell, observer, metrics.observe if metrics else unobserved)
+    with session("footnote run", memory=True, rhythm=CROWDED, observer=heard) as opened:
         opened.run(check_searchable(opened.app.index, Scope()))
-        opened.run(_work(opened, chosen))
+        opened.run(_work(opened, chosen, Health(metrics)))
     return OK
 
 
-async def _work(opened: Session, chosen: Collection[Role]) -> None:
+async def _work(opened: Session, chosen: Collection[Role], health: Health) -> None:
     stores = opened.app.stores
     assert stores is not None  # noqa: S101 - the session was opened with memory
-    bot = Bot(opened.settings, opened.app.agent, stores, opened.observer, opened.app.index.outline)
+    bot = Bot(opened.settings, opened.app.agent, stores, opened.observer, opened.app.index.outline, health)
     await bot.run(chosen)
 
 

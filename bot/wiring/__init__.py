@@ -12,9 +12,9 @@ from pathlib import Path
 
 from bot.settings import Settings
 from bot.wiring import platforms
-from bot.wiring.check import Check
+from bot.wiring.check import Advice, Check
 from bot.wiring.services import CALM, Rhythm, Services
-from bot.wiring.stores import Stores, check_stores, open_stores
+from bot.wiring.stores import Stores, check_inbox, check_stores, open_stores
 from core.agent import Agent, Limits
 from core.errors import Misconfigured
 from core.events import Observer, unobserved
@@ -22,7 +22,7 @@ from core.ingest import Ingestion
 from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
 from core.responder import Responder
 
-__all__ = ["CALM", "App", "Check", "Rhythm", "assemble", "folder", "surface"]
+__all__ = ["CALM", "Advice", "App", "Check", "Rhythm", "assemble", "folder", "surface"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,10 @@ async def assemble(
 
 
 def _last_checks(settings: Settings, index: PassageIndex, observer: Observer) -> Iterator[Check]:
-    """Look at the store, at what there is to search, and at the platforms."""
-    yield Check("conversations", lambda: check_stores(settings), "REDIS_URL" if settings.redis_url else None)
+    """Look at the stores, at what there is to search, and at the platforms."""
+    redis = "REDIS_URL" if settings.redis_url else None
+    yield Check("conversations", lambda: check_stores(settings), redis)
+    yield Check("questions", lambda: check_inbox(settings), redis, needs="conversations")
     yield Check("index", lambda: _check_contents(index), "QDRANT_URL" if settings.qdrant_url else None)
     yield from platforms.checks(settings, observer)
 

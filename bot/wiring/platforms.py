@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bot.settings import Settings
 from bot.wiring.check import Check
@@ -16,12 +17,22 @@ from bot.wiring.stores import Stores
 from core.events import Observer, PlatformWaited
 from core.model import Outline
 
+if TYPE_CHECKING:
+    from aiohttp.web import RouteDef
+
 
 @contextlib.asynccontextmanager
 async def open_platforms(
-    settings: Settings, observer: Observer, stores: Stores, outline: Callable[[], Awaitable[Outline]]
+    settings: Settings,
+    observer: Observer,
+    stores: Stores,
+    outline: Callable[[], Awaitable[Outline]],
+    signs: Sequence[RouteDef] = (),
 ) -> AsyncGenerator[tuple[Platform, ...]]:
-    """Give what is set up; *outline* says what there is to search. What they share is open until the context ends."""
+    """Give what is set up; *outline* says what there is to search. What they share is open until the context ends.
+
+    The *signs* of life of this process are given by each of them that is a server.
+    """
     async with contextlib.AsyncExitStack() as stack:
         found: list[Platform] = []
         if settings.discord_token is not None:
@@ -31,7 +42,7 @@ async def open_platforms(
 
             waited = partial(_wait, observer, SLACK)
             session = await stack.enter_async_context(open_session(waited))
-            found.append(Slack(settings, observer, session, stores.vault, outline))
+            found.append(Slack(settings, observer, session, stores.vault, outline, signs))
         yield tuple(found)
 
 

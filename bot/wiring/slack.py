@@ -41,7 +41,10 @@ LONGEST_END = 10.0  # seconds for what people have used before a stop
 
 
 class Slack:
-    """What the settings say of Slack; they go together. The *session* is shared by all that is said there."""
+    """What the settings say of Slack; they go together. The *session* is shared by all that is said there.
+
+    The *signs* of life of this process are given by the server that hears Slack, where there is one.
+    """
 
     key = PLATFORM
     name = NAME
@@ -53,6 +56,7 @@ class Slack:
         session: ClientSession,
         vault: Vault,
         outline: Callable[[], Awaitable[Outline]],
+        signs: Sequence[RouteDef] = (),
     ) -> None:
         from adapters.slack.client.people import People
         from adapters.slack.client.workspaces import OneWorkspace
@@ -63,6 +67,7 @@ class Slack:
         self._session = session
         self._vault = vault
         self._outline = outline
+        self._signs = signs
         self._one: OneWorkspace | None = None
         self._installed: InstalledWorkspaces | None = None
         self._workspaces: Workspaces
@@ -134,6 +139,7 @@ class Slack:
                 partial(inbox.put, Stopped(message=claim.message, by=claim.question.author))
             ),
             doubtful=lambda question: self._observer(PossiblyDoubled(question)),
+            observer=self._observer,
         )
         membership = None if self._settings.slack_guests else Guests(self._people)
         try:
@@ -174,9 +180,9 @@ class Slack:
         settings = self._settings
         secret = revealed(settings.slack_signing_secret) or ""
         door = Door(app.async_dispatch, signing_secret=secret, seen=stores.seen)
-        more = self._pages() if self._installed else ()
+        installing = self._pages() if self._installed else ()
         await serve(
-            application(door, more),
+            application(door, (*self._signs, *installing)),
             settings.host,
             settings.port,
             started=lambda port: self._connected(catch_up, f"a server at port {port}"),

@@ -14,6 +14,7 @@ import pytest
 from adapters.discord.client.connection import MESSAGE_CONTENT_DENIED, TOKEN_REFUSED
 from bot.roles import NOT_SHARED, NOTHING_TO_RUN
 from tests.fixtures.commands import Footnote
+from tests.pages import free_port, page
 from tests.servers.discord import Channel, DiscordServer, Message, Permission, User
 
 LEAST = (
@@ -106,16 +107,29 @@ async def _server() -> AsyncGenerator[DiscordServer]:
 
 
 @pytest.mark.promise("orderly-stop")
+@pytest.mark.promise("tells-how-it-is")
 async def test_the_bot_answers_until_it_is_stopped(footnote: Footnote, server: DiscordServer) -> None:
-    """From the documents, in a thread, with a link; then it goes in good order, and says nothing that nobody needs."""
-    async with started(footnote, server) as bot:
+    """From the documents, in a thread, with a link; then it goes in good order, and says nothing that nobody needs.
+
+    All the while it says how it is, and what was asked and answered is counted.
+    """
+    port = free_port()
+    async with started(footnote, server, FOOTNOTE_HEALTH_PORT=str(port)) as bot:
         asked = bot.ask("What do penguins eat?")
         await bot.sees(asked, "(<https://zoo.example/birds/penguins#food>)")
+        await bot.tells("Discord: connected as Footnote#0000. Ctrl-C stops.")
+        lives, ready, figures = [await page(port, path) for path in ("/live", "/ready", "/metrics")]
         bot.running.send_signal(signal.SIGTERM)
         code, err = await bot.ended()
 
-    assert code == 0
-    assert err in ("", "Discord: connected as Footnote#0000. Ctrl-C stops.\n")
+    assert (lives, ready) == ((200, ["ok"]), (200, ["ok"]))
+    assert {
+        "footnote_inbox_up 1.0",
+        'footnote_questions_total{platform="discord"} 1.0',
+        'footnote_answer_stage_seconds_count{stage="waiting"} 1.0',
+        'footnote_answer_stage_seconds_count{stage="first_text"} 1.0',
+    } - {*figures[1]} == set()
+    assert (code, err) == (0, "")
 
 
 @pytest.mark.promise("stays-connected")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import socket
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ import pytest
 from adapters.discord.client.connection import TOKEN_REFUSED
 from adapters.slack.intake.health import BOT_TOKEN_REFUSED
 from tests.fixtures.commands import Footnote
+from tests.pages import free_port, page
 from tests.servers.discord import DiscordServer
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
 
@@ -119,11 +119,11 @@ async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(foo
 
 @pytest.mark.promise("journey")
 @pytest.mark.promise("catches-up")
+@pytest.mark.promise("tells-how-it-is")
 async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> None:
-    """At the port that the host gives; what was asked before it started too."""
+    """At the port that the host gives; what was asked before it started too. It says how it is, and no figures."""
     missed = place.ask()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     settings = place.settings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET=place.server.signing_secret)
     async with started(footnote, "slack", "worker", HOST="127.0.0.1", PORT=str(port), **settings) as running:
         assert running.stderr is not None
@@ -135,8 +135,10 @@ async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> 
         await place.answered(asked)
         for delivery in asked.deliveries:
             await delivery.acknowledged()
+        lives, ready, figures = [await page(port, path) for path in ("/live", "/ready", "/metrics")]
         code, told = await stopped(running)
 
+    assert (lives, ready, figures[0]) == ((200, ["ok"]), (200, ["ok"]), 404)
     assert line == f"Slack: connected as a server at port {port}. Ctrl-C stops.\n"
     assert (code, told) == (0, [])
 

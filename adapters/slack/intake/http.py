@@ -80,13 +80,9 @@ class Door:
 
 
 def application(door: Door, more: Iterable[web.RouteDef] = ()) -> web.Application:
-    """Put the door, a sign of life and *more* at their addresses."""
-
-    async def live(_: web.Request) -> web.Response:
-        return web.Response(text="ok")
-
+    """Put the door and *more* at their addresses."""
     made = web.Application(client_max_size=LARGEST)
-    made.add_routes([web.post(PATH, door.take), web.get("/live", live), *more])
+    made.add_routes([web.post(PATH, door.take), *more])
     return made
 
 

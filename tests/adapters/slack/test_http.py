@@ -119,14 +119,14 @@ async def test_what_slack_has_not_signed_is_not_even_read(place: Place) -> None:
     assert (place.ears.heard, place.ears.failures) == ([], [])
 
 
-async def test_a_host_can_see_that_it_lives_and_nothing_else(place: Place) -> None:
+async def test_nothing_else_is_answered(place: Place) -> None:
     """Other addresses and methods are refused."""
     session: Any = place.client.session
     async with listening(place, MemoryMemo()) as url:
-        asked = [("GET", "/live"), ("GET", "/slack/events"), ("GET", "/slack/install"), ("POST", "/live"), ("GET", "/")]
+        asked = [("GET", "/slack/events"), ("GET", "/slack/install"), ("GET", "/metrics"), ("GET", "/")]
         statuses = [(await session.request(method, url + path)).status for method, path in asked]
 
-    assert statuses == [200, 405, 404, 405, 404]
+    assert statuses == [405, 404, 404, 404]
 
 
 @pytest.mark.promise("says-what-to-do")

@@ -1,0 +1,243 @@
+"""`footnote inbox`: the questions that were given up, for whoever runs the bot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from bot.commands.session import session
+from bot.outcome import OK
+from core.errors import InvalidInput
+from core.model import DeadLetter, MessageRef, without_controls
+from core.ports import DeadLetters
+
+MOST = 1_000
+GAP = 2  # characters between columns
+SHORTEST = 7  # characters of a reference, more where two begin with the same ones
+NONE = "No question was given up."
+UNKNOWN = "No question that was given up goes by {}. Type footnote inbox list to see them."
+UNCLEAR = "{} fits several questions: {}. Write more of it."
+WHICH = "Say which question: give its REF, as footnote inbox list prints it, or --all."
+GONE = (
+    "The words of {} are not kept any more, so that it can only be asked again by the person who did. "
+    "Type footnote inbox drop {} to clear it away."
+)
+LATER = "Nothing will happen before footnote run is started: then a worker answers {}."
+
+Report = tuple[str, Mapping[str, object]]
+"""What there is to say, for a person and for a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """The questions that were given up, newest first, each with a short reference of its own."""
+
+    letters: Mapping[str, DeadLetter]
+
+    @classmethod
+    async def of(cls, inbox: DeadLetters) -> Pile:
+        """Read them."""
+        letters = await inbox.dead(limit=MOST)
+        names = [_digest(letter.message) for letter in letters]
+        length = next(size for size in range(SHORTEST, 65) if len({name[:size] for name in names}) == len(names))
+        return cls({name[:length]: letter for name, letter in zip(names, letters, strict=True)})
+
+    def find(self, words: str) -> tuple[str, DeadLetter]:
+        """Give the one that is meant by the beginning of its reference, its message's id, or its whole name."""
+        fitting = [ref for ref, each in self.letters.items() if words in (ref, each.message.id, str(each.message))]
+        if words and not fitting:
+            begun = words.lower()
+            fitting = [ref for ref, each in self.letters.items() if _digest(each.message).startswith(begun)]
+        if not fitting:
+            raise InvalidInput(UNKNOWN.format(words or "nothing"), field="ref")
+        if len(fitting) > 1:
+            raise InvalidInput(UNCLEAR.format(words, ", ".join(fitting)), field="ref")
+        return fitting[0], self.letters[fitting[0]]
+
+    def chosen(self, words: str | None) -> Mapping[str, DeadLetter]:
+        """Give the one that is meant, or all of them."""
+        return self.letters if words is None else dict([self.find(words)])
+
+
+def list_letters(*, as_json: bool) -> int:
+    """Print a line for each."""
+
+    async def tell(inbox: DeadLetters, _: bool) -> Report:
+        return await listed(inbox)
+
+    return _do(tell, as_json=as_json)
+
+
+def show_letter(words: str, *, as_json: bool) -> int:
+    """Print all that is known of one, with its text if that is kept."""
+
+    async def show(inbox: DeadLetters, _: bool) -> Report:
+        return await shown(inbox, words)
+
+    return _do(show, as_json=as_json)
+
+
+def retry_letters(words: str | None, *, every: bool, as_json: bool) -> int:
+    """Have them tried again."""
+
+    async def retry(inbox: DeadLetters, is_shared: bool) -> Report:
+        return await _retried(inbox, words, is_shared=is_shared)
+
+    _check_choice(words, every=every)
+    return _do(retry, as_json=as_json)
+
+
+def drop_letters(words: str | None, *, every: bool, as_json: bool) -> int:
+    """Remove them with their words."""
+
+    async def drop(inbox: DeadLetters, _: bool) -> Report:
+        return await _dropped(inbox, words)
+
+    _check_choice(words, every=every)
+    return _do(drop, as_json=as_json)
+
+
+def _check_choice(words: str | None, *, every: bool) -> None:
+    """Let nothing be done by accident: one question is meant, or all of them."""
+    if (words is not None) == every:
+        raise InvalidInput(WHICH, field="ref")
+
+
+def _do(work: Callable[[DeadLetters, bool], Coroutine[Any, Any, Report]], *, as_json: bool) -> int:
+    """Open the inbox, and print what came of the work."""
+
+    async def run() -> Report:
+        assert opened.app.stores is not None  # noqa: S101 - the session was opened with memory
+        async with opened.app.stores.inbox() as inbox:
+            return await work(inbox, opened.settings.is_shared)
+
+    with session("footnote inbox", memory=True) as opened:
+        says, facts = opened.run(run())
+    line = json.dumps(facts, ensure_ascii=False) if as_json else says
+    sys.stdout.write(f"{without_controls(line)}\n")
+    return OK
+
+
+async def listed(inbox: DeadLetters) -> Report:
+    """Tell of all of them."""
+    pile = await Pile.of(inbox)
+    facts = {"questions": [_facts(ref, letter) for ref, letter in pile.letters.items()]}
+    rows = [
+        (
+            ref,
+            _when(letter.died_at),
+            _place(letter.message),
+            str(letter.attempts),
+            _yes(letter.can_be_retried),
+            " ".join(letter.reason.split()),
+        )
+        for ref, letter in pile.letters.items()
+    ]
+    if not rows:
+        return NONE, facts
+    return _aligned([("REF", "given up", "where", "tries", "retry", "reason"), *rows]), facts
+
+
+async def shown(inbox: DeadLetters, words: str) -> Report:
+    """Tell of the one that is meant."""
+    ref, found = (await Pile.of(inbox)).find(words)
+    letter = await inbox.letter(found.message) or found
+    text = letter.question.text if letter.question else None
+    rows = [
+        ("REF", ref),
+        ("message", str(letter.message)),
+        ("where", _place(letter.message)),
+        ("given up", _when(letter.died_at)),
+        ("tries", str(letter.attempts)),
+        ("reason", " ".join(letter.reason.split())),
+        ("retry", _yes(letter.can_be_retried)),
+        ("question", "its words are not kept any more" if text is None else text),
+    ]
+    if letter.question:
+        rows.insert(3, ("asked", _when(letter.question.asked_at)))
+    return _aligned(rows), {**_facts(ref, letter), "text": text}
+
+
+async def _retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> Report:
+    chosen = (await Pile.of(inbox)).chosen(words)
+    revived = [ref for ref, letter in chosen.items() if letter.can_be_retried and await inbox.revive(letter.message)]
+    left = [ref for ref in chosen if ref not in revived]
+    facts = {"retried": revived, "left": left}
+    if not chosen:
+        return NONE, facts
+    if words is not None and left:
+        raise InvalidInput(GONE.format(left[0], left[0]), field="ref")
+    return " ".join(_on_retrying(revived, left, is_shared=is_shared)), facts
+
+
+def _on_retrying(revived: Sequence[str], left: Sequence[str], *, is_shared: bool) -> Iterator[str]:
+    """Say what happens next."""
+    if revived:
+        whom = "it" if len(revived) == 1 else "them"
+        yield f"{_count(revived)} to be tried again."
+        yield f"A worker will answer {whom}." if is_shared else LATER.format(whom)
+    if left:
+        yield f"{_count(left)} left as before: the words are not kept any more."
+
+
+async def _dropped(inbox: DeadLetters, words: str | None) -> Report:
+    chosen = (await Pile.of(inbox)).chosen(words)
+    dropped = [ref for ref, letter in chosen.items() if await inbox.drop(letter.message)]
+    says = f"{_count(dropped)} removed, with all words." if dropped else NONE
+    return says, {"dropped": dropped}
+
+
+def _facts(ref: str, letter: DeadLetter) -> dict[str, object]:
+    thread = letter.message.thread
+    return {
+        "ref": ref,
+        "message": str(letter.message),
+        "platform": thread.platform,
+        "workspace": thread.workspace,
+        "channel": thread.channel,
+        "thread": thread.thread,
+        "died_at": letter.died_at.isoformat(),
+        "attempts": letter.attempts,
+        "reason": letter.reason,
+        "can_be_retried": letter.can_be_retried,
+    }
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
+    """Put columns below each other; the last one is as long as it is, and may have several lines."""
+    from rich.cells import cell_len
+
+    clean = [tuple(map(without_controls, row)) for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*(row[:-1] for row in clean), strict=True)]
+    margin = "\n" + " " * sum(width + GAP for width in widths)
+    return "\n".join(
+        "".join(cell + " " * (width - cell_len(cell) + GAP) for cell, width in zip(row[:-1], widths, strict=True))
+        + row[-1].replace("\n", margin)
+        for row in clean
+    )
+
+
+def _digest(message: MessageRef) -> str:
+    return sha256(str(message).encode()).hexdigest()
+
+
+def _count(refs: Sequence[str]) -> str:
+    return "One question is" if len(refs) == 1 else f"{len(refs)} questions are"
+
+
+def _place(message: MessageRef) -> str:
+    thread = message.thread
+    return f"{thread.platform} {thread.workspace}/{thread.channel}"
+
+
+def _when(moment: datetime) -> str:
+    return moment.astimezone().isoformat(" ", "seconds")
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
