@@ -16,7 +16,7 @@ TITLE = 120  # characters
 _ENTITY = re.compile(r"&(?=#?\w{1,31};)")
 _EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
 _LABEL = re.compile(r"\](?=\()")
-_SCHEME = re.compile(r":(?=//)")
+_SCHEME = re.compile(r":(?=//)|(?<!\w)www\.", re.IGNORECASE)  # what readers' clients make a link of by themselves
 _QUOTES = re.compile(r"^(?:[ \t]{0,3}>){1,9}", re.MULTILINE)
 _OPEN = re.compile(r"&#?\w{0,31}\Z|@[a-zA-Z]{0,8}\Z")
 
@@ -56,4 +56,4 @@ def plain_text(text: str, limit: int = TITLE) -> str:
 
 def _apart(text: str) -> str:
     """Separate, by characters without width, what would call everybody, link or be an address."""
-    return _SCHEME.sub(f":{GAP}", _LABEL.sub(f"]{GAP}", unheard(text)))
+    return _SCHEME.sub(rf"\g<0>{GAP}", _LABEL.sub(f"]{GAP}", unheard(text)))

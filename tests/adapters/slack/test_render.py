@@ -84,6 +84,7 @@ def test_footnotes_are_links_and_the_sources_follow() -> None:
         ("[https://docs.example](https://docs.example/a)", "[docs.example](https://docs.example/a)"),
         ("see https://docs.example/a_b, and", "see [docs.example/a\\_b](https://docs.example/a_b), and"),
         ("slack://user slack<b></b>://user", f"slack:{GAP}//user slack:{GAP}//user"),
+        ("(WWW.evil.example) awww.", f"(WWW.{GAP}evil.example) awww."),
         ("[x](mailto:a@b.example)", "x"),
     ],
 )
