@@ -83,8 +83,6 @@ PROMISES = {
     "people-only": "Bots, webhooks, system messages and copies from elsewhere are never answered.",
     "edits-are-edits": "A preview, a pin or a new thread is no edit; changed words are.",
     "posted-once": "A message whose confirmation was lost is posted once.",
-    "survives-crashes": "What a worker has left that died is finished by the next, once, and nothing seems to go on.",
-    "fenced": "A worker that has lost a question to another changes nothing about it any more.",
     "final-state": "The last state of an answer reaches the reader, however badly the platform behaves.",
     "streams-degrade": "An answer is streamed where the platform can, else edited or posted, without losing a word.",
     "seen-by-one": "An answer for one person is seen by nobody else.",

@@ -14,6 +14,7 @@ from adapters.redis.letters import Letters
 from core.errors import FootnoteError, StoreUnavailable
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
+    Asked,
     Backlog,
     DeadLetter,
     Delivery,
@@ -78,7 +79,9 @@ class RedisInbox:
             await self._tidy()
 
     async def put(self, signal: Signal) -> bool:
-        """Write the signal down."""
+        """Write the signal down; that it is a question is told before."""
+        if isinstance(signal, Asked):
+            self._observer(Passed(signal.message, Step.HEARD))
         is_new = await self._ledger.put(signal)
         self._observer(Passed(signal.message, Step.PUT))
         return is_new

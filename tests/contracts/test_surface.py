@@ -272,7 +272,7 @@ async def test_a_place_where_the_bot_may_say_nothing_is_no_failure(chat: ChatPla
     assert chat.stands(claim) == []
 
 
-@pytest.mark.promise("survives-crashes")
+@pytest.mark.promise("crash-safe")
 @pytest.mark.parametrize(
     ("step", "times"),
     [(Step.POSTING, 1), (Step.POSTED, 1), (Step.POSTED, 2), (Step.NOTED, 1), (Step.EDITING, 1), (Step.EDITED, 1)],
@@ -298,7 +298,7 @@ async def test_the_next_worker_finishes_what_one_has_left_that_died(chat: ChatPl
     assert (len(delivery.messages), chat.signs(claim)) == (1, [])
 
 
-@pytest.mark.promise("fenced")
+@pytest.mark.promise("crash-safe")
 async def test_who_has_lost_a_question_changes_nothing_any_more(chat: ChatPlatform) -> None:
     """No text, no sign and no mark, whatever it was about to do; nor does it take anything back."""
     claim = await chat.asks()

@@ -58,7 +58,7 @@ async def test_an_answer_is_posted_once_and_edited() -> None:
     assert platform.shown == ["Robots sense and act [1]."]
 
 
-@pytest.mark.promise("fenced")
+@pytest.mark.promise("crash-safe")
 async def test_where_another_may_still_edit_every_message_is_edited_once_more_at_the_end() -> None:
     """Although it seems to show what it should."""
     platform = Thread()
@@ -70,7 +70,7 @@ async def test_where_another_may_still_edit_every_message_is_edited_once_more_at
     assert platform.did == ["post", "post", "edit", "edit"]
 
 
-@pytest.mark.promise("survives-crashes")
+@pytest.mark.promise("crash-safe")
 async def test_a_message_that_may_have_been_posted_before_is_found_though_none_is_needed() -> None:
     """It goes, since nobody else would remove it."""
     platform = Thread()

@@ -44,7 +44,7 @@ def doubts(discord: OnDiscord) -> list[object]:
     return [event for event in discord.events if isinstance(event, PossiblyDoubled)]
 
 
-@pytest.mark.promise("survives-crashes")
+@pytest.mark.promise("crash-safe")
 @pytest.mark.parametrize("item", [TextDelta("Robots are made of cheese.\n\nAnd"), ANSWER], ids=["draft", "answer"])
 async def test_a_message_is_known_by_its_buttons(discord: OnDiscord, item: Progress) -> None:
     """They name the question, so that it is edited in place of another."""

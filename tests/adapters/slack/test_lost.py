@@ -30,7 +30,7 @@ async def left(slack: OnSlack, step: Step) -> tuple[Withdrawal, list[str]]:
     return Withdrawal(claim.message, attempt=2, delivery=slack.notes.written[-1]), slack.signs(claim)
 
 
-@pytest.mark.promise("survives-crashes")
+@pytest.mark.promise("crash-safe")
 @pytest.mark.parametrize("step", [Step.POSTED, Step.NOTED])
 async def test_what_is_left_is_withdrawn_with_its_question(slack: OnSlack, step: Step) -> None:
     """A stream that is still open, whether it was noted or not, and the session that still seems to work."""
