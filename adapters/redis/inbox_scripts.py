@@ -3,7 +3,8 @@
 The keys, all on one node of a cluster as they share a hash tag:
 
     ready                 stream with an entry for each thread that has something to do, read by the group of workers
-    thread:<thread>       list of the messages of a thread, in order; the first is the one that is worked on
+    thread:<thread>       list of the messages of a thread, in the order in which they were asked as far as they wait
+                          untouched; the first is the one that is worked on
     question:<message>    hash: what is known of a question; it stays after the end, so that a repetition is noticed
     interaction:<message> the token of an interaction, which goes when it expires
     retry:<message>       the words of a question that failed, for a while, in case that it is to be tried again
@@ -218,7 +219,7 @@ end
 
 SETTLE = f"""{HELD}{OUTDATED}
 redis.call('HSET', question, 'state', 'done', 'concluded', 1)
-redis.call('HDEL', question, 'text', 'stopped', 'person', 'home')
+redis.call('HDEL', question, 'text', 'stopped', 'person', 'home', 'asked')
 if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
 leave(thread, ref)
 return 1
@@ -239,7 +240,7 @@ if pause ~= '' then
   return 1
 end
 redis.call('HSET', question, 'state', 'dead', 'concluded', 1, 'reason', reason)
-redis.call('HDEL', question, 'text', 'stopped', 'person', 'home')
+redis.call('HDEL', question, 'text', 'stopped', 'person', 'home', 'asked')
 retain(words, kept)
 redis.call('ZADD', PREFIX .. 'dead', now(), ref)
 redis.call('PEXPIRE', PREFIX .. 'dead', LIFE)

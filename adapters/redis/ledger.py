@@ -99,7 +99,8 @@ class Ledger:
         """Write down what happened; say whether it changes anything."""
         match signal:
             case Asked(question=question, address=address):
-                return await self._put(self._ask, signal, *self._words(question), *self._address(question, address))
+                words = *self._words(question), *self._address(question, address), _asked_at(question)
+                return await self._put(self._ask, signal, *words)
             case Edited(question=question):
                 return await self._put(self._edit, signal, *self._words(question))
             case Deleted():
@@ -274,6 +275,10 @@ class Ledger:
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
         return Taken(claim, hold)
+
+
+def _asked_at(question: Question) -> int:
+    return int(question.asked_at.timestamp() * 1000)
 
 
 def _milliseconds(seconds: float) -> int:

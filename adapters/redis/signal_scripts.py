@@ -23,14 +23,25 @@ end
 """
 
 ASK = f"""{PUT}
+local function first_asked_after(time)
+  local line, later = redis.call('LRANGE', key('thread', thread), 0, -1), nil
+  for i = #line, 1, -1 do
+    local other = redis.call('HMGET', key('question', line[i]), 'state', 'attempts', 'asked')
+    local is_untouched = other[1] == 'waiting' and other[2] == '0' and other[3]
+    if not is_untouched or tonumber(other[3]) <= tonumber(time) then break end
+    later = line[i]
+  end
+  return later
+end
 if state and (state ~= 'early' or is_deleted) then return 0 end
 note(ARGV[8], ARGV[9])
 if revision > known then redis.call('HSET', question, 'revision', revision, 'text', ARGV[7]) end
-redis.call('HSET', question, 'attempts', 0, 'address', ARGV[10])
+redis.call('HSET', question, 'attempts', 0, 'address', ARGV[10], 'asked', ARGV[13])
 wait(ref)
 redis.call('PEXPIRE', question, LIFE)
 if ARGV[11] ~= '' then redis.call('SET', token, ARGV[11], 'PXAT', ARGV[12]) end
-join(thread, ref)
+local later = first_asked_after(ARGV[13])
+if later then redis.call('LINSERT', key('thread', thread), 'BEFORE', later, ref) else join(thread, ref) end
 return 1
 """
 
@@ -65,7 +76,7 @@ WITHDRAW = """
 if is_deleted then return 0 end
 redis.call('HSET', question, 'deleted', 1)
 redis.call('HDEL', question, 'text', 'address', 'stopped')
-if state ~= 'running' then redis.call('HDEL', question, 'person', 'home') end
+if state ~= 'running' then redis.call('HDEL', question, 'person', 'home', 'asked') end
 redis.call('DEL', token, kept)
 if not state or state == 'early' then
   redis.call('HSET', question, 'state', 'early')

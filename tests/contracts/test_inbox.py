@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -18,7 +18,7 @@ from core.model import (
     ReplyAddress,
     Withdrawal,
 )
-from tests.builders import question, thread
+from tests.builders import NOON, question, thread
 from tests.inboxes import (
     POSTED,
     Box,
@@ -122,6 +122,19 @@ async def test_many_questions_of_a_thread_come_in_order(boxes: Boxes) -> None:
     boxes_in_turn = [boxes.here, boxes.there] * 10
 
     assert [asks(await taken(box)).message.id for box in boxes_in_turn] == names
+
+
+@pytest.mark.promise("in-order")
+async def test_what_comes_late_goes_before_what_was_asked_after_it(inbox: Box) -> None:
+    """Unless somebody has begun with that: two connections, or a second delivery, may have changed the order."""
+    for number in (1, 3, 2, 0):
+        late = asked(f"m{number}")
+        later = late.question.model_copy(update={"asked_at": NOON + timedelta(seconds=number)})
+        await inbox.put(late.model_copy(update={"question": later}))
+        if number == 1:
+            await fail(inbox, ValueError())
+
+    assert [(await taken(inbox)).message.id for _ in range(4)] == ["m1", "m0", "m2", "m3"]
 
 
 @pytest.mark.promise("tried-again")

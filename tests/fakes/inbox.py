@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from core.errors import StoreUnavailable
@@ -48,6 +49,7 @@ class Record:
     stopped: bool = False
     kept: Question | None = None
     retried: bool = False
+    asked: datetime | None = None
     cancelled: Cancellation = field(default_factory=Cancellation)
 
     def task(self) -> Task:
@@ -76,6 +78,10 @@ class Record:
         """Lay the words aside, without those of others."""
         if self.question and not self.deleted:
             self.kept = self.question.model_copy(update={"context": ()})
+
+    def is_untouched_and_after(self, time: datetime) -> bool:
+        """Say whether nobody has begun with it, and it was asked later."""
+        return self.state == "waiting" and not self.attempts and self.asked is not None and self.asked > time
 
     def is_held_as(self, task: Task) -> bool:
         """Say whether *task* is what somebody works on."""
@@ -183,7 +189,7 @@ class MemoryInbox:
                 self._ready.put_nowait(record.message.thread)
             raise
         if not self._again(record, task):
-            record.state, record.concluded = "done", True
+            record.state, record.concluded, record.asked = "done", True, None
             self._leave(record)
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
@@ -215,8 +221,9 @@ class MemoryInbox:
             return False
         early = record.question
         record.question = early if early and early.revision > asked.question.revision else asked.question
-        record.address = asked.address
+        record.address, record.asked = asked.address, asked.question.asked_at
         self._join(record)
+        self._bring_forward(record)
         return True
 
     def _edit(self, record: Record, question: Question) -> bool:
@@ -229,6 +236,7 @@ class MemoryInbox:
         if record.deleted:
             return False
         record.deleted, record.kept, record.stopped = True, None, False
+        record.asked = record.asked if record.state == "running" else None
         was_shown = record.attempts or record.concluded or record.retried or record.delivery.messages
         if record.state == "waiting" and not was_shown:
             record.state = "done"
@@ -295,7 +303,7 @@ class MemoryInbox:
     def _fail(self, record: Record, error: Exception) -> None:
         thread = record.message.thread
         if record.attempts >= MOST_ATTEMPTS:
-            record.state, record.concluded, record.stopped = "dead", True, False
+            record.state, record.concluded, record.stopped, record.asked = "dead", True, False, None
             self.dead[record.message] = error
             record.keep()
             self._leave(record)
@@ -315,6 +323,14 @@ class MemoryInbox:
         line.append(record)
         if len(line) == 1:
             self._ready.put_nowait(record.message.thread)
+
+    def _bring_forward(self, record: Record) -> None:
+        """Let a question that came late go before those that were asked after it, as far as nobody has begun them."""
+        line = self._lines[record.message.thread]
+        assert record.question
+        at = line.index(record)
+        while at and line[at - 1].is_untouched_and_after(record.question.asked_at):
+            line[at - 1], line[at], at = line[at], line[at - 1], at - 1
 
     def _leave(self, record: Record) -> None:
         record.stopped = False
