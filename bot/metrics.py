@@ -28,7 +28,7 @@ from core.events import (
     TokensUsed,
     UrlsRemoved,
 )
-from core.model import Backlog, Claim
+from core.model import Backlog, Claim, MessageRef
 
 Stage: TypeAlias = Literal["waiting", "first_text", "retrieval", "generation", "total"]
 
@@ -36,8 +36,10 @@ SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
 MOST_MODELS = 20
 """So many names of models get a line of their own: services name them, and nobody else bounds what they say."""
 OTHERS = "other"
+REMEMBERED = 1_000
+"""So many questions are known again: what comes while the bot catches up is often heard twice."""
 COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "questions": ("Questions that were heard, by platform; what comes again counts again.", ("platform",)),
+    "questions": ("Questions that were heard, by platform; what is soon heard again counts once.", ("platform",)),
     "answers": ("Answers, by platform and how they ended.", ("platform", "status")),
     "tokens": (
         "Tokens as the model's service counts them; prompt ones include the cached ones.",
@@ -69,6 +71,7 @@ class Metrics:
         self._registry.register(self._inbox)
         ProcessCollector(registry=self._registry)
         self._models: set[str] = set()
+        self._heard: dict[MessageRef, None] = {}
         self._counted = self._counters()
         self._stages = Histogram(
             "footnote_answer_stage_seconds",
@@ -128,7 +131,10 @@ class Metrics:
         }
 
     def _passed(self, event: Passed) -> None:
-        if event.step is Step.HEARD:
+        if event.step is Step.HEARD and event.question not in self._heard:
+            self._heard[event.question] = None
+            if len(self._heard) > REMEMBERED:
+                del self._heard[next(iter(self._heard))]
             self._add("questions", _platform(event))
 
     def _answered(self, event: Answered) -> None:

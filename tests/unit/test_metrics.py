@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.metrics import MOST_MODELS, OTHERS, Metrics
+from bot.metrics import MOST_MODELS, OTHERS, REMEMBERED, Metrics
 from bot.stopwatch import Stopwatch
 from core.events import (
     Answered,
@@ -146,6 +146,16 @@ def test_the_inbox_is_told_as_it_is_or_not_at_all() -> None:
     assert unknown["inbox_up"] == 0.0
     assert not set(told) & set(unknown)
     assert known == {**unknown, **told, "inbox_up": 1.0}
+
+
+def test_a_question_that_is_heard_twice_is_counted_once() -> None:
+    """As while the bot catches up; after many others nobody remembers it, and nothing grows."""
+    metrics, others = Metrics(), [question(id=f"other{number}").message for number in range(REMEMBERED)]
+
+    for message in (REF, REF, *others, REF):
+        metrics.observe(Passed(message, Step.HEARD))
+
+    assert figures(metrics, only="questions_total") == {f"questions_total{{{QUESTION}}}": REMEMBERED + 2}
 
 
 def test_a_service_that_names_ever_new_models_fills_no_memory() -> None:
