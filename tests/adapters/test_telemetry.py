@@ -9,6 +9,7 @@ import pytest
 from adapters.telemetry import log_events
 from core.events import (
     Answered,
+    CatchUpCutShort,
     Event,
     MemoryFailed,
     PlaceRefused,
@@ -98,6 +99,10 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
         (
             PlatformFailed("Slack", "A token is wrong."),
             ("warning", "platform_failed", {"platform": "Slack", "reason": "A token is wrong."}),
+        ),
+        (
+            CatchUpCutShort("Slack", "rate limit"),
+            ("warning", "catch_up_cut_short", {"platform": "Slack", "reason": "rate limit"}),
         ),
         (MemoryFailed(REF, "load"), ("warning", "memory_failed", {"question": NAME, "doing": "load"})),
         (
