@@ -331,4 +331,4 @@ async def test_a_wait_that_the_platform_asks_for_is_told(chat: ChatPlatform) -> 
 
     await chat.surface.reply(claim, progress(ANSWER))
 
-    assert chat.waits == [0.01]
+    assert 0.01 in chat.waits

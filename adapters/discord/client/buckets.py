@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 
 from discord import RateLimited
 from discord.http import HTTPClient, Ratelimit
 
 from adapters.chat.posting import TooFast
-from adapters.discord.client.throttle import Leisure, Throttle
+from adapters.discord.client.throttle import Leisure, Throttle, unheard
 
 LONGEST_WAIT = 30.0  # seconds: what would have to wait longer fails, as soon as that is known
 
@@ -20,13 +21,15 @@ class Bucket(Ratelimit):
     The library has the request that uses up a bucket wait for the next window *after* its answer is there, and with a
     bound on waits it refuses requests of a long window although some are left. Here whoever has an answer gets it, and
     only what finds nothing left is refused: at once if the window is long, otherwise when it has waited for too long.
+    *waited* hears how long requests were held back, as Discord wants it.
     """
 
-    __slots__ = ("_renewal", "_throttle")
+    __slots__ = ("_renewal", "_throttle", "_waited")
 
-    def __init__(self, throttle: Throttle) -> None:
+    def __init__(self, throttle: Throttle, waited: Callable[[float], object] = unheard) -> None:
         super().__init__(None)
         self._throttle = throttle
+        self._waited = waited
         self._renewal: asyncio.Task[None] | None = None
 
     async def acquire(self) -> None:
@@ -64,15 +67,22 @@ class Bucket(Ratelimit):
         leisure = Leisure.current()
         if leisure is not None:
             await self._throttle.take(leisure)
-            await super().acquire()
+            await self._pass()
             return
-        await super().acquire()
+        await self._pass()
         try:
             await self._throttle.take()
         except BaseException:
             self.remaining += 1
             await self.__aexit__(None, None, None)
             raise
+
+    async def _pass(self) -> None:
+        """Wait for the route."""
+        began, is_shut = asyncio.get_running_loop().time(), self.remaining <= 0 and self._lasts() > 0
+        await super().acquire()
+        if is_shut:
+            self._waited(asyncio.get_running_loop().time() - began)
 
     def _lasts(self) -> float:
         """Say for how many seconds the window goes on."""
@@ -84,14 +94,14 @@ class Bucket(Ratelimit):
         self.expires = asyncio.get_running_loop().time() + seconds
 
 
-def throttle_requests(http: HTTPClient, throttle: Throttle) -> None:
+def throttle_requests(http: HTTPClient, throttle: Throttle, waited: Callable[[float], object] = unheard) -> None:
     """Let all requests of a client pass through such buckets; the library offers no other way to give its own."""
     usual, buckets = http.get_ratelimit, http._buckets  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
     def get_ratelimit(key: str) -> Ratelimit:
         if key not in buckets:
             usual(key)  # which forgets those that are not used any more
-            buckets[key] = Bucket(throttle)
+            buckets[key] = Bucket(throttle, waited)
         return buckets[key]
 
     http.get_ratelimit = get_ratelimit

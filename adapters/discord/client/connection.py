@@ -63,7 +63,7 @@ def connect(
         "http_trace": traced(waited),
     }
     client = kind(**{**safe, **options})
-    throttle_requests(client.http, throttle or Throttle())
+    throttle_requests(client.http, throttle or Throttle(), waited)
     return client
 
 

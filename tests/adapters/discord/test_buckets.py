@@ -149,6 +149,20 @@ def test_a_wait_that_takes_too_long_is_given_up() -> None:
     assert run(waited()) == (pytest.approx(LONGEST_WAIT, abs=0.1), 1.0)
 
 
+def test_a_wait_that_the_route_asks_for_is_told() -> None:
+    """So that whoever runs the bot sees how long it was held up; nothing is told of requests that pass."""
+
+    async def waited() -> list[float]:
+        told = list[float]()
+        bucket = Bucket(Throttle(), told.append)
+        await bucket.acquire()
+        await bucket.__aexit__(None, RateLimited(5.0), None)
+        await bucket.acquire()
+        return told
+
+    assert run(waited()) == [pytest.approx(5.0, abs=0.1)]
+
+
 async def test_a_server_that_allows_fifty_requests_a_second_never_has_to_refuse(discord: OnDiscord) -> None:
     """However many come at once."""
     discord.server.limits.routes.clear()

@@ -9,7 +9,7 @@ import pytest
 
 from bot.settings import Settings
 from bot.wiring.discord import Discord
-from core.events import Event, PlaceRefused
+from core.events import Event, Passed, PlaceRefused
 from tests.on_discord import OnDiscord, on_discord
 from tests.platforms import ANSWER, progress
 
@@ -32,4 +32,4 @@ async def test_a_place_that_is_closed_to_the_bot_is_told_to_whoever_runs_it(disc
         await speaker.log_in()
         await speaker.surface.reply(claim, progress(ANSWER))
 
-    assert events == [PlaceRefused(claim.message)]
+    assert [event for event in events if not isinstance(event, Passed)] == [PlaceRefused(claim.message)]
