@@ -18,7 +18,7 @@ _EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
 _LABEL = re.compile(r"\](?=\()")
 _SCHEME = re.compile(r":(?=//)|(?<!\w)www\.", re.IGNORECASE)  # what readers' clients make a link of by themselves
 _QUOTES = re.compile(r"^(?:[ \t]{0,3}>){1,9}", re.MULTILINE)
-_OPEN = re.compile(r"&#?\w{0,31}\Z|@[a-zA-Z]{0,8}\Z")
+_OPEN = re.compile(r"&#?\w{0,31}\Z|@[a-zA-Z]{0,8}\Z|(?<=:)/\Z")
 
 
 def escaped(text: str) -> str:
@@ -43,7 +43,7 @@ def unheard(text: str) -> str:
 
 
 def settled(text: str) -> str:
-    """Leave off an entity or a mention at the end that more text could complete."""
+    """Leave off the beginning of an entity, a mention or an address at the end, which more text could complete."""
     return _OPEN.sub("", text)
 
 

@@ -145,6 +145,7 @@ def test_no_token_is_live_however_it_is_cut_into_pieces(token: str) -> None:
         ("Robots `@chan", "Robots"),
         ("Robots @chan", "Robots"),
         ("Robots &l", "Robots"),
+        ("Robots 1:/", "Robots 1:"),
         ("Robots\n| A | B |\n", "Robots"),
         ("Robots\n| A | B |\n|--", "Robots"),
         ("Robots\n| A |\n|---|\n| 1 |\n| 2", "Robots\n| A |\n|---|\n| 1 |"),
