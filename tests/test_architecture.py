@@ -31,6 +31,7 @@ VENDORS = [
     "onnx",
     "onnxruntime",
     "openai",
+    "prometheus_client",
     "pydantic_settings",
     "pypdfium2",
     "yaml",

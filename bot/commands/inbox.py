@@ -86,7 +86,7 @@ def retry_letters(words: str | None, *, every: bool, as_json: bool) -> int:
     """Have them tried again."""
 
     async def retry(inbox: DeadLetters, is_shared: bool) -> Report:
-        return await _retried(inbox, words, is_shared=is_shared)
+        return await retried(inbox, words, is_shared=is_shared)
 
     _check_choice(words, every=every)
     return _do(retry, as_json=as_json)
@@ -96,7 +96,7 @@ def drop_letters(words: str | None, *, every: bool, as_json: bool) -> int:
     """Remove them with their words."""
 
     async def drop(inbox: DeadLetters, _: bool) -> Report:
-        return await _dropped(inbox, words)
+        return await dropped(inbox, words)
 
     _check_choice(words, every=every)
     return _do(drop, as_json=as_json)
@@ -163,7 +163,8 @@ async def shown(inbox: DeadLetters, words: str) -> Report:
     return _aligned(rows), {**_facts(ref, letter), "text": text}
 
 
-async def _retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> Report:
+async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> Report:
+    """Have the one that is meant tried again, or all whose words are kept."""
     chosen = (await Pile.of(inbox)).chosen(words)
     revived = [ref for ref, letter in chosen.items() if letter.can_be_retried and await inbox.revive(letter.message)]
     left = [ref for ref in chosen if ref not in revived]
@@ -185,11 +186,12 @@ def _on_retrying(revived: Sequence[str], left: Sequence[str], *, is_shared: bool
         yield f"{_count(left)} left as before: the words are not kept any more."
 
 
-async def _dropped(inbox: DeadLetters, words: str | None) -> Report:
+async def dropped(inbox: DeadLetters, words: str | None) -> Report:
+    """Remove the one that is meant, or all."""
     chosen = (await Pile.of(inbox)).chosen(words)
-    dropped = [ref for ref, letter in chosen.items() if await inbox.drop(letter.message)]
-    says = f"{_count(dropped)} removed, with all words." if dropped else NONE
-    return says, {"dropped": dropped}
+    gone = [ref for ref, letter in chosen.items() if await inbox.drop(letter.message)]
+    says = f"{_count(gone)} removed, with all words." if gone else NONE
+    return says, {"dropped": gone}
 
 
 def _facts(ref: str, letter: DeadLetter) -> dict[str, object]:

@@ -101,8 +101,11 @@ def test_what_is_meant_has_to_be_said(here: Here, tmp_path: Path, words: tuple[s
 
 @pytest.mark.promise("one-owner")
 def test_a_running_bot_holds_its_inbox(here: Here, tmp_path: Path) -> None:
-    """The operator is told which process it is, as with any other command."""
-    with hold(tmp_path / "data", command="footnote run"):
-        ended = here(Footnote(tmp_path / "data"), "inbox", "list")
+    """The operator is told which process it is, as with any other command; afterwards the private store is read."""
+    footnote = Footnote(tmp_path / "data")
+    with hold(footnote.data, command="footnote run"):
+        held = here(footnote, "inbox", "list")
+    free = here(footnote, "inbox", "list")
 
-    assert (ended.code, "is in use by `footnote run`" in ended.err) == (3, True)
+    assert (held.code, "is in use by `footnote run`" in held.err) == (3, True)
+    assert (free.code, free.out, free.err) == (0, f"{NONE}\n", "")

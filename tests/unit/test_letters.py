@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.commands.inbox import NONE, Pile, listed, shown
+from bot.commands.inbox import LATER, NONE, Pile, dropped, listed, retried, shown
 from bot.wiring.check import Advice
 from bot.wiring.stores import verdict
 from core.errors import InvalidInput, Unavailable
@@ -85,9 +85,33 @@ async def test_what_is_said_stays_in_its_columns() -> None:
     assert NOON.astimezone().isoformat(" ", "seconds") in story[3]
 
 
+@pytest.mark.promise("given-up-is-seen-to")
+async def test_what_happens_next_is_told() -> None:
+    """Who will answer depends on whether workers share the inbox; what has no words left stays, and is counted."""
+    inbox = Letters(dead("1"), dead("2"), replace(dead("3"), can_be_retried=False))
+    one, two, three = (await Pile.of(inbox)).letters
+
+    first = await retried(inbox, one, is_shared=False)
+    with pytest.raises(InvalidInput, match=rf"^The words of {three} are not kept any more, .* inbox drop {three} "):
+        await retried(inbox, three, is_shared=True)
+    others = await retried(inbox, None, is_shared=True)
+
+    assert first == (f"One question is to be tried again. {LATER.format('it')}", {"retried": [one], "left": []})
+    assert others == (
+        (
+            "One question is to be tried again. A worker will answer it. "
+            "One question is left as before: the words are not kept any more."
+        ),
+        {"retried": [two], "left": [three]},
+    )
+    assert await dropped(inbox, None) == ("One question is removed, with all words.", {"dropped": [three]})
+
+
 async def test_that_nothing_was_given_up_is_told() -> None:
     """In words, and for programs as an empty list."""
     assert await listed(Letters()) == (NONE, {"questions": []})
+    assert await retried(Letters(), None, is_shared=True) == (NONE, {"retried": [], "left": []})
+    assert await dropped(Letters(), None) == (NONE, {"dropped": []})
 
 
 @pytest.mark.promise("doctor-counts")
