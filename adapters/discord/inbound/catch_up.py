@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from discord import StageChannel, TextChannel, Thread, VoiceChannel
 from discord.utils import time_snowflake
 
+from adapters.chat.persevering import NOT_NOW, Perseverance, reason_of
 from adapters.chat.posting import PostingFailed
-from adapters.chat.unhurried import NOT_NOW, Unhurried, reason_of
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.permissions import reads
 
@@ -59,34 +59,34 @@ class CatchUp:
             self._again.discard(guild.id)
 
     async def _read(self, guild: Guild) -> None:
-        since, unhurried = time_snowflake(self._ports.now() - LATEST), Unhurried(self._ports.sleep)
+        since, perseverance = time_snowflake(self._ports.now() - LATEST), Perseverance(self._ports.sleep)
         places = _busy_places(guild, since)
-        read = await asyncio.gather(*(self._read_place(place, since, unhurried) for place in places))
+        read = await asyncio.gather(*(self._read_place(place, since, perseverance) for place in places))
         if reason := next(filter(None, read), ""):
             self._ports.cut_short(reason)
 
-    async def _read_place(self, place: Place, since: int, unhurried: Unhurried) -> str:
+    async def _read_place(self, place: Place, since: int, perseverance: Perseverance) -> str:
         """Hear what was said in a place; give why not all of it, if it is there to be read."""
         try:
             async with self._seats:
-                async for message in self._said(place, since, unhurried):
+                async for message in self._said(place, since, perseverance):
                     missed = {**message, "guild_id": str(place.guild.id)}  # which only events have
                     event = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
-                    await unhurried.done(partial(self._hear, {"t": event, "d": missed}))
+                    await perseverance.done(partial(self._hear, {"t": event, "d": missed}))
         except NOT_NOW as failure:
             return reason_of(failure)
         except PostingFailed:
             pass  # nobody can do anything about it
         return ""
 
-    async def _said(self, place: Place, since: int, unhurried: Unhurried) -> AsyncGenerator[Json]:
+    async def _said(self, place: Place, since: int, perseverance: Perseverance) -> AsyncGenerator[Json]:
         """Give the messages after a moment, oldest first."""
 
         async def page() -> list[Json]:
             return cast("list[Json]", await translated(self._http.logs_from(place.id, PAGE, after=since)))
 
         for _ in range(PAGES):
-            found = await unhurried.done(page)
+            found = await perseverance.done(page)
             for message in reversed(found):
                 yield message
             if len(found) < PAGE:

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from adapters.chat.persevering import Perseverance, reason_of
 from adapters.chat.posting import Gone, PostingFailed, Refused
-from adapters.chat.unhurried import Unhurried, reason_of
 from adapters.slack.client.failures import Denied
 from adapters.slack.client.paging import pages
 from adapters.slack.inbound.event import PLATFORM, Json
@@ -87,7 +87,7 @@ class Round:
     def __init__(self, ports: Ports, hear: Hear) -> None:
         self._ports = ports
         self._hear = hear
-        self._unhurried = Unhurried(ports.sleep)
+        self._perseverance = Perseverance(ports.sleep)
         self._trouble = ""
 
     async def read(self, home: str) -> None:
@@ -104,14 +104,14 @@ class Round:
         """Give the workspaces, and in each the channels, in the order in which they were heard last."""
         found: dict[str, dict[str, datetime]] = {home: {}} if home else {}
         if (last := self._ports.last_heard) is not None:
-            for channel, at in await self._unhurried.done(lambda: last.channels(PLATFORM, limit=KNOWN)):
+            for channel, at in await self._perseverance.done(lambda: last.channels(PLATFORM, limit=KNOWN)):
                 found.setdefault(channel.workspace, {})[channel.channel] = at
         return found
 
     async def _read_home(self, name: str, heard: Mapping[str, datetime]) -> None:
         since = self._since(heard.values())
         try:
-            workspace = await self._unhurried.done(lambda: self._ports.workspaces.find(name))
+            workspace = await self._perseverance.done(lambda: self._ports.workspaces.find(name))
         except Refused:
             return  # the bot is not there any more
         busy: list[Thread] = []
@@ -132,7 +132,7 @@ class Round:
         found = dict.fromkeys(heard)
         kinds = {"types": ",".join(KINDS), "exclude_archived": "true"}
         with self._noting():
-            async for page in pages(self._unhurried, workspace.client, "users.conversations", "channels", **kinds):
+            async for page in pages(self._perseverance, workspace.client, "users.conversations", "channels", **kinds):
                 found |= dict.fromkeys(str(each["id"]) for each in page)
         return list(found)[:CHANNELS]
 
@@ -140,7 +140,7 @@ class Round:
         """Hear what is new in a channel; give those of its threads that went on."""
         said: list[Json] = []
         async for page in pages(
-            self._unhurried, workspace.client, "conversations.history", "messages", channel=channel
+            self._perseverance, workspace.client, "conversations.history", "messages", channel=channel
         ):
             said += page
             if not page or _seconds(page[-1], "ts") <= since:  # the newest come first
@@ -151,7 +151,7 @@ class Round:
 
     async def _read_thread(self, workspace: Workspace, thread: Thread, since: float) -> None:
         where = {"channel": thread.channel, "ts": thread.root, "oldest": f"{since:.6f}"}
-        async for page in pages(self._unhurried, workspace.client, "conversations.replies", "messages", **where):
+        async for page in pages(self._perseverance, workspace.client, "conversations.replies", "messages", **where):
             replies = [reply for reply in page if reply["ts"] != thread.root]
             await self._hear_all(workspace, thread.channel, replies, since)
 
@@ -161,7 +161,7 @@ class Round:
             if _is_new(one, since):
                 event = {**one, "type": "message", "channel": channel}  # which only events have
                 told = Told(event, workspace, is_late=True)
-                await self._unhurried.done(lambda: self._hear(told))  # noqa: B023 - it is called here and now
+                await self._perseverance.done(lambda: self._hear(told))  # noqa: B023 - it is called here and now
 
     @contextmanager
     def _noting(self) -> Generator[None]:

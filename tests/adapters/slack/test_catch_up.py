@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.chat.unhurried import LONGEST
+from adapters.chat.persevering import LONGEST
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.paging import PAGE, PAGES
 from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace

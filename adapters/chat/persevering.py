@@ -16,7 +16,7 @@ NOT_NOW = (Unreachable, StoreUnavailable, TooFast)
 """How a call fails that may work later."""
 
 
-class Unhurried:
+class Perseverance:
     """Waits as long as others want to be left alone, until it has waited for so many seconds in all."""
 
     def __init__(self, sleep: Callable[[float], Awaitable[object]], seconds: float = LONGEST) -> None:
