@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-
 from aiohttp import ClientSession
-
-
-def free_port() -> int:
-    """Find a port that nobody uses."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 async def page(port: int, path: str) -> tuple[int, list[str]]:

@@ -14,8 +14,9 @@ import pytest
 from adapters.discord.client.connection import MESSAGE_CONTENT_DENIED, TOKEN_REFUSED
 from bot.roles import NOT_SHARED, NOTHING_TO_RUN
 from tests.fixtures.commands import Footnote
-from tests.pages import free_port, page
+from tests.pages import page
 from tests.servers.discord import Channel, DiscordServer, Message, Permission, User
+from tests.servers.valkey import free_port
 
 LEAST = (
     Permission.VIEW_CHANNEL

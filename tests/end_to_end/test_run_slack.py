@@ -13,9 +13,10 @@ import pytest
 from adapters.discord.client.connection import TOKEN_REFUSED
 from adapters.slack.intake.health import BOT_TOKEN_REFUSED
 from tests.fixtures.commands import Footnote
-from tests.pages import free_port, page
+from tests.pages import page
 from tests.servers.discord import DiscordServer
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
+from tests.servers.valkey import free_port
 
 PATIENCE = 20.0  # seconds for a process to start, to answer, or to end
 LINK = "https://zoo.example/birds/penguins#food"

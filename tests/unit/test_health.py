@@ -6,18 +6,23 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import ClientSession
 
+from adapters.redis.failure import UNREACHABLE
 from bot.health import NO_ANSWER, Health, Recent
 from bot.metrics import Metrics
+from bot.settings import Settings
+from bot.wiring.stores import open_stores
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
 from core.events import Connected, PlatformFailed
 from core.model import Backlog
+from tests.servers.valkey import alone
 
 HOST = "127.0.0.1"
-AWAY = "The data store cannot be reached. Try again in a moment."
 
 
 @dataclass
@@ -87,14 +92,14 @@ async def test_a_process_is_ready_once_everything_is_there_and_until_it_stops() 
 async def test_what_does_not_work_is_told_without_a_secret() -> None:
     """Our own sentences are told as they are; of all other errors only the kind; what a platform refuses stays."""
     health = Health()
-    health.begin(Counted(StoreUnavailable(AWAY)), heard=["Discord"], entered=["Discord"])
+    health.begin(Counted(StoreUnavailable(UNREACHABLE)), heard=["Discord"], entered=["Discord"])
     health.needs(_failing(ValueError("redis://:hunter2@secret.example")), kept=0.0)
     health.needs(_failing(RetrievalUnavailable("The index is away.")), kept=0.0)
     health.observe(PlatformFailed("Discord", "The token is wrong."))
 
     assert await health.missing() == [
         "Discord: The token is wrong.",
-        AWAY,
+        UNREACHABLE,
         "The documents cannot be used (ValueError).",
         "The index is away.",
     ]
@@ -146,12 +151,30 @@ async def test_a_probe_that_is_broken_off_stands_in_nobodys_way() -> None:
 
 async def test_what_is_old_is_looked_at_again() -> None:
     """So that a store that comes back is noticed."""
-    inbox = Counted(StoreUnavailable(AWAY))
+    inbox = Counted(StoreUnavailable(UNREACHABLE))
     recent = Recent("data store", inbox.backlog, kept=0.0)
     away = await recent()
     inbox.failure = None
 
-    assert (away, await recent()) == ((None, AWAY), (Backlog(waiting=3), None))
+    assert (away, await recent()) == ((None, UNREACHABLE), (Backlog(waiting=3), None))
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_store_that_dies_is_noticed_and_so_is_its_return(tmp_path: Path) -> None:
+    """With a real server."""
+    health = Health()
+    with alone(tmp_path / "redis") as node:
+        values: dict[str, Any] = {"FOOTNOTE_DATA_DIR": str(tmp_path), "REDIS_URL": f"redis://{node.host}"}
+        async with open_stores(Settings(**values)) as stores, stores.inbox() as inbox, visited(health) as get:
+            node.kill()
+            health.begin(inbox, heard=(), entered=())
+            gone = await get("/ready")
+            node.start()
+            async with asyncio.timeout(10):
+                while (back := await get("/ready"))[0] != 200:  # noqa: ASYNC110 - a page tells nobody of its changes
+                    await asyncio.sleep(0.02)
+
+    assert (gone, back) == ((503, [UNREACHABLE]), (200, ["ok"]))
 
 
 async def test_figures_are_given_where_they_are_counted() -> None:
