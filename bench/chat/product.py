@@ -40,6 +40,7 @@ class Product:
             os.environ.update(
                 FOOTNOTE_DATA_DIR=data,
                 FOOTNOTE_ANSWERS_AT_ONCE=str(seats),
+                FOOTNOTE_ANSWERS_PER_WORKSPACE=str(seats),
                 OPENAI_API_KEY=KEY,
                 OPENAI_BASE_URL=model,
                 **self.environment,
