@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST_ARGS ?=
-WORKERS ?= auto
+# Tests often wait for servers, so that one more of them runs than there are cores.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 
 # The question is data: taken as it is written, it is expanded neither here nor by the shell.
 override ASK := $(value ASK)

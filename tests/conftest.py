@@ -28,15 +28,16 @@ LONG = (
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the long modules in front; within both halves the order stays random.
 
     What reads whole corpora passes the same lines thousands of times, and to count them would take minutes.
     """
     items.sort(key=lambda item: item.path.stem not in LONG)
-    for item in items:
-        if "shared_data" in getattr(item, "fixturenames", ()):
-            item.add_marker("no_cover")
+    if not config.getoption("no_cov"):
+        for item in items:
+            if "shared_data" in getattr(item, "fixturenames", ()):
+                item.add_marker("no_cover")
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,8 @@ Item = TypeVar("Item")
 WHOLE = bool(os.environ.get("FOOTNOTE_WHOLE"))
 STEP = 10
 SHARE = 4
+FORMS = ("memory", "redis", "cluster", *(("sentinel",) if WHOLE else ()))
+"""Where stores lie; a server found by sentinels is in the usual run only where that makes a difference."""
 
 
 def portion(items: Sequence[Item]) -> Sequence[Item]:

@@ -34,9 +34,10 @@ from tests.inboxes import (
     stopped,
     taken,
 )
+from tests.portion import FORMS
 
 
-@pytest.fixture(name="boxes", params=["memory", "redis", "sentinel", "cluster"])
+@pytest.fixture(name="boxes", params=FORMS)
 async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
     async with open_boxes(request) as boxes:
         yield boxes

@@ -14,12 +14,12 @@ from core.ports import AuditLog, PolicyStore
 from tests.builders import NOON, thread
 from tests.fakes.moderation import MemoryAudit, MemoryPolicies
 from tests.fixtures.redis import clean, place
+from tests.portion import FORMS
 
 HOME = thread().home
 ELSEWHERE = WorkspaceRef(platform="test", workspace="{other}: w")
 ADA = Person(id="p1", name="Ada")
 PAUSED = Policy(paused_by=ADA, paused_at=NOON)
-FORMS = ["memory", "redis", "sentinel", "cluster"]
 
 
 @pytest.fixture(name="stores", params=FORMS)

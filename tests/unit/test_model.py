@@ -330,7 +330,7 @@ def test_quoted_messages_are_cut_together_to_the_length_of_a_selection() -> None
 
 
 @given(texts=st.lists(st.text(max_size=50) | st.integers(0, 9_000).map("y".__mul__), max_size=40))
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_quoted_messages_once_cut_stay_as_they_are(texts: list[str]) -> None:
     """A question that has travelled as JSON is the same question."""
     asked = question(context=tuple(Message(role="user", text=text, author=text) for text in texts))

@@ -115,7 +115,7 @@ def test_no_arguments_make_a_tool_raise(arguments: str) -> None:
 
 
 @given(arguments=ANYTHING.filter(lambda text: text.isprintable()))
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_what_is_asked_for_can_always_be_shown(arguments: str) -> None:
     """It is a string, empty where there is no query."""
     assert asked_for(call(arguments)) == ""
