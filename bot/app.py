@@ -15,6 +15,7 @@ from bot.health import Health
 from bot.roles import Role
 from bot.settings import Settings
 from bot.wiring.platforms import open_platforms
+from bot.wiring.services import load_ahead
 from bot.wiring.speaker import Patient, Platform, Speaker
 from bot.wiring.stores import Stores
 from core.admission import Admission
@@ -127,6 +128,7 @@ class Bot:
                 surfaces[platform.key] = Patient(self._health.timed(speaker.surface))
                 if speaker.membership is not None:
                     memberships[platform.key] = speaker.membership
+            await load_ahead(self._settings)
             _spare_the_collector()
             worker = self._worker(inbox, surfaces, memberships)
             async with asyncio.TaskGroup() as group:

@@ -81,7 +81,7 @@ class Crowds(BaseSettings):
             validation_alias="FOOTNOTE_ANSWERS_PER_WORKSPACE",
             ge=1,
             le=10_000,
-            description="How many questions of one server or workspace are answered at the same time, by all processes.",
+            description="How many questions of one server or workspace all processes answer at the same time.",
         ),
     ] = 128
     lease_seconds: Annotated[

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from bot.settings import OFF, Settings, revealed
 from bot.wiring.check import Check
@@ -21,6 +23,12 @@ class Rhythm:
 
 
 CALM = Rhythm()
+
+
+async def load_ahead(settings: Settings) -> None:
+    """Load what the first answer would wait for, and with it all that listens meanwhile."""
+    if settings.has_chat_model:
+        await asyncio.to_thread(import_module, "openai")
 
 
 class Services:

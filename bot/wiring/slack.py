@@ -79,7 +79,9 @@ class Slack:
         else:
             self._one = OneWorkspace(session, revealed(settings.slack_bot_token) or "", api_url)
             self._workspaces = self._one
-        self._people = People(self._workspaces, moderators=settings.slack_moderators or "")
+        self._people = People(
+            self._workspaces, moderators=settings.slack_moderators or "", guests_read=settings.slack_guests
+        )
         self._entering = asyncio.Lock()
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:

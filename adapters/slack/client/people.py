@@ -35,14 +35,20 @@ class People:
     """Looks people up by REST, and remembers them for some minutes. Raises `PostingFailed`.
 
     Owners and admins of a workspace are moderators, and so are the members of the group of users that *moderators*
-    names.
+    names. What the documents are about is for members, unless *guests_read* as well.
     """
 
     def __init__(
-        self, workspaces: Workspaces, *, moderators: str = "", clock: Callable[[], float] = time.monotonic
+        self,
+        workspaces: Workspaces,
+        *,
+        moderators: str = "",
+        guests_read: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._workspaces = workspaces
         self._group = moderators
+        self._guests_read = guests_read
         self._profiles = _Recent[Profile](clock)
         self._members = _Recent[frozenset[str]](clock)
 
@@ -53,6 +59,15 @@ class People:
         if profile.is_moderator or user_id not in await self._moderators(found):
             return profile
         return Profile(profile.id, profile.name, profile.is_guest, True, profile.team_id, profile.locale)
+
+    async def may_read(self, workspace: str, user_id: str) -> bool:
+        """Say whether somebody may see what the documents are about: not where Slack does not say who it is."""
+        if self._guests_read:
+            return True
+        try:
+            return not (await self.profile(workspace, user_id)).is_guest
+        except PostingFailed:
+            return False
 
     async def _moderators(self, workspace: Workspace) -> frozenset[str]:
         """Give the members of the group; none if that cannot be known, since nobody is to be taken for one."""

@@ -31,7 +31,7 @@ async def show_home(kit: Kit, used: Used, said: str = "") -> None:
     """Show the home to whoever has opened it, with what is *said* to that person on top."""
     with suppress(PostingFailed):  # whoever opens it again sees it
         client = (await kit.workspaces.find(used.workspace)).client
-        blocks = home_blocks(said, await _known(kit), await _standing(kit, used), kit.desk.practices)
+        blocks = home_blocks(said, await _known(kit, used), await _standing(kit, used), kit.desk.practices)
         await tell(client, "views.publish", user_id=used.user, view={"type": "home", "blocks": blocks})
 
 
@@ -63,12 +63,15 @@ def home_blocks(
     ]
 
 
-async def _known(kit: Kit) -> list[str]:
+async def _known(kit: Kit, used: Used) -> list[str]:
+    """Say how much there is to search; the names of it are for those who may be answered from it."""
     try:
         outline = await kit.outline()
     except RetrievalUnavailable:
         return [f"{WARNING} {sentences.UNCOUNTED}"]
     first, *names = sentences.outline_lines(outline)
+    if not await kit.people.may_read(used.workspace, used.user):
+        return [first]
     return [first, *(f"• {plain_text(name)}" for name in names)]
 
 

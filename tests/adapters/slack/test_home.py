@@ -43,8 +43,7 @@ def buttons(office: Office, user: User) -> list[str]:
 
 
 async def test_everybody_sees_what_the_bot_knows_does_and_keeps(office: Office) -> None:
-    """With a button to be forgotten, also where Slack does not say who moderates."""
-    office.server.faults.add("users.info", Reply(200, {"ok": False, "error": "internal_error"}))
+    """With a button to be forgotten."""
     async with office.open():
         texts = await shown(office, office.ada, office.server.open_home(office.ada))
 
@@ -57,6 +56,18 @@ async def test_everybody_sees_what_the_bot_knows_does_and_keeps(office: Office) 
         mrkdwn(sentences.privacy(office.desk.practices, FORMS)),
     ]
     assert buttons(office, office.ada) == [FORGET_ME]
+
+
+@pytest.mark.promise("members-only")
+async def test_guests_do_not_see_what_the_documents_are_about(office: Office) -> None:
+    """Nor does anybody of whom Slack does not say who it is."""
+    guest = office.server.add_member(office.workspace, is_restricted=True)
+    async with office.open():
+        seen = [(await shown(office, guest, office.server.open_home(guest)))[1]]
+        office.server.faults.add("users.info", Reply(200, {"ok": False, "error": "internal_error"}))
+        seen.append((await shown(office, office.ada, office.server.open_home(office.ada)))[1])
+
+    assert seen == PAGES[:1] * 2
 
 
 async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Office) -> None:
