@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 RECALLED = 20  # messages, the first one of the thread among them
 PAGE = 999  # messages: as many as Slack gives
-PATIENCE = 0.7  # seconds; Slack has to hear soon that the question has arrived
+PATIENCE = 0.45  # seconds; Slack has to hear soon that the question has arrived
 
 
 async def said_before(client: AsyncWebClient, inbound: Inbound, me: Self) -> tuple[Message, ...]:
