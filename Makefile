@@ -19,9 +19,13 @@ demo: .venv/.run
 test: .venv/.dev
 	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
-# Every page of the large corpora and every made-up example, where `test` takes a share of them.
+# Every page of the large corpora and every made-up example, where `test` takes a share of them; then faults in pieces of
+# 500, of which those that were played before are not played again.
+SEED ?= 1
+FAULTS ?= 2000
 soak: .venv/.dev
 	FOOTNOTE_WHOLE=1 $(BIN)/pytest --no-cov -n auto $$(grep -rl "from tests.portion import" tests --include="test_*.py") $(PYTEST_ARGS)
+	$(BIN)/python -m tests.faults --seed $(SEED) --faults $(FAULTS)
 
 check: lint test
 

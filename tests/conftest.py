@@ -15,6 +15,7 @@ SETTINGS = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 LOCAL = ("127.0.0.1", "::1", "localhost")
 LONG = (
+    "test_every_step",
     "test_textbook",
     "test_rst",
     "test_ask",

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from core.crowd import CANNOT_TAKE
 from core.prompts import FAILED, UNAVAILABLE
 from tests.faults.model import said, words
+
+EXCUSES = (CANNOT_TAKE, FAILED, UNAVAILABLE)
 
 
 class Ending(Enum):
@@ -48,7 +51,7 @@ class Shown:
     @property
     def is_excuse(self) -> bool:
         """Whether it says that there will be no answer."""
-        return FAILED in self.text or UNAVAILABLE in self.text
+        return any(excuse in self.text for excuse in EXCUSES)
 
     @property
     def numbers(self) -> tuple[int, ...]:

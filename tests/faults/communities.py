@@ -40,11 +40,6 @@ class Community(Protocol):
     faults: Faults
 
     @property
-    def server(self) -> DiscordServer | SlackServer:
-        """The platform itself."""
-        ...
-
-    @property
     def changes(self) -> Changes:
         """What wakes whoever waits for something to become so."""
         ...
@@ -59,6 +54,10 @@ class Community(Protocol):
 
     def is_heard(self) -> bool:
         """Say whether the bot hears what is written."""
+        ...
+
+    def drop(self) -> None:
+        """Cut the connections over which the bot hears."""
         ...
 
     def ask(self, number: int, text: str, place: str = "") -> Asked:
@@ -119,6 +118,10 @@ class OnDiscord:
         """Look for a shard, and for the commands."""
         return bool(self.server.gateway.connected) and bool(self.server.platform.commands.get(None))
 
+    def drop(self) -> None:
+        """Cut those of shards."""
+        self.server.gateway.drop()
+
     def ask(self, number: int, text: str, place: str = "") -> Asked:
         """Mention the bot; in the channel, the answer opens a thread on the message."""
         where = self.channel
@@ -155,12 +158,17 @@ class OnDiscord:
         )
 
     def _said(self, place: str) -> list[DiscordMessage]:
+        """Look into a thread, and for replies in the channel; what a response has no room for stands below it."""
         platform, used = self.server.platform, self._used.get(place)
+        about = used.original_id if used is not None else int(place) if place.isdigit() else None
+        below = [one for one in platform.messages_in(self.channel, by=self.server.bot) if one.reference]
+        replies = [one for one in below if one.reference and one.reference[1] == about]
         if used is not None:
-            ids = [used.original_id, *used.follow_ups]
-            return [platform.messages[one] for one in ids if one is not None and not platform.messages[one].deleted]
-        channel = platform.channels.get(self._channels.get(place, 0) or int(place if place.isdigit() else 0))
-        return platform.messages_in(channel, by=self.server.bot) if channel else []
+            found = [platform.messages[one] for one in (used.original_id, *used.follow_ups) if one is not None]
+            return [*(one for one in found if not one.deleted), *replies]
+        channel = platform.channels.get(self._channels.get(place, about or 0))
+        inside = platform.messages_in(channel, by=self.server.bot) if channel else []
+        return [*replies, *inside]
 
     def _is_warned(self, asked: Asked, found: Sequence[DiscordMessage]) -> bool:
         """Look at the question; a command has its response in the place of one."""
@@ -240,6 +248,10 @@ class OnSlack:
     def is_heard(self) -> bool:
         """Look for a socket."""
         return bool(self.server.sockets.connected)
+
+    def drop(self) -> None:
+        """Cut the sockets."""
+        self.server.sockets.drop()
 
     def ask(self, number: int, text: str, place: str = "") -> Asked:
         """Mention the bot; in the channel, the answer is a thread on the message."""

@@ -18,7 +18,7 @@ News: TypeAlias = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ("PATH", "HOME")
-MOMENT = 0.3  # seconds after which a host starts again what has died
+MOMENT = 0.1  # seconds after which a host starts again what has died
 
 
 def _unheard(news: News) -> None:
@@ -45,7 +45,6 @@ class Host:
     told: Callable[[News], object] = _unheard
     processes: dict[str, Running] = field(default_factory=dict[str, Running])
     news: list[News] = field(default_factory=list[News])
-    moment: float = MOMENT
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _restarts: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
     _starter: Process | None = None
@@ -72,8 +71,10 @@ class Host:
             await reading
 
     def orders(self, role: str) -> Path:
-        """Give where the processes of a role look for orders."""
-        return self.folder / f"{role}.order"
+        """Give the folder in which the processes of a role look for orders."""
+        folder = self.folder / f"{role}.orders"
+        folder.mkdir(exist_ok=True)
+        return folder
 
     def add(self, name: str, *roles: str, settings: Mapping[str, str]) -> None:
         """Run a process from now on."""
@@ -114,6 +115,11 @@ class Host:
         """Give what was told of a kind."""
         return [one for one in self.news if one["kind"] == kind and more.items() <= one.items()]
 
+    def words(self) -> dict[str, str]:
+        """Give the last that each process has said on standard error."""
+        logs = {name: self.folder / f"{name}.log" for name in self.processes}
+        return {name: log.read_text()[-1_000:] for name, log in logs.items() if log.exists()}
+
     @staticmethod
     def _usual() -> dict[str, str]:
         return {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -145,5 +151,5 @@ class Host:
         self.told(news)
 
     async def _restart(self, running: Running) -> None:
-        await asyncio.sleep(self.moment)
+        await asyncio.sleep(MOMENT)
         self.start(running.name)

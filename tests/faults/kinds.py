@@ -13,8 +13,9 @@ from tests.faults.communities import Asked
 from tests.faults.points import LISTENING, POINTS
 from tests.faults.rig import LEASE, LISTENERS, WORKERS, Rig
 from tests.faults.store import Lone
-from tests.servers.discord.faults import Lost
+from tests.servers.discord.faults import EVERY, Lost
 from tests.servers.openai import Cut, Stall
+from tests.servers.service import Reset
 
 Fault: TypeAlias = Callable[[Rig, random.Random], Awaitable[None]]
 
@@ -35,17 +36,16 @@ class Unmet(Exception):
 
 async def stop_at(rig: Rig, point: str, asked: Asked, *, freeze: bool = False) -> None:
     """Stop the process that comes to a point with a question, which has just been asked, and wait for that."""
-    before = len(rig.host.tells("met"))
     order = rig.order(point, asked, freeze=freeze)
     try:
         async with asyncio.timeout(PATIENCE):
-            await rig.host.until(lambda: len(rig.host.tells("met")) > before)
+            await rig.host.until(lambda: rig.host.tells("met", order=order.name))
     except TimeoutError as error:
         raise Unmet(point) from error
     finally:
         order.unlink(missing_ok=True)
     if freeze:
-        met = rig.host.tells("met")[-1]
+        [met] = rig.host.tells("met", order=order.name)
         await asyncio.sleep(LEASE * 1.5)
         rig.host.signal(str(met["name"]), signal.SIGCONT)
 
@@ -53,14 +53,12 @@ async def stop_at(rig: Rig, point: str, asked: Asked, *, freeze: bool = False) -
 async def killed_at_a_step(rig: Rig, chance: random.Random) -> None:
     """A process dies between two steps, with a question on either platform, asked in any way."""
     point = chance.choice(POINTS)
-    async with rig.ordering:
-        await stop_at(rig, point, _asked(rig, chance, alone=point in LISTENED))
+    await stop_at(rig, point, _asked(rig, chance, alone=point in LISTENED))
 
 
 async def frozen_at_a_step(rig: Rig, chance: random.Random) -> None:
     """A worker stops between two steps for longer than its lease, and goes on as if nothing had happened."""
-    async with rig.ordering:
-        await stop_at(rig, chance.choice(WORKED), _asked(rig, chance), freeze=True)
+    await stop_at(rig, chance.choice(WORKED), _asked(rig, chance), freeze=True)
 
 
 async def killed_any_time(rig: Rig, chance: random.Random) -> None:
@@ -150,12 +148,13 @@ async def answers_of_the_platform_lost(rig: Rig, chance: random.Random) -> None:
 
 
 async def platform_away(rig: Rig, chance: random.Random) -> None:
-    """A platform refuses all connections for a while."""
+    """A platform drops its connections, and resets those that are made, for a while."""
     community = rig.on(chance.choice(LISTENERS))
     await _busy(rig, chance)
-    await community.server.down()
+    community.faults.break_(EVERY, Reset())
+    community.drop()
     await asyncio.sleep(chance.uniform(*AWAY))
-    await community.server.up()
+    community.faults.mend()
     _hurt_everybody(rig)
 
 

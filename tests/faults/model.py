@@ -10,8 +10,8 @@ from typing import Any
 from tests.servers.openai import ChatServer, Cut, ScriptedAnswer, Stall
 
 SHORT, LONG = 8, 400
-PACE = 0.03  # seconds between two pieces of an answer
-PIECES = 10  # of an answer, however long it is
+PACE = 0.01  # seconds between two pieces of an answer
+PIECES = 6  # of an answer, however long it is
 _QUESTION = re.compile(r"\bq(\d+)\b")
 _WORD = re.compile(r"\bq(\d+)w(\d+)\b")
 

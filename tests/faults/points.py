@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -63,8 +62,8 @@ class Order:
     platform: str = ""
 
     def write(self, path: Path) -> None:
-        """Have it carried out by whichever process that looks at *path* comes to the point first."""
-        draft = path.with_suffix(".draft")
+        """Have it carried out by whichever process comes to the point first, of those that look into the folder."""
+        draft = path.with_name(f".{path.name}")
         draft.write_text(json.dumps(asdict(self)))
         draft.rename(path)
 
@@ -89,30 +88,23 @@ class Order:
 class Obedient:
     """An observer that stops its own process where an order says so; of several processes, one carries it out."""
 
-    def __init__(self, path: Path, tell: Callable[..., None]) -> None:
-        """Look for orders at *path*, and *tell* of one before it is carried out."""
-        self._path = path
+    def __init__(self, folder: Path, tell: Callable[..., None]) -> None:
+        """Look for orders in a folder, and *tell* of one before it is carried out."""
+        self._folder = folder
         self._tell = tell
 
     def __call__(self, event: Event) -> None:
         """Stop here if that is the order; nothing that comes after the event happens."""
         self._report(event)
         point = point_of(event)
-        if point is None or not self._path.exists():
+        if point is None:
             return
-        order = Order.read(self._path)
-        if order is None or not order.is_at(event, point) or not self._takes():
-            return
-        question: Any = getattr(event, "question", None)
-        self._tell("met", point=point, question=str(question.id), at=time.time())
-        os.kill(os.getpid(), signal.SIGSTOP if order.freeze else signal.SIGKILL)
-
-    def _takes(self) -> bool:
-        try:
-            self._path.unlink()
-        except FileNotFoundError:
-            return False
-        return True
+        for path in [each for each in self._folder.iterdir() if not each.name.startswith(".")]:
+            order = Order.read(path)
+            if order is not None and order.is_at(event, point) and _takes(path):
+                question: Any = getattr(event, "question", None)
+                self._tell("met", order=path.name, point=point, question=str(question.id))
+                os.kill(os.getpid(), signal.SIGSTOP if order.freeze else signal.SIGKILL)
 
     def _report(self, event: Event) -> None:
         """Tell what becomes of questions, for the report."""
@@ -131,3 +123,12 @@ class Obedient:
                 self._tell("answered", question=question.id, status=status.value)
             case _:
                 pass
+
+
+def _takes(path: Path) -> bool:
+    """Take an order away; say whether nobody was quicker."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True

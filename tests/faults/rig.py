@@ -30,6 +30,7 @@ LEASE: Final = 2.0  # seconds
 SECRET = "a secret that is long enough for a test"
 LISTENERS = ("discord", "slack")
 WORKERS = ("worker-1", "worker-2")
+REST = 60.0  # seconds for everything that is under way
 LOOK = 0.05  # seconds between two looks at what nobody tells of
 MOST_HITS = 3  # processes that may die over a question before it is given up
 ROBOTS = ("Ada", "Bolt", "Crank", "Dynamo", "Ember", "Flux", "Gear", "Hex", "Ion", "Joule", "Kelvin", "Lumen")
@@ -75,6 +76,8 @@ class Record:
 
     def over(self, question: str) -> None:
         """Take note of the end of a question."""
+        if self.hits[question] >= MOST_HITS:
+            del self.hits[question]
         hurt_at = self.hurt_at.pop(question, None)
         if hurt_at is not None:
             self.recoveries.append(time.monotonic() - hurt_at)
@@ -99,8 +102,8 @@ class Rig:
     record: Record
     asked: dict[int, Asked] = field(default_factory=dict[int, Asked])
     pending: dict[int, Asked] = field(default_factory=dict[int, Asked])
-    ordering: asyncio.Lock = field(default_factory=asyncio.Lock)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
+    _orders: itertools.count[int] = field(default_factory=itertools.count)
 
     @property
     def communities(self) -> Sequence[Community]:
@@ -137,7 +140,7 @@ class Rig:
         """Have the process stop that comes to a point with a question, before anything else can run; give the order."""
         role = question.platform if point in {f"step {step}" for step in LISTENING} else "worker"
         order = Order(point, freeze=freeze, question=question.message, platform=question.platform)
-        path = self.host.orders(role)
+        path = self.host.orders(role) / str(next(self._orders))
         order.write(path)
         return path
 
@@ -149,9 +152,11 @@ class Rig:
 
     async def patience(self) -> None:
         """Wait until no question is left for which one more death would be one too many."""
-        async with asyncio.timeout(30.0):
-            while any(hits >= MOST_HITS - 1 for hits in self.record.hits.values()):  # noqa: ASYNC110 - nobody tells
+        async with asyncio.timeout(REST):
+            while any(hits >= MOST_HITS - 1 for hits in self.record.hits.values()):
                 await asyncio.sleep(LOOK)
+                if not await self.store.unsettled():
+                    self.record.hits.clear()  # whoever settled it died before it could tell
 
     # What can be seen
 
@@ -179,7 +184,7 @@ class Rig:
                 self.record.over(community.message_of(asked))
                 del self.pending[number]
 
-    async def settled(self, *, seconds: float = 60.0) -> None:
+    async def settled(self, *, seconds: float = REST) -> None:
         """Wait until every question is over, for people and for the bot. Raises `TimeoutError` with what is not."""
         try:
             async with asyncio.timeout(seconds):
@@ -189,11 +194,14 @@ class Rig:
             left = [f"q{number} on {asked.platform}" for number, asked in self.pending.items()]
             raise TimeoutError(f"still open after {seconds:g} s: {left}, {self.wrongs()}") from error
 
-    async def ready(self, *, seconds: float = 60.0) -> None:
-        """Wait until the bot hears what is written."""
-        async with asyncio.timeout(seconds):
-            while not all(each.is_heard() for each in self.communities):  # noqa: ASYNC110 - two servers tell of it
-                await asyncio.sleep(LOOK)
+    async def ready(self, *, seconds: float = REST) -> None:
+        """Wait until the bot hears what is written. Raises `TimeoutError` with what its processes have said."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not all(each.is_heard() for each in self.communities):  # noqa: ASYNC110 - two servers tell of it
+                    await asyncio.sleep(LOOK)
+        except TimeoutError as error:
+            raise TimeoutError(f"the bot is not there: {self.host.words()}") from error
 
     @contextlib.asynccontextmanager
     async def watching(self) -> AsyncGenerator[None]:
@@ -211,8 +219,8 @@ class Rig:
 
 
 @contextlib.asynccontextmanager
-async def rig(folder: Path, *, doubled: bool = False, moment: float = 0.1) -> AsyncGenerator[Rig]:
-    """Run everything; a process that dies is started again after a *moment*. A *doubled* store has a replica."""
+async def rig(folder: Path, *, doubled: bool = False) -> AsyncGenerator[Rig]:
+    """Run everything. A *doubled* store has a replica."""
     async with contextlib.AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(folder / "redis", doubled=doubled))
         model, cohere, qdrant = NumberingModel(), CohereServer(), QdrantServer()
@@ -237,7 +245,7 @@ async def rig(folder: Path, *, doubled: bool = False, moment: float = 0.1) -> As
         processes = folder / "processes"
         processes.mkdir()
         record = Record()
-        host = Host(processes, record.take, moment=moment)
+        host = Host(processes, record.take)
         await stack.enter_async_context(host.open())
         running = Rig(host, store, model, cohere, qdrant, discord, slack, record)
         stack.callback(_thaw, host)

@@ -1,0 +1,77 @@
+"""A process dies at every step of a question, on every platform, and people see one whole answer each time."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from tests.faults.kinds import LISTENED, WORKED, hang_and_kill, stop_at
+from tests.faults.rig import LISTENERS, Rig, rig
+
+COMMANDED = ("step taken", "state generating", "step edited", "step shown", "step recorded")
+FROZEN = ("step posting", "tokens used")
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.promise("crash-safe")
+@pytest.mark.promise("asked-once")
+@pytest.mark.promise("in-order")
+async def test_whatever_dies_at_whatever_step_every_question_is_answered_once(tmp_path: Path) -> None:
+    """Processes die while other questions are under way, and the store and the model break too."""
+    async with rig(tmp_path) as running:
+        await kill_listeners(running)
+        await kill_workers(running)
+        await kill_behind_commands(running)
+        await freeze_workers(running)
+        await running.settled()
+        excused = running.excused()
+        asked = await break_services(running)
+        await running.settled()
+
+        assert {one["point"] for one in running.host.tells("met")} == {*LISTENED, *WORKED}
+        assert running.wrongs() == []
+        assert excused == []
+        assert set(running.excused()) <= asked
+
+
+async def kill_listeners(rig: Rig) -> None:
+    """Between the platform and the inbox, a process that comes back is told again, or looks for itself."""
+    for point, platform in product(sorted(LISTENED), LISTENERS):
+        await stop_at(rig, point, rig.ask(platform))
+
+
+async def kill_workers(rig: Rig) -> None:
+    """Each time another question waits in the same thread, or the answer opens a thread of its own."""
+    for at, (point, platform) in enumerate(product(WORKED, LISTENERS)):
+        await rig.patience()
+        place = f"people at {point}" if at % 4 in (0, 3) else ""
+        await stop_at(rig, point, rig.ask(platform, place))
+        if place:
+            rig.ask(platform, place)
+
+
+async def kill_behind_commands(rig: Rig) -> None:
+    """The response to a command is promised before there is an answer, and has to come."""
+    for point in COMMANDED:
+        await rig.patience()
+        await stop_at(rig, point, rig.command())
+
+
+async def freeze_workers(rig: Rig) -> None:
+    """A worker that was frozen for longer than its lease goes on where it was, and may not do anything any more."""
+    for point, platform in zip(FROZEN, LISTENERS, strict=True):
+        await rig.patience()
+        await stop_at(rig, point, rig.ask(platform), freeze=True)
+
+
+async def break_services(rig: Rig) -> set[int]:
+    """The store crashes, and a worker dies over a model that writes no more; give what was asked when it did.
+
+    Whoever asks while there is no store may be told so, where the platform does not ask again.
+    """
+    asked = [rig.ask(platform) for platform in LISTENERS]
+    await rig.store.crash()
+    await hang_and_kill(rig, rig.ask("slack"))
+    return {one.number for one in asked}
