@@ -27,14 +27,16 @@ class Forwarder:
         await self.cut()
 
     async def mend(self) -> None:
-        """Listen, on the same port as before."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-        self.port = int(self._server.sockets[0].getsockname()[1])
+        """Listen, on the same port as before; twice is once."""
+        if self._server is None:
+            self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+            self.port = int(self._server.sockets[0].getsockname()[1])
 
     async def cut(self) -> None:
         """Close every connection; whoever comes now is refused by the system."""
-        if self._server is not None:
-            self._server.close()
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
         passing = tuple(self._passing)
         for task in passing:
             task.cancel()

@@ -6,7 +6,7 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class Piece:
     def write(self, folder: Path) -> None:
         """Keep it."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.path(folder, self.seed, self.number).write_text(json.dumps(asdict(self), indent=1))
+        self.path(folder, self.seed, self.number).write_text(json.dumps(vars(self), indent=1))
 
     @classmethod
     def read(cls, folder: Path, seed: int, number: int) -> Piece | None:

@@ -43,6 +43,7 @@ class Lone:
     node: Node
     ways: dict[str, Forwarder] = field(default_factory=dict[str, Forwarder])
     stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def url(self, process: str) -> str:
         """Make a way."""
@@ -51,7 +52,8 @@ class Lone:
 
     async def crash(self) -> None:
         """Start it again, with what it had written down."""
-        await asyncio.to_thread(self._crash)
+        async with self.turn:
+            await asyncio.to_thread(self._crash)
 
     def _crash(self) -> None:
         self.node.kill()
@@ -60,9 +62,10 @@ class Lone:
 
     async def freeze(self, seconds: float) -> None:
         """Stop its process."""
-        self.node.freeze()
-        await asyncio.sleep(seconds)
-        await asyncio.to_thread(self.node.thaw)
+        async with self.turn:
+            self.node.freeze()
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(self.node.thaw)
 
     async def unsettled(self) -> int:
         """Look at the names of keys."""
@@ -74,6 +77,7 @@ class Doubled:
     """A master and a replica that a Sentinel watches."""
 
     servers: Watched
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def url(self, process: str) -> str:
         """Name the Sentinel."""
@@ -81,7 +85,8 @@ class Doubled:
 
     async def crash(self) -> None:
         """Kill the master, wait for the other to take its place, and let it come back below that."""
-        await asyncio.to_thread(self._fail_over)
+        async with self.turn:
+            await asyncio.to_thread(self._fail_over)
 
     def _fail_over(self) -> None:
         old, new = self._master(), self._other(self._master())

@@ -15,6 +15,7 @@ from adapters.chat.persevering import NOT_NOW, Perseverance, reason_of
 from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.permissions import reads
+from adapters.discord.inbound.remarks import WARNING
 
 if TYPE_CHECKING:
     from discord import Guild
@@ -70,6 +71,8 @@ class CatchUp:
         try:
             async with self._seats:
                 async for message in self._said(place, since, perseverance):
+                    if _is_refused(message):
+                        continue
                     missed = {**message, "guild_id": str(place.guild.id)}  # which only events have
                     event = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
                     await perseverance.done(partial(self._hear, {"t": event, "d": missed}))
@@ -92,6 +95,13 @@ class CatchUp:
             if len(found) < PAGE:
                 return
             since = int(found[0]["id"])
+
+
+def _is_refused(message: Json) -> bool:
+    """Say whether somebody was told already that there will be no answer to these words, and asked to try again."""
+    marks = cast("list[Json]", message.get("reactions") or [])
+    is_marked = any(mark["me"] and mark["emoji"]["name"] == WARNING for mark in marks)
+    return is_marked and not message.get("edited_timestamp")
 
 
 def _busy_places(guild: Guild, since: int) -> Iterator[Place]:

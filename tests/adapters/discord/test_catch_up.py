@@ -147,6 +147,20 @@ async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(
     assert min(edited.question.revision, late.question.revision) > 0
 
 
+@pytest.mark.promise("asked-once")
+async def test_whoever_was_told_to_try_again_is_not_answered_late_as_well(server: DiscordServer, place: Place) -> None:
+    """The bot has put its mark there; other words, or a mark of somebody else, make it a question."""
+    texts = ("Refused?", "Refused at first?", "Marked by Ada?")
+    asked = [server.post_as(place.ada, place.channel, text, mentions=[server.bot]) for text in texts]
+    for message, by in zip(asked, (server.bot, server.bot, place.ada), strict=True):
+        server.react_as(by, message, "⚠️")
+    server.edit_as(place.ada, asked[1], f"{server.bot.mention} In other words?")
+    box = Box()
+
+    async with listening(server, box):
+        assert await heard(server, place, box) == ["In other words?", "Marked by Ada?"]
+
+
 async def test_catching_up_says_nothing_to_anybody_and_waits_for_the_store(server: DiscordServer, place: Place) -> None:
     """A mention without words and missing permissions are old by then."""
     dumb = server.add_channel(place.guild, "dumb")
