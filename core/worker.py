@@ -99,6 +99,8 @@ class Worker:
                 case Withdrawal():
                     await self._withdraw(task)
         except Exception as error:
+            if task.cancelled.reason is Interruption.LOST:
+                return  # whoever has it now sees to it
             self._observer(TaskFailed(task.message, task.attempt, task.is_last_attempt, _reason(error)))
             await self._give_up(task)
             raise
@@ -144,8 +146,8 @@ class Worker:
                 await self._responder.apologize(task, self._surface(task))
 
     async def _is_too_late(self, claim: Claim) -> bool:
-        """Say whether an answer stays as it is: it is old, or people have gone on from it."""
-        if not claim.is_update:
+        """Say whether an answer stays as it is: it is old, or people have gone on from it, and none of it is new."""
+        if not claim.is_update or claim.attempt > 1:
             return False
         if self._now() - claim.question.asked_at > UPDATE_WINDOW:
             return True

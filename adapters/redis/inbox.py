@@ -29,6 +29,7 @@ from core.model import (
 
 BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
 DELAYS = (5.0, 30.0)  # seconds before the second and the third attempt
+PUT_AGAIN = (0.05, 0.3)  # seconds before a signal is written again; platforms wait for a second at least
 USUAL = Bounds()
 PAUSE = 1.0  # seconds before signals are read again from a server that failed
 
@@ -79,12 +80,22 @@ class RedisInbox:
             await self._tidy()
 
     async def put(self, signal: Signal) -> bool:
-        """Write the signal down; that it is a question is told before."""
+        """Write the signal down; that it is a question is told before.
+
+        A failure may mean that it was written and the answer was lost, so it is written again before anybody is told.
+        """
         if isinstance(signal, Asked):
             self._observer(Passed(signal.message, Step.HEARD))
-        is_new = await self._ledger.put(signal)
+        is_new = await self._written(signal)
         self._observer(Passed(signal.message, Step.PUT))
         return is_new
+
+    async def _written(self, signal: Signal) -> bool:
+        for pause in PUT_AGAIN:
+            with suppress(StoreUnavailable):
+                return await self._ledger.put(signal)
+            await asyncio.sleep(pause)
+        return await self._ledger.put(signal)
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:

@@ -173,6 +173,21 @@ async def test_what_was_answered_while_the_server_was_away_is_settled_later(wher
         assert await is_empty(inbox)
 
 
+@pytest.mark.promise("asked-once")
+async def test_a_server_that_stands_still_for_a_moment_costs_nobody_an_answer(where: Place) -> None:
+    """The question is put again: whether it was written the first time makes no difference."""
+    async with impatient(where) as inbox:
+        where.servers[0].freeze()
+        asyncio.get_running_loop().call_later(0.6, where.servers[0].thaw)
+        try:
+            await inbox.put(asked())
+        finally:
+            where.servers[0].thaw()
+
+        assert asks(await taken(inbox)) == asked().question
+        assert await is_empty(inbox)
+
+
 async def test_a_server_that_has_lost_everything_is_used_again(desk: Desk) -> None:
     """One failure at most tells of it; what was put since is given out."""
     async with desk.inbox() as inbox:
