@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bench.agent.job import MODEL, Job, pin
@@ -32,13 +32,14 @@ class Script:
         written = tokens(json.dumps({"query": job.question}))
         pieces = [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in written]
         head = {"role": "assistant", "content": None, "tool_calls": [named], "refusal": None}
-        self.calling = _turn([head, *pieces], "tool_calls")
+        self.calling = turn([head, *pieces], "tool_calls")
         answer = tokens(job.answer)
         head = {"role": "assistant", "content": "", "refusal": None}
-        self.answering = _turn([head, *({"content": piece} for piece in answer)], "stop")
+        self.answering = turn([head, *({"content": piece} for piece in answer)], "stop")
 
 
-def _turn(deltas: list[dict[str, Any]], reason: str) -> list[bytes]:
+def turn(deltas: list[dict[str, Any]], reason: str) -> list[bytes]:
+    """Give the events of a turn."""
     choices: list[dict[str, Any]] = [
         {"index": 0, "delta": delta, "logprobs": None, "finish_reason": None} for delta in deltas
     ]
@@ -50,12 +51,13 @@ def _turn(deltas: list[dict[str, Any]], reason: str) -> list[bytes]:
         "prompt_tokens_details": {"cached_tokens": 1024, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
     }
-    events = [_event(choices=[choice], usage=None) for choice in choices]
-    return [*events, _event(choices=[], usage=usage) + _chunk(b"data: [DONE]\n\n") + _TAIL]
+    events = [event(choices=[choice], usage=None) for choice in choices]
+    return [*events, event(choices=[], usage=usage) + _chunk(b"data: [DONE]\n\n") + _TAIL]
 
 
-def _event(**fields: Any) -> bytes:
-    chunk = {
+def event(**fields: Any) -> bytes:
+    """Give one event, with what all of them have."""
+    common = {
         "id": "chatcmpl-CeG3mJ8mQ0Zl5jT9QdX2aXwYb1kqP",
         "object": "chat.completion.chunk",
         "created": 1763708400,
@@ -65,7 +67,7 @@ def _event(**fields: Any) -> bytes:
         **fields,
         "obfuscation": "k3VtW8s",
     }
-    return _chunk(b"data: " + json.dumps(chunk, separators=(",", ":")).encode() + b"\n\n")
+    return _chunk(b"data: " + json.dumps(common, separators=(",", ":")).encode() + b"\n\n")
 
 
 def _chunk(data: bytes) -> bytes:
@@ -99,9 +101,13 @@ class Connection(asyncio.Protocol):
         if not self._pause:
             self._transport.write(_HEAD + b"".join(events))
             return
+        self._begin(events)
+
+    def _begin(self, events: Sequence[bytes], start: float = 0.0) -> None:
+        """Begin with the events after some seconds."""
         self._transport.write(_HEAD)
-        self._due = asyncio.get_running_loop().time()
-        self._say(iter(events))
+        self._due = asyncio.get_running_loop().time() + start
+        asyncio.get_running_loop().call_at(self._due, self._say, iter(events))
 
     def _say(self, events: Iterator[bytes]) -> None:
         """Write the next event, and come back for the one after it."""
