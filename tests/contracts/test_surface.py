@@ -87,6 +87,21 @@ async def test_an_attempt_that_knows_of_no_other_posts_nothing_new(chat: ChatPla
 
 
 @pytest.mark.promise("posted-once")
+async def test_an_attempt_that_knows_only_of_the_first_message_posts_no_other_again(chat: ChatPlatform) -> None:
+    """The store may have been away when the others were noted."""
+    claim = await chat.asks()
+    long = ANSWER.model_copy(update={"text": "word " * (chat.longest // 3)})
+    first = await chat.surface.reply(claim, progress(long))
+    stood = chat.stands(claim)
+
+    known = Delivery(messages=first.messages[:1])
+    second = await chat.surface.reply(replace(claim, delivery=known, attempt=2), progress(long))
+
+    assert (chat.stands(claim), second) == (stood, first)
+    assert len(stood) > 1
+
+
+@pytest.mark.promise("posted-once")
 @pytest.mark.promise("final-state")
 @pytest.mark.parametrize("trouble", Trouble)
 async def test_whatever_happens_on_the_way_the_answer_stands_there_once(chat: ChatPlatform, trouble: Trouble) -> None:

@@ -31,12 +31,11 @@ def unheard(about: object) -> None:
 class Listeners:
     """Who hears of what nobody can read in an answer.
 
-    *refused* hears of claims whose answer may not be posted, *stopped* of those that a reader stopped in the stream,
-    and *doubtful* of questions with a message that may stand there twice.
+    *refused* hears of claims whose answer may not be posted, and *doubtful* of questions with a message that may stand
+    there twice.
     """
 
     refused: Callable[[Claim], object] = unheard
-    stopped: Callable[[Claim], object] = unheard
     doubtful: Callable[[MessageRef], object] = unheard
 
 
@@ -66,7 +65,7 @@ class Spots:
         is_known, trying = bool(claim.delivery.messages), claim.delivery.trying
         lost = LostPosts(
             place,
-            all_in_doubt=trying is not None or (claim.attempt > 1 and not is_known),
+            all_in_doubt=trying is not None or claim.attempt > 1,  # notes are left out while the store is away
             streamed_since=None if is_known else trying,
             doubtful=partial(self.listeners.doubtful, claim.message),
         )
@@ -77,7 +76,6 @@ class Spots:
         streaming = Streaming(
             partial(self._reader, claim, workspace),
             self.budget,
-            stopped=partial(self._stop, claim),
             is_stopped=lambda: claim.cancelled.reason is Interruption.STOPPED,
         )
         return Spot(StreamPoster(plain_poster, otherwise, look, lost, streaming), leisure, place)
@@ -100,10 +98,6 @@ class Spots:
         except (PostingFailed, TimeoutError):
             return Reader(asker, workspace.team_id)
         return Reader(asker, profile.team_id or workspace.team_id)
-
-    def _stop(self, claim: Claim) -> None:
-        claim.cancelled.set(Interruption.STOPPED)
-        self.listeners.stopped(claim)
 
 
 def look_of(question: Question) -> Look:
