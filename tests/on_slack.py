@@ -61,7 +61,6 @@ class OnSlack:
         self.session = session
         self.notes = Notes(server.platform.changes.tell)
         self.refused: list[Claim] = []
-        self.stopped: list[Claim] = []
         self.doubtful: list[MessageRef] = []
         self.waits: list[float] = []
         self.surface = self.surfaced()
@@ -72,7 +71,6 @@ class OnSlack:
             "pace": QUICK,
             "deliveries": self.notes,
             "refused": self.refused.append,
-            "stopped": self.stopped.append,
             "doubtful": self.doubtful.append,
         }
         workspaces = OneWorkspace(self.session, self.workspace.token, self.server.api_url)

@@ -22,7 +22,8 @@ from core.events import (
     PossiblyDoubled,
     ServiceFailed,
 )
-from core.model import Outline, Stopped
+from core.model import Outline
+from core.ports import Deliveries
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -125,29 +126,21 @@ class Slack:
             await listener.close()
 
     @contextlib.asynccontextmanager
-    async def speaker(self, inbox: RedisInbox) -> AsyncGenerator[Speaker]:
+    async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Give what answers there; it has to log in first."""
-        from adapters.chat.chores import Chores
         from adapters.slack.answering.surface import SlackSurface
         from adapters.slack.inbound.guests import Guests
 
-        stops = Chores()
         surface = SlackSurface(
             self._workspaces,
             people=self._people,
             deliveries=inbox,
             refused=lambda claim: self._observer(PlaceRefused(claim.message)),
-            stopped=lambda claim: stops.begin(
-                partial(inbox.put, Stopped(message=claim.message, by=claim.question.author))
-            ),
             doubtful=lambda question: self._observer(PossiblyDoubled(question)),
             observer=self._observer,
         )
         membership = None if self._settings.slack_guests else Guests(self._people)
-        try:
-            yield Speaker(surface, self._log_in, membership)
-        finally:
-            await stops.close()
+        yield Speaker(surface, self._log_in, membership)
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""

@@ -63,7 +63,6 @@ class SlackSurface:
         now: Callable[[], datetime] = utc_now,
         deliveries: Deliveries | None = None,
         refused: Callable[[Claim], object] = unheard,
-        stopped: Callable[[Claim], object] = unheard,
         doubtful: Callable[[MessageRef], object] = unheard,
         observer: Observer = unobserved,
     ) -> None:
@@ -79,7 +78,7 @@ class SlackSurface:
         self._closed = Closed(refused, now)
         self._observer = observer
         self._ways = Ways()
-        listeners = Listeners(refused, stopped, doubtful)
+        listeners = Listeners(refused, doubtful)
         self._spots = Spots(people or People(workspaces), listeners, self._pace.edits_apart)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:

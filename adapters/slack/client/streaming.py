@@ -18,7 +18,6 @@ from adapters.slack.client.lost import LostPosts, mark
 from adapters.slack.client.poster import Look, ThreadPoster
 
 LONGEST_STREAM = 240.0  # seconds; Slack ends it after about 300
-STOPPED = "stopped_by_user"
 UNKNOWN = frozenset({"unknown_method", "feature_not_enabled", "not_allowed_token_type"})
 CLOSED = frozenset(
     {
@@ -41,10 +40,6 @@ class Reader:
     team_id: str
 
 
-def unheard() -> None:
-    """Take no note of readers who stop a stream."""
-
-
 def unstopped() -> bool:
     """Know of no reader who has stopped the answer."""
     return False
@@ -52,14 +47,10 @@ def unstopped() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """What streams need: for whom, how many may be started, who is told when readers stop one, and the time.
-
-    *is_stopped* says whether readers have stopped the answer in another way.
-    """
+    """What streams need: for whom, how many may be started, whether whoever may do so has stopped it, and the time."""
 
     reader: Callable[[], Awaitable[Reader]]
     budget: Budget
-    stopped: Callable[[], object] = unheard
     is_stopped: Callable[[], bool] = unstopped
     clock: Callable[[], float] = time.monotonic
 
@@ -88,7 +79,6 @@ class StreamPoster:
         self._lost = lost
         self._with = streaming
         self._may_start = True
-        self._is_stopped = False
         self._stream: _Stream | None = None
 
     async def post(self, part: Part, nonce: str) -> Posted:
@@ -114,7 +104,7 @@ class StreamPoster:
 
     async def edit(self, message_id: str, part: Part) -> None:
         """Replace what a message shows, by adding to it where that is enough."""
-        if part.controls is Controls.STOP and (self._is_stopped or self._with.is_stopped()):
+        if part.controls is Controls.STOP and self._with.is_stopped():
             raise TooFast(0.0)  # nobody wants more of it, and what it ends with comes soon
         stream, self._stream = self._stream, None
         if stream is None or stream.id != message_id:
@@ -166,11 +156,8 @@ class StreamPoster:
         except Unreachable:
             self._stream = replace(stream, text=None)  # the words may have been added
             raise
-        except Denied as denied:
-            self._stream = None
-            self._note_stop(denied)
-            if part.controls is Controls.STOP and self._is_stopped:
-                raise TooFast(0.0) from denied
+        except Denied:
+            self._stream = None  # anybody can stop a stream; whether the answer ends too is not for everybody to say
             return False
         return True
 
@@ -190,9 +177,3 @@ class StreamPoster:
             metadata=mark(stream.nonce),
         )
         self._stream = None
-
-    def _note_stop(self, denied: Denied) -> None:
-        """Tell of a reader who stopped the stream."""
-        if denied.code == STOPPED and not self._is_stopped:
-            self._is_stopped = True
-            self._with.stopped()
