@@ -42,7 +42,7 @@ def _steady(data: str, tempo: Tempo, options: argparse.Namespace) -> None:
         print_rows(title, list(alone.rows(load, has_bar=live >= LIVE)))
 
 
-def _burst(data: str, tempo: Tempo, options: argparse.Namespace) -> None:
+def _burst(data: str, tempo: Tempo, _: argparse.Namespace) -> None:
     with world(data, tempo, workers=1, seats=LIVE, cores=_apart()) as opened:
         load = alone.all_at_once(opened)
     title = f"{alone.CONVERSATIONS} conversations at once, {LIVE} seats, one process on one core"
