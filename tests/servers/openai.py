@@ -170,7 +170,7 @@ class ChatServer(Service):
         for piece in self.cuts(whole) if self.cuts else [_bytes(step) for step in steps]:
             if piece:
                 await response.write(piece)
-                await asyncio.sleep(self.pace)  # at least a turn of the loop, in which the client reads what was written
+                await asyncio.sleep(self.pace)  # at least a turn of the loop, in which the client reads it
         match steps[-1]:
             case Cut():
                 abort(request)
