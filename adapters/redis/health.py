@@ -35,8 +35,12 @@ HARMLESS: tuple[tuple[str, ...], ...] = (
     ("LSET", "{key}", "0", "1"),
     ("LTRIM", "{key}", "0", "-1"),
     ("LREM", "{key}", "1", "1"),
+    ("LINSERT", "{key}", "BEFORE", "1", "1"),
+    ("RPOP", "{key}"),
     ("ZRANGE", "{key}", "0", "-1"),
     ("ZREMRANGEBYSCORE", "{key}", "0", "1"),
+    ("ZREMRANGEBYRANK", "{key}", "0", "0"),
+    ("ZPOPMIN", "{key}"),
     ("ZREM", "{key}", "1"),
     ("ZCARD", "{key}"),
     ("ZCOUNT", "{key}", "0", "1"),
@@ -52,6 +56,7 @@ HARMLESS: tuple[tuple[str, ...], ...] = (
     ("XDEL", "{key}", "1-1"),
     ("XGROUP CREATE", "{key}", "1", "0"),
     ("XGROUP DELCONSUMER", "{key}", "1", "1"),
+    ("XINFO CONSUMERS", "{key}", "1"),
     ("XPENDING", "{key}", "1"),
     ("XRANGE", "{key}", "-", "+"),
     ("XREAD", "STREAMS", "{key}", "0"),
@@ -71,7 +76,7 @@ MAKING: tuple[tuple[str, ...], ...] = (
     ("HINCRBY", "{key}", "1", "1"),
 )
 
-EVICTS = "Under pressure it evicts conversations before their time: set maxmemory-policy to volatile-ttl or noeviction."
+EVICTS = "Under pressure it evicts questions that wait, and conversations: set maxmemory-policy to noeviction."
 FORGETS = "It writes nothing to disk, so that a restart costs what was stored: set appendonly to yes."
 SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sentinel://host:26379/master."
 
@@ -173,7 +178,7 @@ def _refusal(missing: list[str]) -> Misconfigured:
 
 async def _on_memory(client: Redis, facts: Facts) -> list[str]:
     advice: list[str] = []
-    if facts.get("maxmemory") and str(facts.get("maxmemory_policy")).startswith("allkeys"):
+    if facts.get("maxmemory") and facts.get("maxmemory_policy") != "noeviction":
         advice.append(EVICTS)
     if facts.get("aof_enabled") == 0 and await _snapshots(client) == "":
         advice.append(FORGETS)
