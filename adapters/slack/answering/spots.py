@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from adapters.chat.posting import Poster, PostingFailed
+from adapters.chat.posting import Poster, PostingFailed, nonce
 from adapters.slack.answering.response_poster import ResponsePoster, Way
 from adapters.slack.answering.unhurried import Leisure, Unhurried
 from adapters.slack.client.budget import Budget, Growth
@@ -62,14 +62,18 @@ class Spots:
         """Give the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
         place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
         look = look_of(claim.question)
-        is_known, trying = bool(claim.delivery.messages), claim.delivery.trying
+        is_known, is_again = bool(claim.delivery.messages), claim.attempt > 1
+        # Notes are left out while the store is away, so an attempt before may have posted what was never noted.
+        trying = claim.delivery.trying or (claim.question.asked_at if is_again else None)
         lost = LostPosts(
             place,
-            all_in_doubt=trying is not None or claim.attempt > 1,  # notes are left out while the store is away
+            all_in_doubt=trying is not None,
             streamed_since=None if is_known else trying,
             doubtful=partial(self.listeners.doubtful, claim.message),
         )
         plain_poster, leisure = ThreadPoster(place, look, lost), Leisure(self.apart)
+        for at, message in enumerate(claim.delivery.messages):
+            plain_poster.took(message.id, nonce(claim.message, claim.question.revision, at))
         otherwise = Unhurried(plain_poster, leisure, self.growth, workspace=workspace.name)
         if is_known:
             return Spot(otherwise, leisure, place)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.errors import StoreUnavailable
 from core.events import Step
 from core.model import Progress, TextDelta, Withdrawal
 from tests.on_slack import START, OnSlack
@@ -43,6 +44,25 @@ async def test_what_is_left_is_withdrawn_with_its_question(slack: OnSlack, step:
     session = slack.server.platform.sessions[place]
     assert ("streaming" in signs, said.answer is not None, session.status) == (True, True, "active")
     assert slack.server.messages(slack.channel, by=slack.workspace.bot) == []
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_stream_is_finished_that_could_not_be_noted_at_all(slack: OnSlack) -> None:
+    """The store was away when it was begun and when the worker died."""
+    claim, dying = await slack.asks(), Worker(slack.notes, Step.POSTED)
+    slack.notes.failure = StoreUnavailable("away")
+
+    async def written() -> AsyncIterator[Progress]:
+        yield DRAFT
+        await asyncio.Event().wait()
+
+    assert await dying.works(slack.surfaced(observer=dying).reply(claim, written()))
+    slack.notes.failure = None
+    assert "streaming" in slack.signs(claim)
+
+    await slack.surface.reply(replace(claim, attempt=2), progress(ANSWER))
+
+    assert (len(slack.stands(claim)), slack.signs(claim)) == (1, [])
 
 
 async def test_a_further_private_message_that_may_stand_there_twice_is_told(slack: OnSlack) -> None:
