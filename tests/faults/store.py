@@ -96,7 +96,8 @@ class Doubled:
         )
         old.start()
         wait_for(old)
-        until(lambda: "master_link_status:up" in _replication(old), what="a replica")
+        until(lambda: _follows(old, new), what="a replica")
+        until(lambda: self._is_seen(old), what="the view of the Sentinel")
 
     async def freeze(self, seconds: float) -> None:
         """Do nothing: for a Sentinel, a master that does nothing is dead, and `crash` is that."""
@@ -104,6 +105,12 @@ class Doubled:
     async def unsettled(self) -> int:
         """Look at the names of keys."""
         return len(await asyncio.to_thread(lambda: self._master().say("KEYS", UNSETTLED)))
+
+    def _is_seen(self, node: Node) -> bool:
+        """Say whether the Sentinel would choose a replica."""
+        known = self.servers.sentinel.say("SENTINEL", "REPLICAS", MASTER)
+        found = [dict(zip(one[::2], one[1::2], strict=True)) for one in known]
+        return any((one["port"], one["flags"]) == (str(node.port), "slave") for one in found)
 
     def _named(self) -> int:
         return int(self.servers.sentinel.say("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER)[1])
@@ -114,6 +121,13 @@ class Doubled:
 
     def _other(self, node: Node) -> Node:
         return self.servers.replica if node is self.servers.master else self.servers.master
+
+
+def _follows(node: Node, master: Node) -> bool:
+    """Say whether a node is a replica, and tell it to be one; the Sentinel would do so some ten seconds later."""
+    if "role:master" in _replication(node):
+        node.say("REPLICAOF", "127.0.0.1", master.port)
+    return "master_link_status:up" in _replication(node)
 
 
 def _replication(node: Node) -> str:
