@@ -55,9 +55,10 @@ class Host:
         """Be there; all processes end with it, however that happens."""
         env = {name: os.environ[name] for name in KEPT if name in os.environ} | {"OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "tests.faults.process"]
-        self._starter = await asyncio.create_subprocess_exec(
-            *command, cwd=ROOT, env=env, stdin=PIPE, stdout=PIPE, start_new_session=True
-        )
+        with (self.folder / "starter.log").open("wb") as log:
+            self._starter = await asyncio.create_subprocess_exec(
+                *command, cwd=ROOT, env=env, stdin=PIPE, stdout=PIPE, stderr=log, start_new_session=True
+            )
         reading = asyncio.create_task(self._read(self._starter))
         try:
             yield
@@ -116,8 +117,8 @@ class Host:
         return [one for one in self.news if one["kind"] == kind and more.items() <= one.items()]
 
     def words(self) -> dict[str, str]:
-        """Give the last that each process has said on standard error."""
-        logs = {name: self.folder / f"{name}.log" for name in self.processes}
+        """Give the last that each process has said on standard error, and whoever starts them."""
+        logs = {name: self.folder / f"{name}.log" for name in ("starter", *self.processes)}
         return {name: log.read_text()[-1_000:] for name, log in logs.items() if log.exists()}
 
     @staticmethod
