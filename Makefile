@@ -53,14 +53,14 @@ UV_FLAGS := -q --universal --python-version 3.11 --generate-hashes --no-emit-ind
 
 .venv/.run: requirements.lock pyproject.toml | .venv/bin/python
 	@echo "Setting up the environment (a minute, the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
 # The second lock holds all of the first, so that a machine for development needs one installation.
 .venv/.dev: requirements-dev.lock pyproject.toml | .venv/bin/python
 	@echo "Setting up the environment and the tools for development (some minutes, the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch .venv/.run $@
 
