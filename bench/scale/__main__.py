@@ -36,16 +36,16 @@ def main() -> None:
 def _steady(data: str, tempo: Tempo, options: argparse.Namespace) -> None:
     for live in options.live:
         with world(data, tempo, workers=1, seats=2 * live, cores=_apart()) as opened:
-            load = alone.one_after_the_other(opened, live, tempo)
+            load = alone.one_after_the_other(opened, options.conversations, live, tempo)
         rate = alone.rate_of(live, tempo)
-        title = f"{alone.CONVERSATIONS} conversations, {rate:.1f} a second for {live} live, one process on one core"
+        title = f"{options.conversations} conversations, {rate:.1f} a second for {live} live, one process on one core"
         print_rows(title, list(alone.rows(load, has_bar=live >= LIVE)))
 
 
-def _burst(data: str, tempo: Tempo, _: argparse.Namespace) -> None:
+def _burst(data: str, tempo: Tempo, options: argparse.Namespace) -> None:
     with world(data, tempo, workers=1, seats=LIVE, cores=_apart()) as opened:
-        load = alone.all_at_once(opened)
-    title = f"{alone.CONVERSATIONS} conversations at once, {LIVE} seats, one process on one core"
+        load = alone.all_at_once(opened, options.conversations)
+    title = f"{options.conversations} conversations at once, {LIVE} seats, one process on one core"
     print_rows(title, list(alone.rows(load, has_bar=False)))
 
 
@@ -97,6 +97,7 @@ def _anywhere() -> tuple[None]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description="How the bot scales.")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what is measured")
+    parser.add_argument("--conversations", type=int, default=1_000, help="how many there are in one process")
     parser.add_argument("--live", type=int, nargs="+", default=(50, 100, LIVE), help="answers at once")
     parser.add_argument("--tokens", type=int, default=300, help="the length of an answer")
     parser.add_argument("--threads", type=int, nargs="+", default=THREADS, help="how many there are")

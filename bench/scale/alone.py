@@ -1,4 +1,4 @@
-"""One process on one core: what a thousand conversations cost it, one after the other and all at once."""
+"""One process on one core: what many conversations cost it, one after the other and all at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from bench.report import Row, at_most
 from bench.scale.asking import Server, answered, ask, info, stores
 from bench.scale.world import Reports, World
 
-CONVERSATIONS = 1_000
 WARM_UP = 60
 FIRST_TEXT = 300.0  # ms, 95th percentile, over the model's own
 SHARES = (0.5, 0.95, 0.99)
@@ -36,22 +35,22 @@ def rate_of(live: int, tempo: Tempo) -> float:
     return live / (2 * tempo.start + (query + tempo.length) / tempo.tokens)
 
 
-def one_after_the_other(world: World, live: int, tempo: Tempo) -> Load:
-    """Ask so many a second that about as many answers as *live* says are being written."""
+def one_after_the_other(world: World, count: int, live: int, tempo: Tempo) -> Load:
+    """Ask *count* questions, so many a second that about as many answers as *live* says are being written."""
     world.begin()
     rate = rate_of(live, tempo)
-    asyncio.run(_asked(world, Asking(0, WARM_UP, rate / 4)))
+    asyncio.run(_asked(world, Asking(0, WARM_UP, rate / 2)))
     world.report()
     before = Server.of(world.redis)
-    put = asyncio.run(_asked(world, Asking(WARM_UP, CONVERSATIONS, rate)))
+    put = asyncio.run(_asked(world, Asking(WARM_UP, count, rate)))
     return Load(put, world.report(), Server.of(world.redis) - before)
 
 
-def all_at_once(world: World) -> Load:
-    """Put all questions before the worker begins."""
+def all_at_once(world: World, count: int) -> Load:
+    """Put *count* questions before the worker begins."""
     empty = _memory(world)
-    put = asyncio.run(_put(world, Asking(0, CONVERSATIONS, None)))
-    waiting = (_memory(world) - empty) / CONVERSATIONS
+    put = asyncio.run(_put(world, Asking(0, count, None)))
+    waiting = (_memory(world) - empty) / count
     before = Server.of(world.redis)
     world.begin()
     asyncio.run(_finished(world))

@@ -15,7 +15,7 @@ from bench.scale.world import Reports, World
 from core.model import Asked, Turn
 
 SEATS = 16
-ROUNDS = 6  # questions for each seat
+ROUNDS = 4  # questions for each seat
 FLAT = 10.0  # per cent
 FILLERS = 32  # at once
 FAR = 1_000_000  # numbers from here on are those of threads that are only there
