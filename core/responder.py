@@ -67,6 +67,20 @@ class Responder:
         await self._warn(claim, surface)
         self._observer(Answered.of(question.message, answer))
 
+    async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
+        """Show an answer that is remembered again, where a process that died or slept may have left another state."""
+        answer = Answer(
+            id=answer_id(claim.question),
+            text=turn.answer,
+            citations=turn.citations,
+            tool_calls=turn.tool_calls,
+            status=Status.ANSWERED,
+            has_relevant_context=True,
+        )
+        delivery = await surface.reply(claim, _only(answer))
+        self._pass(claim.question, Step.SHOWN)
+        await self._record(claim, delivery)
+
     async def _warn(self, claim: Claim, surface: Surface) -> None:
         """Mark the question, if it is still ours."""
         if self._deliveries is None or await self._deliveries.holds(claim):

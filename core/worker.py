@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from core.errors import FootnoteError, GivenUp, Misconfigured, StoreUnavailable
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.interruption import ended_by
-from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Task, Withdrawal
+from core.model import MOST_ATTEMPTS, REPLACED, Claim, Doubted, Interruption, Task, Turn, Withdrawal
 from core.ports import ChatSurface, ConversationStore, Inbox
 from core.responder import Responder
 
@@ -104,13 +104,27 @@ class Worker:
             self._observer(TaskFailed(task.message, task.attempt, task.is_last_attempt, _reason(error)))
             await self._give_up(task)
             raise
+        finally:
+            await self._doubt(task)
+
+    async def _doubt(self, task: Task) -> None:
+        """Tell that a request of ours may have come after another worker's last one, if the question was lost."""
+        if task.cancelled.reason is not Interruption.LOST or not isinstance(task, Claim):
+            return
+        if task.question.visibility == "thread":
+            with suppress(StoreUnavailable):
+                await self._inbox.put(Doubted(question=task.question))
 
     async def _answer(self, claim: Claim) -> None:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it."""
         surface = self._surface(claim)
-        if await self._is_too_late(claim) or await self._is_answered(claim):
+        if await self._is_too_late(claim):
             return
+        turn = await self._remembered(claim)
         async with ended_by(claim.cancelled, REPLACED):
+            if turn is not None:
+                await self._responder.repeat(claim, surface, turn)
+                return
             answer = await self._responder.respond(claim, surface)
             if answer.is_failure:
                 await self._keep(claim)
@@ -155,14 +169,18 @@ class Worker:
         others = conversation.without(claim.message).turns if conversation else ()
         return any((turn.asked_at or turn.at) > claim.question.asked_at for turn in others)
 
-    async def _is_answered(self, claim: Claim) -> bool:
-        """Say whether a worker that died had come to the end: what is remembered was shown before."""
-        if claim.attempt == 1 or claim.is_update or not claim.delivery.messages or claim.delivery.trying:
-            return False
+    async def _remembered(self, claim: Claim) -> Turn | None:
+        """Give the turn of a question that a worker had answered before it died: what is remembered was shown before.
+
+        One without footnotes is no great loss, and may have been something else than an answer.
+        """
+        if claim.attempt == 1 or claim.is_update:
+            return None
         with suppress(StoreUnavailable):
             conversation = await self._conversations.load(claim.thread)
-            return conversation is not None and conversation.without(claim.message) != conversation
-        return False
+            turns = conversation.turns if conversation else ()
+            return next((each for each in turns if each.question_ref == claim.message and each.citations), None)
+        return None
 
     def _surface(self, task: Task) -> ChatSurface:
         platform = task.thread.platform

@@ -20,6 +20,7 @@ from core.model import (
     Claim,
     Deleted,
     Delivery,
+    Doubted,
     Edited,
     Interruption,
     Message,
@@ -110,6 +111,11 @@ def stopped(of: Asked) -> Stopped:
 def retried(of: Asked) -> Retried:
     """Somebody wants it tried again."""
     return Retried(message=of.message, by=ADA)
+
+
+def doubted(of: Asked | Edited) -> Doubted:
+    """A worker that slept may have changed what stands there."""
+    return Doubted(question=of.question)
 
 
 async def heard(cancelled: Cancellation) -> Interruption:

@@ -19,6 +19,7 @@ from core.model import (
     Claim,
     Deleted,
     Delivery,
+    Doubted,
     Edited,
     Interaction,
     Interruption,
@@ -93,7 +94,7 @@ class Ledger:
         self._settle, self._fail = script(scripts.SETTLE), script(scripts.FAIL)
         self._hand_back, self._keep = script(scripts.HAND_BACK), script(scripts.KEEP)
         self._record, self._sweep, self._reap = script(scripts.RECORD), script(scripts.SWEEP), script(scripts.REAP)
-        self._waiting = script(queue_scripts.WAITING)
+        self._doubt, self._waiting = script(signal_scripts.DOUBT), script(queue_scripts.WAITING)
 
     async def put(self, signal: Signal) -> bool:
         """Write down what happened; say whether it changes anything."""
@@ -109,6 +110,8 @@ class Ledger:
                 return await self._put(self._stop, signal)
             case Retried():
                 return await self._put(self._retry, signal)
+            case Doubted(question=question):
+                return await self._put(self._doubt, signal, *self._words(question))
 
     async def knows(self, message: MessageRef) -> bool:
         """Look whether a message is a question."""
@@ -219,7 +222,7 @@ class Ledger:
         return last, tuple(fields[b"message"].decode() for _, fields in entries)
 
     async def _put(self, script: Script, signal: Signal, *words: str | bytes | int) -> bool:
-        revision = signal.question.revision if isinstance(signal, Asked | Edited) else 0
+        revision = signal.question.revision if isinstance(signal, Asked | Edited | Doubted) else 0
         return await self._about(script, signal.message, revision, *words)
 
     async def _about(self, script: Script, message: MessageRef, revision: int, *words: str | bytes | int) -> bool:

@@ -139,3 +139,14 @@ redis.call('PEXPIRE', question, LIFE)
 join(thread, ref)
 return 1
 """
+
+DOUBT = f"""{PUT}
+if is_deleted or state ~= 'done' or revision ~= known then return 0 end
+note(ARGV[8], ARGV[9])
+redis.call('HSET', question, 'text', ARGV[7], 'attempts', 1)
+redis.call('HDEL', question, 'concluded')
+wait(ref)
+redis.call('PEXPIRE', question, LIFE)
+join(thread, ref)
+return 1
+"""

@@ -23,7 +23,7 @@ from core.model.question import (
     without_controls,
 )
 from core.model.search import Candidate, Hit, IndexQuery, SearchResult
-from core.model.signals import Asked, Deleted, Edited, Retried, Signal, Stopped
+from core.model.signals import Asked, Deleted, Doubted, Edited, Retried, Signal, Stopped
 from core.model.value import Value
 from core.model.vote import Complaint, Tally, Vote
 
@@ -51,6 +51,7 @@ __all__ = [
     "Deleted",
     "Delivery",
     "Document",
+    "Doubted",
     "Edited",
     "EmbeddedPassage",
     "Hit",

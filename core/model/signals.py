@@ -60,4 +60,16 @@ class Retried(Value):
     by: Person
 
 
-Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | Retried, Field(discriminator="kind")]
+class Doubted(Value):
+    """A worker that had lost the question may have changed what another one has shown since; its words come along."""
+
+    kind: Literal["doubted"] = "doubted"
+    question: Question
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | Retried | Doubted, Field(discriminator="kind")]

@@ -18,6 +18,7 @@ from tests.inboxes import (
     asked,
     asks,
     deleted,
+    doubted,
     edited,
     fail,
     fall_short,
@@ -47,6 +48,25 @@ async def test_a_question_that_was_kept_is_tried_again_as_it_was(boxes: Boxes) -
     assert await boxes.there.put(retried(asked()))
 
     assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, delivery=POSTED)
+    assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_question_whose_answer_is_in_doubt_comes_again_as_a_further_attempt(boxes: Boxes) -> None:
+    """With what was posted; not while it waits or is answered, when it was deleted, or when its words are older."""
+    await boxes.here.put(asked())
+    puts = [await boxes.there.put(doubted(asked()))]
+    async with boxes.here.claim() as task:
+        await boxes.here.record(task, POSTED)
+        puts.append(await boxes.there.put(doubted(asked())))
+    puts.append(await boxes.there.put(doubted(edited())))
+    puts.append(await boxes.there.put(doubted(asked())))
+
+    assert puts == [False, False, False, True]
+    assert await taken(boxes.there) == Claim(asked().question, attempt=2, fence=2, delivery=POSTED)
+    await boxes.here.put(deleted(asked()))
+    await taken(boxes.here)
+    assert not await boxes.here.put(doubted(asked()))
     assert await is_empty(boxes.here)
 
 

@@ -18,6 +18,7 @@ from core.model import (
     Claim,
     Deleted,
     Delivery,
+    Doubted,
     Edited,
     Interruption,
     MessageRef,
@@ -96,13 +97,14 @@ class MemoryInbox:
     """Holds questions for the workers of this event loop; *delays* are seconds before further attempts.
 
     Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone; they
-    are counted in `refusals`. `dead` holds what was given up.
+    are counted in `refusals`. `dead` holds what was given up, and `doubts` who feared to have come too late.
     """
 
     def __init__(self, *, delays: Sequence[float] = (0.0, 0.0)) -> None:
         self.fails = False
         self.refusals = 0
         self.dead: dict[MessageRef, Exception] = {}
+        self.doubts: list[Doubted] = []
         self._delays = delays
         self._records: dict[MessageRef, Record] = {}
         self._lines: dict[ThreadRef, deque[Record]] = {}
@@ -129,6 +131,8 @@ class MemoryInbox:
                 return self._stop(record)
             case Retried():
                 return self._retry(record)
+            case Doubted(question=question):
+                return self._doubt(record, question)
 
     async def knows(self, message: MessageRef) -> bool:
         """Say whether a message was put as a question."""
@@ -188,7 +192,7 @@ class MemoryInbox:
                 record.attempts -= 1
                 self._ready.put_nowait(record.message.thread)
             raise
-        if not self._again(record, task):
+        if record.is_held_as(task) and not self._again(record, task):
             record.state, record.concluded, record.asked = "done", True, None
             self._leave(record)
 
@@ -204,6 +208,13 @@ class MemoryInbox:
     async def holds(self, task: Task) -> bool:
         """Say whether the task is still ours."""
         return self._records[task.message].is_held_as(task)
+
+    def lose(self, message: MessageRef) -> None:
+        """Let whoever works on a question be robbed of it, by somebody who has answered it by now."""
+        record = self._records[message]
+        record.state, record.fence = "done", record.fence + 1
+        self._lines[message.thread].remove(record)
+        record.cancelled.set(Interruption.LOST)
 
     def outlive(self, message: MessageRef, *, workers: int, delivery: Delivery | None = None) -> None:
         """Let a question that waits be as so many workers left it that died."""
@@ -269,6 +280,16 @@ class MemoryInbox:
         record.question, record.kept = record.kept, None
         record.concluded, record.retried = False, True
         self._join(record)
+        return True
+
+    def _doubt(self, record: Record, question: Question) -> bool:
+        self.doubts.append(Doubted(question=question))
+        known = record.question.revision if record.question else -1
+        if record.deleted or record.state != "done" or question.revision != known:
+            return False
+        record.question, record.concluded = question, False
+        self._join(record)
+        record.attempts = 1
         return True
 
     def _change(self, record: Record, interruption: Interruption) -> bool:

@@ -34,7 +34,7 @@ from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
-from tests.inboxes import asked, deleted, edited, stopped
+from tests.inboxes import asked, deleted, doubted, edited, stopped
 from tests.waiting import wait_until
 
 WHOLE = (turn(search("robot")), turn("Robots act [1]."))
@@ -55,10 +55,20 @@ class Office:
         self.surface = surface or RecordingSurface()
         self.events: list[Event] = []
         self.memory = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
-        agent = Agent(model, Shelf(hit()), clock=Clock())
-        responder = Responder(agent, self.memory, now=lambda: NOON, deliveries=self.inbox)
+        self._agent = Agent(model, Shelf(hit()), clock=Clock())
+        self._now = now
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Take another worker in the place of one that has stopped."""
+        responder = Responder(self._agent, self.memory, now=lambda: NOON, deliveries=self.inbox)
         self.worker = Worker(
-            self.inbox, responder, {"test": self.surface}, self.memory, now=lambda: now, observer=self.events.append
+            self.inbox,
+            responder,
+            {"test": self.surface},
+            self.memory,
+            now=lambda: self._now,
+            observer=self.events.append,
         )
 
     @asynccontextmanager
@@ -272,17 +282,41 @@ async def test_what_ends_every_process_that_begins_it_is_given_up(
     assert [str(error) for error in office.inbox.dead.values()] == [EXHAUSTED] * (workers >= 3)
 
 
-@pytest.mark.promise("crash-safe")
-async def test_what_a_worker_had_answered_before_it_died_is_not_answered_again(script: Script) -> None:
-    """The turn is remembered, so the answer is there."""
-    office = Office(script())
+async def answered_before(office: Office) -> Answer:
+    """Have a question answered, and give the answer."""
     await office.inbox.put(asked("1"))
-    office.inbox.outlive(asked("1").message, workers=1, delivery=posted("1"))
-    await office.memory.append(thread(), turn_of("What is 1?", id="1"))
     async with office.open():
+        (answer,) = await office.answered(1)
         await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+    return answer
 
-    assert (office.answers, list(office.inbox.dead)) == ([], [])
+
+@pytest.mark.promise("crash-safe")
+async def test_an_answer_that_a_late_request_may_have_changed_is_shown_again(script: Script) -> None:
+    """As it is remembered, without asking the model."""
+    office = Office(script(*WHOLE))
+    answer = await answered_before(office)
+
+    assert await office.inbox.put(doubted(asked("1")))
+    office.reopen()
+    async with office.open():
+        _, again = await office.answered(2)
+
+    assert (again.text, again.citations, again.status) == (answer.text, answer.citations, answer.status)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_worker_that_lost_a_question_says_so_when_it_is_through(script: Script) -> None:
+    """Another one has answered it meanwhile, and is not asked to do so again: what it showed is shown again."""
+    silence = Silence()
+    office = Office(script(*silent(silence)))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await silence.begun.wait()
+        office.inbox.lose(asked("1").message)
+        await wait_until(lambda: office.inbox.doubts, what="the doubt")
+
+    assert [doubt.message for doubt in office.inbox.doubts] == [asked("1").message]
 
 
 class Broken(RecordingSurface):
