@@ -314,7 +314,7 @@ async def test_a_worker_that_lost_a_question_says_so_when_it_is_through(script: 
     async with office.open():
         await silence.begun.wait()
         office.inbox.lose(asked("1").message)
-        await wait_until(lambda: office.inbox.doubts, what="the doubt")
+        await wait_until(lambda: bool(office.inbox.doubts), what="the doubt")
 
     assert [doubt.message for doubt in office.inbox.doubts] == [asked("1").message]
 
