@@ -1,4 +1,4 @@
-"""Whether a question is answered at all: not where the bot is paused, nor for guests, nor for whoever asks too much."""
+"""Whether a question is answered: not where moderators do not want it, nor for guests or whoever asks too much."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from core.errors import StoreUnavailable
-from core.model import Claim
+from core.model import Claim, Policy
 from core.ports import Membership, Memo, PolicyStore, Quota
-from core.prompts import PAUSED, too_many
+from core.prompts import PAUSED, SWITCHED_OFF, too_many
 from core.sentences import MEMBERS_ONLY
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
@@ -49,18 +49,21 @@ class Admission:
 
     async def refusal(self, claim: Claim) -> Refusal | None:
         """Say why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
-        if await self._is_paused(claim):
+        policy, channel = await self._policy(claim), claim.thread.channel
+        if policy.is_paused:
             return await self._told(claim, "paused", PAUSED)
+        if not policy.answers_in(channel):
+            return await self._told(claim, f"silent:{channel}", SWITCHED_OFF)
         if await self._is_guest(claim):
             return await self._told(claim, "guest", MEMBERS_ONLY)
         seconds = await self._wait(claim)
         return await self._told(claim, "quota", too_many(math.ceil(seconds))) if seconds > 0 else None
 
-    async def _is_paused(self, claim: Claim) -> bool:
+    async def _policy(self, claim: Claim) -> Policy:
         try:
-            return (await self._policies.load(claim.thread.home)).is_paused
+            return await self._policies.load(claim.thread.home)
         except StoreUnavailable:
-            return False
+            return Policy()
 
     async def _is_guest(self, claim: Claim) -> bool:
         membership = self._memberships.get(claim.thread.platform)

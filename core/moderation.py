@@ -46,6 +46,10 @@ class Moderation:
         policy = await self._policies.load(actor.home)
         return Standing(policy, await self._audit.recent(actor.home, limit=SHOWN_DEEDS))
 
+    async def answers_in(self, thread: ThreadRef) -> bool:
+        """Say whether moderators have anything answered where a thread is, as anybody can find out by asking."""
+        return (await self._policies.load(thread.home)).answers_in(thread.channel)
+
     async def pause(self, actor: Actor) -> bool:
         """Answer nothing in the workspace from now on; say whether that is new."""
         _check(actor)
@@ -65,6 +69,17 @@ class Moderation:
             return False
         await self._note(actor, "resume")
         await self._policies.save(actor.home, policy.model_copy(update={"paused_by": None, "paused_at": None}))
+        return True
+
+    async def silence(self, actor: Actor, channel: str, *, on: bool) -> bool:
+        """Answer nothing in a channel from now on, or answer there again; say whether that is new."""
+        _check(actor)
+        policy = await self._policies.load(actor.home)
+        if (channel in policy.silent_channels) is on:
+            return False
+        await self._note(actor, "pause channel" if on else "resume channel", about=channel)
+        kept = policy.silent_channels ^ {channel}
+        await self._policies.save(actor.home, policy.model_copy(update={"silent_channels": kept}))
         return True
 
     async def auto_answer(self, actor: Actor, channel: str, *, on: bool) -> bool:

@@ -33,6 +33,7 @@ UNAVAILABLE = "I can't search the documents right now. Please try again in a mom
 FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
 STOPPED = "Stopped."
 PAUSED = "The moderators have paused me here, so I can't answer for now."
+SWITCHED_OFF = "I'm switched off in this channel. Please ask me in another one, or talk to the moderators."
 NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
 NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."

@@ -31,7 +31,8 @@ MEMBERS_ONLY = (
 LOOKING = "I'm looking for an answer, which only you will see."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 UNCOUNTED = "I can't look into the documents right now."
-SHOWN_SOURCES = 20
+SHOWN_SOURCES = SHOWN_CHANNELS = 20
+UNCHANGED = "Nothing has changed."
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
@@ -130,6 +131,14 @@ def resumed(*, is_new: bool) -> str:
     return "I answer again." if is_new else "I was not paused."
 
 
+def silenced(channel: str, *, on: bool, is_new: bool) -> str:
+    """Confirm that nothing is answered in a channel, which is named as the platform shows it, or the end of that."""
+    if on:
+        new, old = f"I answer nothing in {channel} until you resume there.", f"I was switched off in {channel} already."
+        return new if is_new else old
+    return f"I am no longer switched off in {channel}." if is_new else f"I was not switched off in {channel}."
+
+
 def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
     """Confirm whether new posts are answered unasked; *is_heard* says whether the bot may read them at all."""
     if on and not is_heard:
@@ -154,6 +163,13 @@ def standing_line(policy: Policy, written: Callable[[datetime], str]) -> str:
         return "Questions are answered."
     since = f" {written(policy.paused_at)}" if policy.paused_at else ""
     return f"Paused by {policy.paused_by.name or 'a moderator'}{since}."
+
+
+def silent_line(channels: Sequence[str]) -> str:
+    """Say in which channels nothing is answered, as many as people read."""
+    left = len(channels) - SHOWN_CHANNELS
+    more = [f"{left:,} more"] if left > 0 else []
+    return f"Switched off in {_joined([*channels[:SHOWN_CHANNELS], *more])}."
 
 
 def tally_line(tally: Tally) -> str:

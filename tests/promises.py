@@ -57,6 +57,7 @@ PROMISES = {
     "retry": "A question that could not be answered can be tried again, as it was asked.",
     "members-only": "On platforms that have guests, only members are answered, unless the settings allow guests.",
     "paused": "Where moderators have paused the bot, it answers nothing, and says so.",
+    "silent-channels": "In a channel where it is switched off, the bot answers nothing, and everywhere else it does.",
     "bounded-asking": "Nobody can ask so much that others wait, and whoever tries is told when to go on.",
     "stops-count": "A stop reaches the answer, wherever it is written.",
     "queue-is-known": "How many questions wait is known at every moment.",

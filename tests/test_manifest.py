@@ -129,4 +129,5 @@ def test_the_documents_name_what_is_there() -> None:
         "help": Word.HELP,
         "privacy": Word.PRIVACY,
         "admin resume": Word.RESUME,
+        "admin resume here": Word.RESUME_HERE,
     }

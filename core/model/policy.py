@@ -11,17 +11,23 @@ from core.model.value import Value
 class Policy(Value):
     """How a workspace wants the bot to behave; without one, it answers those who speak to it.
 
-    `auto_answer` are the channels whose new posts are answered although they mention nobody.
+    `auto_answer` are the channels whose new posts are answered although they mention nobody. In `silent_channels` and
+    in their threads, nothing is answered.
     """
 
     paused_by: Person | None = None
     paused_at: datetime | None = None
     auto_answer: tuple[str, ...] = ()
+    silent_channels: frozenset[str] = frozenset()
 
     @property
     def is_paused(self) -> bool:
         """Whether nothing is answered for now."""
         return self.paused_by is not None
+
+    def answers_in(self, channel: str) -> bool:
+        """Say whether questions are answered in a channel and in its threads."""
+        return not self.is_paused and channel not in self.silent_channels
 
 
 class Actor(Value):

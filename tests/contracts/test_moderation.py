@@ -72,6 +72,24 @@ async def test_channels_with_answers_for_all_are_part_of_the_policy(policies: Po
     assert (kept.auto_answer, await policies.load(HOME)) == (("7", "8"), PAUSED)
 
 
+async def test_silent_channels_are_part_of_the_policy(policies: PolicyStore) -> None:
+    """Nothing is answered in them, as nowhere in a pause."""
+    silent = Policy(silent_channels=frozenset({"7", "8"}))
+    await policies.save(HOME, silent)
+    kept = await policies.load(HOME)
+
+    assert kept == silent
+    assert [kept.answers_in(channel) for channel in ("7", "9")] == [False, True]
+    assert not PAUSED.answers_in("9")
+
+
+def test_a_policy_of_earlier_days_can_be_read() -> None:
+    """It was stored before channels could be silent."""
+    assert Policy.model_validate_json('{"paused_by":null,"paused_at":null,"auto_answer":["7"]}') == Policy(
+        auto_answer=("7",)
+    )
+
+
 async def test_deeds_come_back_newest_first(audit: AuditLog) -> None:
     """As many as were asked for, and only those of the workspace."""
     for number in range(4):

@@ -8,8 +8,8 @@ import pytest
 
 from core.admission import REMINDER, Admission, Refusal
 from core.errors import PeopleUnavailable, StoreUnavailable
-from core.model import Claim, Interaction, Person, Policy, ReplyAddress, WorkspaceRef
-from core.prompts import PAUSED, too_many
+from core.model import Claim, Interaction, Person, Policy, ReplyAddress, ThreadRef, WorkspaceRef
+from core.prompts import PAUSED, SWITCHED_OFF, too_many
 from core.sentences import MEMBERS_ONLY
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
@@ -51,11 +51,21 @@ def claim(id: str = "m1", *, address: ReplyAddress | None = None) -> Claim:  # n
     return Claim(question(id=id), address=address)
 
 
+def channel(name: str) -> ThreadRef:
+    """A thread in another channel."""
+    return thread().model_copy(update={"channel": name})
+
+
+def claim_in(place: ThreadRef) -> Claim:
+    """A question in a certain thread."""
+    asked = question()
+    return Claim(asked.model_copy(update={"message": asked.message.model_copy(update={"thread": place})}))
+
+
 def guests_claim(id: str = "m1", *, platform: str = "test") -> Claim:  # noqa: A002 - the field's name
     """A question of somebody who is no member."""
-    asked = question(id=id)
-    place = thread().model_copy(update={"platform": platform})
-    message = asked.message.model_copy(update={"thread": place})
+    asked = claim_in(thread().model_copy(update={"platform": platform})).question
+    message = asked.message.model_copy(update={"id": id})
     return Claim(asked.model_copy(update={"message": message, "author": Person(id="guest")}))
 
 
@@ -78,6 +88,22 @@ async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
 
     assert told == [Refusal(PAUSED), Refusal(PAUSED, is_told=False)]
     assert later == Refusal(PAUSED)
+
+
+@pytest.mark.promise("silent-channels")
+async def test_nothing_is_answered_in_a_silent_channel_and_everything_elsewhere() -> None:
+    """Its threads and private questions are part of it. One is told once for each channel, and a command always."""
+    door = Door()
+    await door.policies.save(thread().home, Policy(silent_channels=frozenset({"c", "d"})))
+    interaction = Interaction(id="1", token="t", expires_at=NOON + timedelta(minutes=15))
+    command = claim("m5", address=ReplyAddress(thread=thread(), interaction=interaction))
+    away = thread().model_copy(update={"workspace": "another"})
+
+    told = [await door.knock(one) for one in (claim_in(thread()), claim_in(thread("2")), command)]
+    others = [await door.knock(claim_in(place)) for place in (channel("d"), channel("e"), away)]
+
+    assert told == [Refusal(SWITCHED_OFF), Refusal(SWITCHED_OFF, is_told=False), Refusal(SWITCHED_OFF)]
+    assert others == [Refusal(SWITCHED_OFF), None, None]
 
 
 @pytest.mark.promise("bounded-asking")

@@ -20,6 +20,7 @@ from core.model import (
     Actor,
     Answer,
     Asked,
+    ChannelRef,
     Citation,
     Complaint,
     Deed,
@@ -65,7 +66,8 @@ ADDRESS = ReplyAddress(thread=thread(), message=question().message, interaction=
 VALUES = [
     thread(),
     thread().home,
-    Policy(paused_by=Person(id="p1"), paused_at=NOON),
+    ChannelRef(platform="test", workspace="w", channel="c"),
+    Policy(paused_by=Person(id="p1"), paused_at=NOON, silent_channels=frozenset({"7", "8"})),
     Actor(person=Person(id="p1"), home=thread().home, may_moderate=True),
     Deed(by=Person(id="p1"), did="pause", about="p2", at=NOON),
     MessageRef(thread=thread(), id="m1"),

@@ -24,6 +24,7 @@ ORDERS: dict[str, Callable[[Moderation, Actor], Awaitable[object]]] = {
     "status": lambda moderation, actor: moderation.status(actor),
     "pause": lambda moderation, actor: moderation.pause(actor),
     "resume": lambda moderation, actor: moderation.resume(actor),
+    "silence": lambda moderation, actor: moderation.silence(actor, "7", on=True),
     "auto-answer": lambda moderation, actor: moderation.auto_answer(actor, "7", on=True),
     "forget thread": lambda moderation, actor: moderation.forget_thread(actor, thread()),
     "forget person": lambda moderation, actor: moderation.forget_person(actor, "p2"),
@@ -81,6 +82,23 @@ async def test_new_posts_of_a_channel_are_answered_until_moderators_end_it(moder
         ("auto-answer on", "8"),
         ("auto-answer on", "7"),
     ]
+
+
+@pytest.mark.promise("silent-channels")
+async def test_a_channel_is_silent_until_moderators_end_it(moderation: Moderation) -> None:
+    """Other channels and a pause are not concerned, each change is noted once, and anybody may know of it."""
+    orders = [("7", True), ("c", True), ("7", True), ("7", False), ("7", False)]
+    told = [await moderation.silence(MODERATOR, channel, on=on) for channel, on in orders]
+    standing = await moderation.status(MODERATOR)
+    elsewhere = thread().model_copy(update={"channel": "7"})
+
+    assert (told, standing.policy) == ([True, True, False, True, False], Policy(silent_channels=frozenset({"c"})))
+    assert [(deed.did, deed.about) for deed in standing.deeds] == [
+        ("resume channel", "7"),
+        ("pause channel", "c"),
+        ("pause channel", "7"),
+    ]
+    assert [await moderation.answers_in(place) for place in (thread(), elsewhere)] == [False, True]
 
 
 @pytest.mark.promise("forget")

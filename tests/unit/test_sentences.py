@@ -38,6 +38,14 @@ def test_numbers_are_said_as_people_say_them() -> None:
     assert sentences.everything_forgotten(1_234).startswith("I no longer remember 1,234 conversations.")
 
 
+def test_channels_are_named_as_far_as_people_read() -> None:
+    """The others are counted."""
+    names = [f"<#{number}>" for number in range(20)]
+
+    assert sentences.silent_line(names[:2]) == "Switched off in <#0> and <#1>."
+    assert sentences.silent_line([*names, "<#a>", "<#b>"]).endswith(", <#19> and 2 more.")
+
+
 def test_every_complaint_has_words() -> None:
     """None can be chosen that nobody can read."""
     assert set(sentences.COMPLAINTS) == set(Complaint)

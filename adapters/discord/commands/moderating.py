@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Literal, TypeAlias
 
-from discord import ForumChannel, Permissions, User
+from discord import ForumChannel, Permissions, StageChannel, TextChannel, User, VoiceChannel
 from discord.app_commands import AppCommandContext, Command, Group, describe
 from discord.utils import format_dt
 
@@ -19,10 +19,11 @@ from adapters.discord.inbound.permissions import NAMES
 from adapters.discord.rendering.sources_list import plain_text
 from core import sentences
 from core.errors import InvalidInput
-from core.model import Actor, Person
+from core.model import Actor, Person, Policy
 from core.moderation import Standing
 
 NAME = "footnote-admin"
+Room: TypeAlias = TextChannel | VoiceChannel | StageChannel | ForumChannel
 What: TypeAlias = Literal["a person", "this thread", "everything"]
 
 
@@ -48,23 +49,38 @@ def _status(desk: Desk) -> Command[Group, ..., None]:
 
 
 def _pause(desk: Desk) -> Command[Group, ..., None]:
-    async def pause(interaction: Used) -> None:
-        async def act() -> str:
-            return sentences.paused(is_new=await desk.moderation.pause(actor_of(interaction)))
-
-        await privately(interaction, act)
+    @describe(channel="Only in this channel and its threads, and not in the whole server.")
+    async def pause(interaction: Used, channel: Room | None = None) -> None:
+        await privately(interaction, partial(_paused, desk, actor_of(interaction), channel))
 
     return Command(name="pause", description="Answer nothing in this server for now.", callback=pause)
 
 
-def _resume(desk: Desk) -> Command[Group, ..., None]:
-    async def resume(interaction: Used) -> None:
-        async def act() -> str:
-            return sentences.resumed(is_new=await desk.moderation.resume(actor_of(interaction)))
+async def _paused(desk: Desk, actor: Actor, channel: Room | None) -> str:
+    if channel is None:
+        return sentences.paused(is_new=await desk.moderation.pause(actor))
+    return await _silenced(desk, actor, channel, on=True)
 
-        await privately(interaction, act)
+
+def _resume(desk: Desk) -> Command[Group, ..., None]:
+    @describe(channel="Only in this channel, where I was paused.")
+    async def resume(interaction: Used, channel: Room | None = None) -> None:
+        await privately(interaction, partial(_resumed, desk, actor_of(interaction), channel))
 
     return Command(name="resume", description="Answer again.", callback=resume)
+
+
+async def _resumed(desk: Desk, actor: Actor, channel: Room | None) -> str:
+    if channel is not None:
+        return await _silenced(desk, actor, channel, on=False)
+    is_new = await desk.moderation.resume(actor)
+    policy = (await desk.moderation.status(actor)).policy
+    return "\n".join([sentences.resumed(is_new=is_new), *_silent(policy)])
+
+
+async def _silenced(desk: Desk, actor: Actor, channel: Room, *, on: bool) -> str:
+    is_new = await desk.moderation.silence(actor, str(channel.id), on=on)
+    return sentences.silenced(channel.mention, on=on, is_new=is_new)
 
 
 def _auto_answer(desk: Desk) -> Command[Group, ..., None]:
@@ -128,8 +144,15 @@ def _told(standing: Standing) -> Iterator[str]:
     policy = standing.policy
     by = policy.paused_by and _plain(policy.paused_by)
     yield sentences.standing_line(policy.model_copy(update={"paused_by": by}), _since)
+    yield from _silent(policy)
     for deed in standing.deeds:
         yield "- " + sentences.deed_line(deed.model_copy(update={"by": _plain(deed.by)}), _since)
+
+
+def _silent(policy: Policy) -> Iterator[str]:
+    """Name the channels in such a way that they can be clicked."""
+    if policy.silent_channels:
+        yield sentences.silent_line([f"<#{channel}>" for channel in sorted(policy.silent_channels)])
 
 
 def _plain(person: Person) -> Person:

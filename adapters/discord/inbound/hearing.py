@@ -195,7 +195,8 @@ class Hearing:
             policy = await self._ports.policies.load(inbound.thread.home)
         except StoreUnavailable:
             return False
-        return inbound.thread.channel in policy.auto_answer and not policy.is_paused
+        channel = inbound.thread.channel
+        return channel in policy.auto_answer and policy.answers_in(channel)
 
     def _is_young(self, inbound: Inbound) -> bool:
         """Say whether somebody may still wait for an answer to a message."""

@@ -49,12 +49,15 @@ async def ask_openly(kit: Kit, used: Used, question: Question) -> None:
 async def _put_openly(kit: Kit, used: Used, question: Question) -> str | None:
     """Post a message that stands for the question and begins its thread, once for each use of the command.
 
+    Where moderators do not want answers, nothing is posted, and only who asks is told why.
     The question bears the way back, by which it is known as a command's: whoever uses one is always told why not.
     """
     way = used.private_address(question.message).interaction
     try:
         if not await kit.desk.memo.changed(f"slack:asked:{used.home}:{used.trigger}", ""):
             return None
+        if not await kit.desk.moderation.answers_in(question.thread):
+            return await _put_privately(kit, used, question)
     except StoreUnavailable:
         return f"{WARNING} {BUSY}"
     try:

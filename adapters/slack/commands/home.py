@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from adapters.chat.posting import PostingFailed
+from adapters.chat.posting import PostingFailed, Refused
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.helping import forgot_person
 from adapters.slack.commands.kit import Kit
-from adapters.slack.commands.moderating import moderated, standing_lines
+from adapters.slack.commands.moderating import Overview, moderated, overview
 from adapters.slack.commands.replying import WARNING, attempted
+from adapters.slack.commands.silencing import Choice, silence_chosen, silent_menu
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import Order, Word
 from adapters.slack.commands.wording import FORMS, mrkdwn
@@ -31,8 +33,18 @@ async def show_home(kit: Kit, used: Used, said: str = "") -> None:
     """Show the home to whoever has opened it, with what is *said* to that person on top."""
     with suppress(PostingFailed):  # whoever opens it again sees it
         client = (await kit.workspaces.find(used.workspace)).client
-        blocks = home_blocks(said, await _known(kit, used), await _standing(kit, used), kit.desk.practices)
-        await tell(client, "views.publish", user_id=used.user, view={"type": "home", "blocks": blocks})
+        known, standing = await _known(kit, used), await _standing(kit, used)
+
+        async def publish(seen: Overview) -> None:
+            blocks = home_blocks(said, known, seen, kit.desk.practices)
+            await tell(client, "views.publish", user_id=used.user, view={"type": "home", "blocks": blocks})
+
+        try:
+            await publish(standing)
+        except Refused:
+            if not standing.silent:
+                raise
+            await publish(replace(standing, silent=()))  # one of the channels may be gone
 
 
 async def press_at_home(kit: Kit, used: Used, action_id: str) -> None:
@@ -45,11 +57,14 @@ async def press_at_home(kit: Kit, used: Used, action_id: str) -> None:
     await attempted(acts[action_id], partial(show_home, kit, used))
 
 
-def home_blocks(
-    said: str, known: Sequence[str], standing: Sequence[str], practices: sentences.Practices
-) -> list[Block]:
+async def choose_at_home(kit: Kit, used: Used, choice: Choice) -> None:
+    """Stay silent in the channels that were chosen in the home, and say there how it went."""
+    await attempted(partial(silence_chosen, kit, used, choice), partial(show_home, kit, used))
+
+
+def home_blocks(said: str, known: Sequence[str], standing: Overview, practices: sentences.Practices) -> list[Block]:
     """Give the blocks, which are as many whatever there is to tell."""
-    told = [_section(said), {"type": "divider"}] if said else []
+    told = [_section(_fitting(said.split("\n"))), {"type": "divider"}] if said else []
     return [
         *told,
         _header("What I know"),
@@ -59,7 +74,7 @@ def home_blocks(
         _header("What I keep"),
         _section(mrkdwn(sentences.privacy(practices, FORMS))),
         _actions(_forget_button()),
-        *(_for_moderators(standing) if standing else []),
+        *(_for_moderators(standing) if standing.lines else []),
     ]
 
 
@@ -75,20 +90,21 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     return [first, *(f"• {plain_text(name)}" for name in names)]
 
 
-async def _standing(kit: Kit, used: Used) -> list[str]:
+async def _standing(kit: Kit, used: Used) -> Overview:
     """Say how things are, to moderators; others see nothing of it."""
     try:
         actor = await kit.actor(used)
-        return await standing_lines(kit, actor) if actor.may_moderate else []
+        return await overview(kit, actor) if actor.may_moderate else Overview()
     except StoreUnavailable:
-        return [f"{WARNING} {sentences.AWAY}"]
+        return Overview([f"{WARNING} {sentences.AWAY}"])
     except PostingFailed:
-        return []
+        return Overview()
 
 
-def _for_moderators(standing: Sequence[str]) -> list[Block]:
+def _for_moderators(standing: Overview) -> list[Block]:
     buttons = _actions(_button(PAUSE, "Pause"), _button(RESUME, "Resume"))
-    return [_header("For moderators"), _section(_fitting(standing)), buttons]
+    menu = [] if standing.silent is None else [silent_menu(standing.silent)]
+    return [_header("For moderators"), _section(_fitting(standing.lines)), buttons, *menu]
 
 
 def _forget_button() -> Block:

@@ -30,13 +30,14 @@ from adapters.slack.commands.forms import (
     words_form,
 )
 from adapters.slack.commands.helping import forgot_person, helped, informed
-from adapters.slack.commands.home import ACTIONS, press_at_home, show_home
+from adapters.slack.commands.home import ACTIONS, choose_at_home, press_at_home, show_home
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.moderating import ORDERS, moderated
 from adapters.slack.commands.presses import add_reasons, pressed
 from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.saying import said
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES, answer_from, show_sources
+from adapters.slack.commands.silencing import SILENT, choice_in
 from adapters.slack.commands.situation import Body, Used, used_by_command, used_by_event, used_by_interaction
 from adapters.slack.commands.slash import NAME, Order, Word, parsed
 from adapters.slack.commands.wording import FORGET_WHAT, ONLY_IN_THREADS, not_understood
@@ -110,6 +111,8 @@ class Commands:
         used, action_id = used_by_interaction(body, self._kit.desk.now()), str(action.get("action_id"))
         if action_id in ACTIONS:
             self._errands.begin(partial(press_at_home, self._kit, used, action_id))
+        elif action_id == SILENT:
+            self._errands.begin(partial(choose_at_home, self._kit, used, choice_in(action, body)))
         else:
             self._errands.begin(partial(pressed, self._kit, used, action_id, str(action.get("value") or "")))
 

@@ -25,6 +25,8 @@ class Word(StrEnum):
     STATUS = "admin status"
     PAUSE = "admin pause"
     RESUME = "admin resume"
+    PAUSE_HERE = "admin pause here"
+    RESUME_HERE = "admin resume here"
     FORGET_PERSON = "admin forget person"
     FORGET_EVERYTHING = "admin forget everything"
     UNKNOWN = ""

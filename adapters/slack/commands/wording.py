@@ -21,7 +21,8 @@ COMMANDS = """\
 `/footnote ask [--private] QUESTION`
 `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
-`/footnote admin status`, `pause`, `resume`, `forget person @NAME`, `forget everything` are for moderators."""
+`/footnote admin status`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
+moderators."""
 
 ONLY_IN_THREADS = """\
 Slack has no commands in threads. In the thread with the answer, mention me with that word alone, or choose \
@@ -29,6 +30,8 @@ Slack has no commands in threads. In the thread with the answer, mention me with
 
 FORGET_WHAT = """\
 `/footnote forget me` removes everything about you. To have a thread forgotten, mention me there with `forget` alone."""
+
+ONLY_IN_CHANNELS = "Please write this in the channel that you mean."
 
 UNCONFIRMED = "This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`."
 

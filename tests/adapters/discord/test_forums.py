@@ -61,6 +61,20 @@ async def test_whose_post_is_answered_unasked_writes_on_without_a_mention(server
     ]
 
 
+@pytest.mark.promise("silent-channels")
+async def test_a_forum_where_the_bot_is_switched_off_is_left_alone(server: DiscordServer, place: Place) -> None:
+    """Nobody who does not speak to it is told of that."""
+    forum, box, policies = server.add_channel(place.guild, "help", forum=True), Box(), MemoryPolicies()
+    here = str(forum.id)
+    home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
+    await policies.save(home, Policy(auto_answer=(here,), silent_channels=frozenset({here})))
+    async with listening(server, box, policies=policies):
+        server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
+        server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
+
+        assert (await box.question()).question.text == "What is a robot?"
+
+
 async def test_a_forum_is_left_alone_without_the_policy_or_the_right_to_read(
     server: DiscordServer, place: Place
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.discord.commands.moderating import NAME
 from core import sentences
-from core.model import Complaint, Deed, Person, Vote
+from core.model import Complaint, Deed, Person, Signal, Vote
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
@@ -100,6 +100,50 @@ async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office, place
         Deed(by=by, did="resume", at=NOON),
         Deed(by=by, did="pause", at=NOON),
     )
+
+
+@pytest.mark.promise("silent-channels")
+async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office, place: Place, boss: User) -> None:
+    """Each order is confirmed and noted; the status, and the end of a pause of the server, say where it is off."""
+    here: Mapping[str, Option] = {"channel": place.channel}
+    nowhere: Mapping[str, Option] = {}
+    orders = (("pause", here), ("pause", here), ("resume", nowhere), ("resume", here), ("resume", here))
+    async with office.open():
+        (first, *told) = [(await ordered(office, boss, place, order, **room)).content for order, room in orders[:2]]
+        status = (await ordered(office, boss, place, "status")).content.split("\n")
+        told += [(await ordered(office, boss, place, order, **room)).content for order, room in orders[2:]]
+
+    name, noted = f"<#{place.channel.id}>", await office.audit.recent(home(place.guild.id), limit=9)
+    assert [first, *told] == [
+        sentences.silenced(name, on=True, is_new=True),
+        sentences.silenced(name, on=True, is_new=False),
+        f"{sentences.resumed(is_new=False)}\n{sentences.silent_line([name])}",
+        sentences.silenced(name, on=False, is_new=True),
+        sentences.silenced(name, on=False, is_new=False),
+    ]
+    assert status[:2] == ["Questions are answered.", sentences.silent_line([name])]
+    assert [(deed.did, deed.about) for deed in noted] == [
+        ("resume channel", str(place.channel.id)),
+        ("pause channel", str(place.channel.id)),
+    ]
+
+
+@pytest.mark.promise("silent-channels")
+async def test_threads_and_private_questions_belong_to_their_channel(office: Office, place: Place, boss: User) -> None:
+    """Another channel is none of it; only what people can ask in can be chosen."""
+    thread = office.server.thread_as(place.ada, place.channel, "Arms")
+    other = office.server.add_channel(place.guild, "other")
+    async with office.open():
+        await ordered(office, boss, place, "pause", channel=place.channel)
+        asked: list[Signal] = []
+        for where in (place.channel, thread, other):
+            office.server.slash(place.ada, where, "ask", question="What is a robot?", private=True)
+            asked.append(await office.heard())
+
+    group = next(one for one in office.server.platform.commands[None] if one["name"] == NAME)
+    options = {one["name"]: one["options"] for one in group["options"]}
+    assert [await office.desk.moderation.answers_in(one.message.thread) for one in asked] == [False, False, True]
+    assert [sorted(options[order][0]["channel_types"]) for order in ("pause", "resume")] == [[0, 2, 5, 13, 15, 16]] * 2
 
 
 async def test_the_status_says_how_things_are(office: Office, place: Place, boss: User) -> None:

@@ -17,7 +17,7 @@ from adapters.slack.commands.slash import Order, Word, parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
 from adapters.slack.inbound.event import workspace_of
 from core import sentences
-from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Question, Setting
+from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Policy, Question, Setting, Signal
 from core.self_help import NOT_PART_OF_IT
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
@@ -54,6 +54,9 @@ async def _office() -> AsyncIterator[Office]:
         ("forget it", Order(UNKNOWN, "forget it")),
         ("admin", Order(UNKNOWN, "admin")),
         ("admin Status", Order(Word.STATUS)),
+        ("admin pause here", Order(Word.PAUSE_HERE)),
+        ("admin resume  Here", Order(Word.RESUME_HERE)),
+        ("admin pause there", Order(UNKNOWN, "admin pause there")),
         ("admin forget person <@U1|ada>", Order(Word.FORGET_PERSON, "U1")),
         ("admin forget person <@W2>", Order(Word.FORGET_PERSON, "W2")),
         ("admin forget person <@U1> <@U2>", Order(Word.FORGET_PERSON)),
@@ -169,6 +172,22 @@ async def test_where_the_bot_may_not_write_a_question_becomes_a_private_one(offi
     assert [(one.text, one.seen_by) for one in office.server.messages(office.channel)] == [
         (sentences.ONLY_YOU, office.ada.id)
     ]
+
+
+@pytest.mark.promise("silent-channels")
+async def test_nothing_is_posted_to_ask_where_nothing_is_answered(office: Office) -> None:
+    """Only who asks hears why not; other channels are as ever."""
+    other = office.server.add_channel(office.workspace)
+    await office.policies.save(office.home(), Policy(silent_channels=frozenset({office.channel.id})))
+    async with office.open():
+        asked: list[Signal] = []
+        for channel in (office.channel, other):
+            office.server.slash(office.ada, channel, "/footnote", "ask What is a robot?")
+            asked.append(await office.heard())
+
+    assert [one.question.visibility for one in asked if isinstance(one, Asked)] == ["private", "thread"]
+    assert [len(office.server.messages(channel)) for channel in (office.channel, other)] == [0, 1]
+    assert [await office.desk.moderation.answers_in(one.message.thread) for one in asked] == [False, True]
 
 
 @pytest.mark.promise("answers-at-once")

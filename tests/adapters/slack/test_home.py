@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.slack.commands.home import FORGET_ME, PAUSE, RESUME, SECTION, home_blocks
+from adapters.slack.commands.moderating import Overview
+from adapters.slack.commands.silencing import SILENT
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from core import sentences
-from core.model import Outline
+from core.model import Outline, Policy
 from tests.adapters.slack.office import Office
 from tests.servers.slack import Delivery, Reply, User, View
 
@@ -35,6 +37,12 @@ def home(office: Office, user: User) -> View:
     seen = office.server.home_of(user)
     assert seen is not None
     return seen
+
+
+def menu(office: Office, user: User) -> tuple[str, list[str]] | None:
+    """Give the id of the block with the menu of channels, and what it shows as chosen."""
+    found = [block for block in home(office, user).blocks if block.get("accessory", {}).get("action_id") == SILENT]
+    return (found[0]["block_id"], found[0]["accessory"].get("initial_conversations", [])) if found else None
 
 
 def buttons(office: Office, user: User) -> list[str]:
@@ -78,16 +86,17 @@ async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Offic
         resumed = await shown(office, office.boss, office.server.press(office.boss, home(office, office.boss), RESUME))
         last = await shown(office, office.boss, office.server.open_home(office.boss))
 
-    assert first[-2:] == [
+    assert first[-3:] == [
         "For moderators",
         "Questions are answered.\nVotes: 0 helpful, 0 not helpful.\nWaiting everywhere: 0 questions.",
+        "Channels where I stay silent",
     ]
     assert (paused[0], resumed[0], last[0]) == (
         sentences.paused(is_new=True),
         sentences.resumed(is_new=True),
         "What I know",
     )
-    assert paused[-1].startswith("Paused by bo&lt;ss <!date^")
+    assert paused[-2].startswith("Paused by bo&lt;ss <!date^")
     assert buttons(office, office.boss) == [FORGET_ME, PAUSE, RESUME]
 
 
@@ -103,6 +112,68 @@ async def test_a_button_of_moderators_does_nothing_for_others(office: Office) ->
     assert told[0] == "Only moderators may do that. Ask one of them."
     assert (await office.policies.load(office.home())).is_paused is False
     assert buttons(office, office.boss) == [FORGET_ME]
+
+
+@pytest.mark.promise("silent-channels")
+async def test_moderators_choose_the_channels_without_answers(office: Office) -> None:
+    """What changed in the menu is done and noted, and nothing else, whatever others did since it was shown."""
+    one, two, three = (office.server.add_channel(office.workspace) for _ in range(3))
+    server, boss = office.server, office.boss
+    async with office.open():
+        await shown(office, boss, server.open_home(boss))
+        first = menu(office, boss)
+        told = [await shown(office, boss, server.choose(boss, home(office, boss), SILENT, [one, two]))]
+        second = menu(office, boss)
+        await office.use(boss, "admin pause here", three)
+        told.append(await shown(office, boss, server.choose(boss, home(office, boss), SILENT, [two])))
+        told.append(await shown(office, boss, server.choose(boss, home(office, boss), SILENT, [two, three])))
+    last, noted = menu(office, boss), await office.audit.recent(office.home(), limit=9)
+
+    assert (first, second, last) == (
+        first,
+        (second and second[0], [one.id, two.id]),
+        (last and last[0], [two.id, three.id]),
+    )
+    assert len({each[0] for each in (first, second, last) if each}) == 3
+    assert [texts[0] for texts in told] == [
+        "\n".join(sentences.silenced(f"<#{each.id}>", on=True, is_new=True) for each in (one, two)),
+        sentences.silenced(f"<#{one.id}>", on=False, is_new=True),
+        sentences.UNCHANGED,
+    ]
+    assert [(deed.did, deed.about) for deed in reversed(noted)] == [
+        ("pause channel", one.id),
+        ("pause channel", two.id),
+        ("pause channel", three.id),
+        ("resume channel", one.id),
+    ]
+
+
+@pytest.mark.promise("moderators-only")
+async def test_who_may_not_moderate_has_no_menu_and_cannot_use_that_of_before(office: Office) -> None:
+    """It is asked for again when somebody chooses."""
+    async with office.open():
+        await shown(office, office.boss, office.server.open_home(office.boss))
+        await shown(office, office.ada, office.server.open_home(office.ada))
+    before, office.boss.is_admin = home(office, office.boss), False
+    async with office.open():
+        told = await shown(office, office.boss, office.server.choose(office.boss, before, SILENT, [office.channel]))
+
+    assert told[0] == "Only moderators may do that. Ask one of them."
+    assert (menu(office, office.boss), menu(office, office.ada)) == (None, None)
+    assert (await office.policies.load(office.home())).answers_in(office.channel.id)
+
+
+@pytest.mark.promise("degradation")
+async def test_a_channel_that_is_gone_does_not_take_the_home_away(office: Office) -> None:
+    """Where Slack refuses to show it as chosen, it still stands in the text."""
+    await office.policies.save(office.home(), Policy(silent_channels=frozenset({"C1"})))
+    office.server.faults.add("views.publish", Reply(200, {"ok": False, "error": "invalid_arguments"}))
+    async with office.open():
+        await office.server.open_home(office.boss).acknowledged()
+        await office.server.until(lambda: office.server.home_of(office.boss), what="the home")
+
+    found = menu(office, office.boss)
+    assert (found and found[1], sentences.silent_line(["<#C1>"]) in str(home(office, office.boss).blocks)) == ([], True)
 
 
 @pytest.mark.promise("forget-me")
@@ -142,7 +213,7 @@ def test_the_home_has_room_for_any_index() -> None:
     """No section is too long, however many sources there are and whatever they are called."""
     many = Outline(passages=9, pages=3_000, sources=tuple(f"{'<' * 300}{n}" for n in range(500)), chapters=())
     lines = [*sentences.outline_lines(many), *["<" * 900] * 9]
-    blocks = home_blocks("said", lines, lines, sentences.Practices())
+    blocks = home_blocks("said", lines, Overview(lines, ["C1"]), sentences.Practices())
 
     assert len(blocks) <= 100
     assert max(len(block["text"]["text"]) for block in blocks if block["type"] == "section") <= SECTION

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.commands.wording import UNCONFIRMED, since
+from adapters.slack.commands.wording import ONLY_IN_CHANNELS, UNCONFIRMED, since
 from core import sentences
 from core.model import Complaint, Deed, Person, Vote
 from tests.adapters.slack.office import Office
@@ -26,13 +26,21 @@ async def _office() -> AsyncIterator[Office]:
 async def test_an_order_by_anybody_else_is_refused(office: Office) -> None:
     """A guest with an admin's flag and somebody whom Slack does not tell of as well; only that person hears of it."""
     guest = office.server.add_member(office.workspace, "gus", is_admin=True, is_restricted=True)
-    orders = ("status", "pause", "resume", f"forget person {office.ada.mention}", "forget everything confirm")
+    orders = (
+        "status",
+        "pause",
+        "resume",
+        "pause here",
+        "resume here",
+        f"forget person {office.ada.mention}",
+        "forget everything confirm",
+    )
     async with office.open():
         told = [await office.use(who, f"admin {order}") for who in (office.ada, guest) for order in orders]
         office.workspace.installation.scopes.discard("users:read")
         unknown = await office.use(office.boss, "admin pause")
 
-    assert [*told, unknown] == [REFUSED] * 11
+    assert [*told, unknown] == [REFUSED] * 15
     assert await office.audit.recent(office.home(), limit=9) == ()
 
 
@@ -62,6 +70,30 @@ async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office) -> No
         Deed(by=by, did="resume", at=NOON),
         Deed(by=by, did="pause", at=NOON),
     )
+
+
+@pytest.mark.promise("silent-channels")
+async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office) -> None:
+    """Each order is confirmed and noted; the status, and the end of a pause of the workspace, say where it is off."""
+    orders = ("pause here", "pause here", "status", "resume", "resume here", "resume here")
+    async with office.open():
+        told = [await office.use(office.boss, f"admin {order}") for order in orders]
+        direct = await office.use(office.boss, "admin pause here", office.server.direct(office.workspace, office.boss))
+
+    name, noted = f"<#{office.channel.id}>", await office.audit.recent(office.home(), limit=9)
+    assert told.pop(2).split("\n")[:2] == ["Questions are answered.", sentences.silent_line([name])]
+    assert [*told, direct] == [
+        sentences.silenced(name, on=True, is_new=True),
+        sentences.silenced(name, on=True, is_new=False),
+        f"{sentences.resumed(is_new=False)}\n{sentences.silent_line([name])}",
+        sentences.silenced(name, on=False, is_new=True),
+        sentences.silenced(name, on=False, is_new=False),
+        ONLY_IN_CHANNELS,
+    ]
+    assert [(deed.did, deed.about) for deed in noted] == [
+        ("resume channel", office.channel.id),
+        ("pause channel", office.channel.id),
+    ]
 
 
 async def test_the_status_says_how_things_are(office: Office) -> None:

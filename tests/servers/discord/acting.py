@@ -201,7 +201,7 @@ class Acting:
         channel = self.platform.channels[shown.channel_id]
         return self._interact(user, channel, Asked.MODAL, data, message_id=shown.message_id)
 
-    def slash(self, user: User, channel: Channel, command: str, **options: Option) -> Interaction:
+    def slash(self, user: User, channel: Channel, command: str, /, **options: Option) -> Interaction:
         """Use a slash command, such as `ask` or `footnote-admin status`, with its options."""
         name, *rest = command.split()
         registered = self._registered(channel, name, SLASH)

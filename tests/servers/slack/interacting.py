@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -106,6 +106,19 @@ class Interacting(ABC):
         }
         if not place.ephemeral:
             payload["message"] = message_payload(self.platform, place, with_metadata=False)
+        return self.outbox.send(INTERACTIVE, payload)
+
+    def choose(self, user: User, view: View, action_id: str, channels: Iterable[Channel]) -> Delivery:
+        """Choose these channels, and no others, in a menu of a view."""
+        workspace = self.platform.workspaces[view.team_id]
+        menu = self._action(view.blocks, action_id, None)
+        payload: Json = {
+            **self._actor("block_actions", user, workspace),
+            "container": {"type": "view", "view_id": view.id},
+            "trigger_id": self._trigger(user, workspace),
+            "view": view.payload(),
+            "actions": [{**menu, "selected_conversations": [channel.id for channel in channels]}],
+        }
         return self.outbox.send(INTERACTIVE, payload)
 
     def _press_in_view(self, user: User, view: View, action_id: str, value: str | None) -> Delivery:
