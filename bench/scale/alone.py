@@ -117,10 +117,11 @@ def _memories(load: Load) -> Iterator[Row]:
     [notes] = load.reports.notes
     live, most = max(notes.resident)
     before = notes.resident[0][1]
-    yield Row("resident memory of the worker for each live answer", f"{(most - before) * 1000 / live:.0f} kB")
     yield Row("resident memory of the worker, before and most", f"{before:.0f} and {most:.0f} MB")
     if load.waiting:
         yield Row("memory of Redis for each question that waits", f"{load.waiting / 1000:.1f} kB")
+    else:  # else the worker had loaded nothing before
+        yield Row("resident memory of the worker for each live answer", f"{(most - before) * 1000 / live:.0f} kB")
 
 
 def _cpu(load: Load, took: float) -> str:
