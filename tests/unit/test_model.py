@@ -27,6 +27,7 @@ from core.model import (
     Deleted,
     Delivery,
     Document,
+    Doubted,
     Edited,
     Inbound,
     InboundKind,
@@ -103,13 +104,14 @@ VALUES = [
     Asked(question=question(), address=ADDRESS),
     Edited(question=question(revision=2)),
     Deleted(message=question().message),
+    Doubted(question=question()),
     Stopped(message=question().message, by=Person(id="p1")),
     Retried(message=question().message, by=Person(id="p1")),
     Terms(top_k=3, relevance_threshold=0.7),
     Vote(answer_id="a", person_id="p1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON),
     Tally(helpful=2, unhelpful=1),
 ]
-SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped | Retried)]
+SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped | Retried | Doubted)]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
