@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Self
 from uuid import uuid4
 
@@ -63,6 +63,7 @@ class RedisInbox:
         self._next_look = 0.0
         self._next_sweep = 0.0
         self._is_in_doubt = False
+        self._taking = set[str]()  # entries that were given to us, and are not taken yet
         self._leases: dict[str, Lease] = {}  # by entry
         self._owed: dict[str, Callable[[], Awaitable[None]]] = {}  # by entry
         self._is_busy = asyncio.Event()
@@ -185,29 +186,47 @@ class RedisInbox:
         return next((each for each in self._leases.values() if (each.hold.message, each.hold.fence) == named), None)
 
     async def _next(self) -> Taken:
-        """Wait for a task; one waits at the server at a time, and the others for that one."""
-        async with self._turn:
-            while True:
+        """Wait for a task; one waits at the server at a time, the others for that one, and then each takes its own."""
+        while True:
+            async with self._turn:
                 await self._tidy()
-                if taken := await self._try():
-                    return taken
+                entry, is_over = await self._found()
+            taken = await self._take(*entry) if entry else None
+            if taken is None:
+                continue
+            if is_over:
+                self._observer(TakenOver(taken.task.message, taken.task.attempt))
+            return taken
 
-    async def _try(self) -> Taken | None:
-        """Look once; if this is broken off, the server may have given us something that we do not know of."""
-        self._is_in_doubt = True
-        try:
+    async def _found(self) -> tuple[tuple[str, str] | None, bool]:
+        """Look once for a thread that has something to do; say whether its worker is gone."""
+        with self._doubting():
             abandoned = await self._abandoned()
-            entry = abandoned or await self._ledger.read(self.consumer, block=await self._patience())
-            taken = await self._ledger.take(self.consumer, *entry, self._bounds) if entry else None
-        except StoreUnavailable:
-            self._next_look = 0.0  # it may have lost what it knew of us
-            raise
+            found = abandoned or await self._ledger.read(self.consumer, block=await self._patience())
+        if found:
+            self._taking.add(found[0])
+        return found, abandoned is not None
+
+    async def _take(self, entry: str, thread: str) -> Taken | None:
+        try:
+            with self._doubting():
+                taken = await self._ledger.take(self.consumer, entry, thread, self._bounds)
+        finally:
+            self._taking.discard(entry)
         if taken:
             self._hold_on(taken)
-            if abandoned:
-                self._observer(TakenOver(taken.task.message, taken.task.attempt))
-        self._is_in_doubt = False
         return taken
+
+    @contextmanager
+    def _doubting(self) -> Generator[None]:
+        """If this is broken off, the server may have given us something that we do not know of."""
+        try:
+            yield
+        except BaseException as error:
+            self._is_in_doubt = True
+            if isinstance(error, StoreUnavailable):
+                self._next_look = 0.0  # it may have lost what it knew of us
+            raise
 
     async def _abandoned(self) -> tuple[str, str] | None:
         """Give a thread whose worker is gone, if it is time to look for one; where there was one, there may be more."""
@@ -240,8 +259,9 @@ class RedisInbox:
             await write()
             self._forget(entry)
         if self._is_in_doubt:
-            await self._ledger.reap(self.consumer, self._leases)
             self._is_in_doubt = False
+            with self._doubting():
+                await self._ledger.reap(self.consumer, {*self._leases, *self._taking})
 
     async def _fail(self, taken: Taken, error: Exception) -> None:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
