@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from typing import Self
 from uuid import uuid4
 
@@ -15,8 +17,6 @@ from core.errors import FootnoteError, StoreUnavailable
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     Asked,
-    Backlog,
-    DeadLetter,
     Delivery,
     Interruption,
     MessageRef,
@@ -30,11 +30,21 @@ from core.model import (
 BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
 DELAYS = (5.0, 30.0)  # seconds before the second and the third attempt
 PUT_AGAIN = (0.05, 0.3)  # seconds before a signal is written again; platforms wait for a second at least
-USUAL = Bounds()
 PAUSE = 1.0  # seconds before signals are read again from a server that failed
+MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have their share
+USUAL = Bounds()
 
 
-class RedisInbox:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A thread that has something to do, by its entry; *is_over* says whether its worker is gone."""
+
+    entry: str
+    thread: str
+    is_over: bool = False
+
+
+class RedisInbox(Letters):
     """Puts and gives out questions; to claim, enter it first.
 
     What was put is a thread in a stream, of which each entry goes to one worker, and stays there until that worker says
@@ -54,7 +64,7 @@ class RedisInbox:
     ) -> None:
         self._observer = observer
         self._ledger = ledger
-        self._letters = Letters(ledger.scribe)
+        super().__init__(ledger.scribe)
         self._bounds = bounds
         self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
@@ -63,6 +73,8 @@ class RedisInbox:
         self._next_look = 0.0
         self._next_sweep = 0.0
         self._is_in_doubt = False
+        self._seats = 0  # how many wait for a task
+        self._given = deque[Given]()
         self._taking = set[str]()  # entries that were given to us, and are not taken yet
         self._leases: dict[str, Lease] = {}  # by entry
         self._owed: dict[str, Callable[[], Awaitable[None]]] = {}  # by entry
@@ -77,6 +89,7 @@ class RedisInbox:
         if self._listening:
             await _ended(self._listening)
         self._is_in_doubt = True
+        self._taking.clear()
         with suppress(StoreUnavailable):  # whoever takes over finds it
             await self._tidy()
 
@@ -149,26 +162,6 @@ class RedisInbox:
         """Count what waits, for all processes."""
         return await self._ledger.waiting()
 
-    async def backlog(self) -> Backlog:
-        """Count what there is to do, for all processes."""
-        return await self._letters.backlog()
-
-    async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
-        """Give what was given up, newest first."""
-        return await self._letters.dead(limit=limit)
-
-    async def letter(self, message: MessageRef) -> DeadLetter | None:
-        """Give what is known of one question that was given up."""
-        return await self._letters.letter(message)
-
-    async def revive(self, message: MessageRef) -> bool:
-        """Have a question that was given up tried again."""
-        return await self._letters.revive(message)
-
-    async def drop(self, message: MessageRef) -> bool:
-        """Remove a question that was given up."""
-        return await self._letters.drop(message)
-
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove what a person has asked."""
         return await self._ledger.forget_person(home, person_id)
@@ -186,35 +179,45 @@ class RedisInbox:
         return next((each for each in self._leases.values() if (each.hold.message, each.hold.fence) == named), None)
 
     async def _next(self) -> Taken:
-        """Wait for a task; one waits at the server at a time, the others for that one, and then each takes its own."""
+        """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
         while True:
-            async with self._turn:
-                await self._tidy()
-                entry, is_over = await self._found()
-            taken = await self._take(*entry) if entry else None
-            if taken is None:
-                continue
-            if is_over:
-                self._observer(TakenOver(taken.task.message, taken.task.attempt))
-            return taken
+            self._seats += 1
+            try:
+                async with self._turn:
+                    if not self._given:
+                        await self._tidy()
+                        await self._look()
+                    found = self._given.popleft() if self._given else None
+            finally:
+                self._seats -= 1
+            taken = await self._take(found) if found else None
+            if taken is not None:
+                return taken
 
-    async def _found(self) -> tuple[tuple[str, str] | None, bool]:
-        """Look once for a thread that has something to do; say whether its worker is gone."""
+    async def _look(self) -> None:
+        """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
         with self._doubting():
-            abandoned = await self._abandoned()
-            found = abandoned or await self._ledger.read(self.consumer, block=await self._patience())
-        if found:
-            self._taking.add(found[0])
-        return found, abandoned is not None
+            if abandoned := await self._abandoned():
+                self._give(Given(*abandoned, is_over=True))
+                return
+            count, block = min(self._seats, MOST_AT_ONCE), await self._patience()
+            for entry, thread in await self._ledger.read(self.consumer, block=block, count=count):
+                self._give(Given(entry, thread))
 
-    async def _take(self, entry: str, thread: str) -> Taken | None:
+    def _give(self, given: Given) -> None:
+        self._given.append(given)
+        self._taking.add(given.entry)
+
+    async def _take(self, given: Given) -> Taken | None:
         try:
             with self._doubting():
-                taken = await self._ledger.take(self.consumer, entry, thread, self._bounds)
+                taken = await self._ledger.take(self.consumer, given.entry, given.thread, self._bounds)
         finally:
-            self._taking.discard(entry)
+            self._taking.discard(given.entry)
         if taken:
             self._hold_on(taken)
+        if taken and given.is_over:
+            self._observer(TakenOver(taken.task.message, taken.task.attempt))
         return taken
 
     @contextmanager

@@ -146,14 +146,12 @@ class Ledger:
         milliseconds = cast("int", await self._due())
         return None if milliseconds < 0 else milliseconds / 1000
 
-    async def read(self, consumer: str, *, block: float) -> tuple[str, str] | None:
-        """Wait at most *block* seconds for a thread that has something to do; give its entry and its name."""
+    async def read(self, consumer: str, *, block: float, count: int = 1) -> list[tuple[str, str]]:
+        """Wait at most *block* seconds for threads that have something to do; give the entry and the name of each."""
         milliseconds = max(_milliseconds(block), 1)
-        read = cast("Awaitable[Any]", self._blocking.xreadgroup(GROUP, consumer, {READY: ">"}, 1, milliseconds))
+        read = cast("Awaitable[Any]", self._blocking.xreadgroup(GROUP, consumer, {READY: ">"}, count, milliseconds))
         streams = cast("dict[bytes, list[tuple[bytes, dict[bytes, bytes]]]]", await bounded(read, block=block))
-        for entry, fields in streams.get(READY.encode(), ()):
-            return entry.decode(), fields[b"thread"].decode()
-        return None
+        return [(entry.decode(), fields[b"thread"].decode()) for entry, fields in streams.get(READY.encode(), ())]
 
     async def sweep(self, consumer: str, *, lease: float) -> tuple[str, str] | None:
         """Give a thread that somebody else has shown no sign of life of for *lease* seconds, as `read` does."""

@@ -233,8 +233,8 @@ async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
     """Take a question in the name of *inbox*, without its knowledge."""
     ledger, name = desk.ledger(), inbox.consumer
     await ledger.due()
-    entry = await ledger.read(name, block=1)
-    return entry is not None and await ledger.take(name, *entry, Bounds()) is not None
+    (entry,) = await ledger.read(name, block=1)
+    return await ledger.take(name, *entry, Bounds()) is not None
 
 
 async def test_a_worker_that_leaves_is_forgotten_by_the_server(desk: Desk) -> None:

@@ -33,8 +33,7 @@ async def begun(desk: Desk, *, consumer: str = "dead") -> Taken:
     """Take the next question as a process does that ends right after it."""
     ledger = desk.ledger()
     await ledger.due()
-    entry = await ledger.read(consumer, block=1)
-    assert entry
+    (entry,) = await ledger.read(consumer, block=1)
     found = await ledger.take(consumer, *entry, desk.bounds(LEASE))
     assert found
     await ledger.record(found.hold, POSTED)
