@@ -77,6 +77,7 @@ class RedisInbox(Letters):
         self._given = deque[Given]()
         self._taking = set[str]()  # entries that were given to us, and are not taken yet
         self._leases: dict[str, Lease] = {}  # by entry
+        self._held: dict[tuple[MessageRef, int], Lease] = {}  # the same by message and fence
         self._owed: dict[str, Callable[[], Awaitable[None]]] = {}  # by entry
         self._is_busy = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
@@ -175,8 +176,7 @@ class RedisInbox(Letters):
         return lease and lease.hold
 
     def _lease_of(self, task: Task) -> Lease | None:
-        named = (task.message, task.fence)
-        return next((each for each in self._leases.values() if (each.hold.message, each.hold.fence) == named), None)
+        return self._held.get((task.message, task.fence))
 
     async def _next(self) -> Taken:
         """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
@@ -245,7 +245,7 @@ class RedisInbox(Letters):
         task, hold = taken.task, taken.hold
         seconds = self._bounds.lease
         lease = Lease(self._ledger, hold, task.cancelled, consumer=self.consumer, seconds=seconds)
-        self._leases[hold.entry] = lease
+        self._leases[hold.entry] = self._held[hold.message, hold.fence] = lease
         self._is_busy.set()
 
     async def _patience(self) -> float:
@@ -292,7 +292,8 @@ class RedisInbox(Letters):
     def _forget(self, entry: str) -> None:
         """Hold it no more; two that wrote the same may both come here."""
         self._owed.pop(entry, None)
-        self._leases.pop(entry, None)
+        if lease := self._leases.pop(entry, None):
+            self._held.pop((lease.hold.message, lease.hold.fence), None)
         if not self._leases:
             self._is_busy.clear()
 
