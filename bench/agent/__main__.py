@@ -14,12 +14,14 @@ import subprocess
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-from bench.agent.environment import frameworks
 from bench.agent.job import Job, Result
 from bench.agent.question import job
+from bench.environment import interpreter
 from bench.report import Row, at_least, at_most, print_rows
 
+LOCK = Path(__file__).with_name("requirements.lock")
 ROUNDS = 5
 FRAMEWORKS = ("agents_sdk", "pydantic_agent", "langgraph_agent", "langgraph_nodes")
 FRAMEWORK_QUESTIONS = 100  # they take so much longer that fewer questions say as much
@@ -56,7 +58,7 @@ def run(name: str, asked: Job) -> Result:
     """Let one contender do the job in a fresh interpreter."""
     python = sys.executable
     if name in FRAMEWORKS:
-        python = frameworks()
+        python = interpreter("frameworks", LOCK)
         asked = dataclasses.replace(asked, questions=min(asked.questions, FRAMEWORK_QUESTIONS))
     done = subprocess.run(
         [python, "-m", f"bench.agent.contenders.{name}"],

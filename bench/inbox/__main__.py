@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from bench.cohere import percentile
+from bench.environment import version
 from bench.inbox import trials
-from bench.inbox.arena import OURS, keep_to_the_last_core
-from bench.inbox.environment import version
+from bench.inbox.arena import LOCK, OURS, keep_to_the_last_core
 from bench.inbox.trials import Back, Order, Quick
 from bench.report import Row, print_rows
 
@@ -68,9 +68,9 @@ def _median(values: list[float]) -> float:
 
 NAMES = {
     OURS: "Footnote",
-    "docket_usual": f"pydocket {version('pydocket')}",
-    "docket_brisk": f"pydocket {version('pydocket')} looking every 10 ms",
-    "taskiq_streams": f"taskiq-redis {version('taskiq-redis')}",
+    "docket_usual": f"pydocket {version(LOCK, 'pydocket')}",
+    "docket_brisk": f"pydocket {version(LOCK, 'pydocket')} looking every 10 ms",
+    "taskiq_streams": f"taskiq-redis {version(LOCK, 'taskiq-redis')}",
 }
 TRIALS: dict[str, tuple[Callable[[str], Any], Callable[[str, Any], Rows], str, bool]] = {
     "soon": (trials.soon, _soon, f"{trials.SOON} jobs, one every {trials.EVERY * 1000:.0f} ms", True),

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from bench.inbox.environment import queues
+from bench.environment import interpreter
 from bench.inbox.job import Parcel, Setup, pin
 from tests.servers.valkey import Node, alone
 
+LOCK = Path(__file__).with_name("requirements.lock")
 OURS = "ours"
 LOOK = 0.02  # seconds between two looks
 PATIENCE = 60.0  # seconds until something that has to happen has happened
@@ -53,7 +54,7 @@ class Arena:
 
     def __init__(self, contender: str, setup: Setup, node: Node, folder: Path) -> None:
         self._module = f"bench.inbox.contenders.{contender}"
-        self._python = Path(sys.executable) if contender == OURS else queues()
+        self._python = Path(sys.executable) if contender == OURS else interpreter("queues", LOCK)
         self._setup = setup
         self._node = node
         self._folder = folder

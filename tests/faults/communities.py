@@ -11,8 +11,8 @@ from typing import Protocol
 from tests.faults.audit import Scene, Shown
 from tests.servers.discord import DiscordServer, Interaction
 from tests.servers.discord import Message as DiscordMessage
-from tests.servers.discord.faults import Faults
 from tests.servers.discord.platform import Changes
+from tests.servers.faults import Faults
 from tests.servers.slack import Delivery, SlackServer, Streaming
 from tests.servers.slack import Message as SlackMessage
 

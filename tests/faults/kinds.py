@@ -13,7 +13,7 @@ from tests.faults.communities import Asked
 from tests.faults.points import LISTENING, POINTS
 from tests.faults.rig import LEASE, LISTENERS, WORKERS, Rig
 from tests.faults.store import Lone
-from tests.servers.discord.faults import EVERY, Lost
+from tests.servers.faults import EVERY, Lost
 from tests.servers.openai import Cut, Stall
 from tests.servers.service import Reset
 

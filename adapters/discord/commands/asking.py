@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from adapters.chat.attempting import WARNING, attempted
 from adapters.chat.desk import Desk
-from adapters.discord.commands.replying import WARNING, attempted, deferred, tell
+from adapters.discord.commands.replying import deferred, tell
 from adapters.discord.commands.situation import (
     Used,
     address_of,
@@ -36,7 +37,7 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
         await tell(used, str(refused))
         return
     if message_id := await deferred(used, private=private):
-        await attempted(used, partial(_put, desk, used, question, message_id))
+        await attempted(partial(_put, desk, used, question, message_id), partial(tell, used))
 
 
 async def _put(desk: Desk, used: Used, question: Question, message_id: str) -> str | None:

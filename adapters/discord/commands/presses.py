@@ -9,10 +9,11 @@ from typing import Any, Self
 from discord import Interaction, InteractionType
 from discord.ui import Button, DynamicItem, Item, View
 
+from adapters.chat.attempting import attempted
 from adapters.chat.desk import Desk
 from adapters.discord.commands.asking import ask
 from adapters.discord.commands.forms import REASONS_FORM, SELECTION_FORM, complaints_in, reasons_form, selection_in
-from adapters.discord.commands.replying import acknowledged, attempted, privately, shown, tell
+from adapters.discord.commands.replying import acknowledged, privately, shown, tell
 from adapters.discord.commands.situation import Used, home_of, person_of, pressed_message
 from adapters.discord.rendering.buttons import PATTERN
 from core.model import Complaint, Retried, Stopped, Vote
@@ -70,19 +71,19 @@ async def _stop(desk: Desk, used: Used, about: list[str]) -> None:
         await tell(used, NOT_YOURS)
     elif await acknowledged(used):
         signal = Stopped(message=pressed_message(used, *place), by=person_of(used))
-        await attempted(used, partial(_put, desk, signal, OVER))
+        await attempted(partial(_put, desk, signal, OVER), partial(tell, used))
 
 
 async def _retry(desk: Desk, used: Used, place: list[str]) -> None:
     if await acknowledged(used):
         signal = Retried(message=pressed_message(used, *place), by=person_of(used))
-        await attempted(used, partial(_put, desk, signal, NOT_RETRIED))
+        await attempted(partial(_put, desk, signal, NOT_RETRIED), partial(tell, used))
 
 
 async def _complain(desk: Desk, used: Used, answer_id: str) -> None:
     """Take the vote at once: whoever closes the form has voted all the same."""
     if await shown(used, reasons_form(answer_id)):
-        await attempted(used, partial(_complained, desk, used, answer_id))
+        await attempted(partial(_complained, desk, used, answer_id), partial(tell, used))
 
 
 async def _complained(desk: Desk, used: Used, answer_id: str) -> None:

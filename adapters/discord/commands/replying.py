@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 
 from discord import AllowedMentions, InteractionResponseType
 from discord.http import Route
 from discord.ui import Modal
 
+from adapters.chat.attempting import attempted
 from adapters.chat.insisting import insisted
 from adapters.chat.posting import PostingFailed, Unreachable
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.situation import Used
 from adapters.discord.rendering.markdown import PART_LIMIT
-from core.errors import InvalidInput, NotAllowed, StoreUnavailable
 from core.markdown import split
-from core.sentences import AWAY, BROKEN
 
-WARNING = "⚠️"
 SUPPRESS_EMBEDS = 1 << 2
 TRIES = 2  # within the three seconds that Discord waits
 
@@ -88,25 +87,7 @@ async def _said(used: Used, text: str) -> None:
 async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
     """Acknowledge, do what was wanted, and say how it went, all of which one person sees."""
     if await deferred(used, private=True):
-        await attempted(used, act)
-
-
-async def attempted(used: Used, act: Callable[[], Awaitable[str | None]]) -> None:
-    """Do what was wanted and say how it went, if there is anything to say.
-
-    What breaks is told without its reason, and raised for the log.
-    """
-    try:
-        sentence = await act()
-    except (InvalidInput, NotAllowed) as refused:
-        sentence = str(refused)
-    except StoreUnavailable:
-        sentence = f"{WARNING} {AWAY}"
-    except Exception:
-        await tell(used, BROKEN)
-        raise
-    if sentence:
-        await tell(used, sentence)
+        await attempted(act, partial(tell, used))
 
 
 async def _fill(used: Used, text: str) -> None:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 
 from adapters.chat.fences import Fenced, segments
+from adapters.chat.inline import Dialect, Inline
 from adapters.chat.kept import Kept, cleaned
 from adapters.chat.tags import complete, plain
-from adapters.discord.rendering.code import fence
+from adapters.discord.rendering.code import fence, span
 from adapters.discord.rendering.defuse import defused
-from adapters.discord.rendering.inline import Inline
 from adapters.discord.rendering.lines import redrawn
+from adapters.discord.rendering.links import bare, target, usable
 from core.markdown import split, units
 from core.model import without_controls
 from core.scanner import Code, Scanner
@@ -21,6 +22,8 @@ PART_LIMIT = 1_900  # units: Discord allows 2,000 characters and does not say ho
 _MARKS = re.compile(r"[\s`*~]+")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
+DIALECT = Dialect(span, bare, target, usable)
+
 
 def dialect(text: str, targets: Mapping[str, str], *, final: bool = True) -> str:
     """Rewrite Markdown for Discord; unless *final*, what more text could change is left off.
@@ -28,7 +31,7 @@ def dialect(text: str, targets: Mapping[str, str], *, final: bool = True) -> str
     *targets* are the addresses of footnotes, by the mark as it stands in the text.
     """
     kept = Kept()
-    inline = Inline(kept, targets)
+    inline = Inline(DIALECT, kept, targets)
     pieces = list(segments(cleaned(without_controls(text)), final=final))
     drawn: list[str] = []
     for number, piece in enumerate(pieces, 1):

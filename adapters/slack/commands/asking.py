@@ -7,12 +7,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from adapters.chat.attempting import WARNING
 from adapters.chat.posting import PostingFailed, Unreachable, nonce
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import ask, never_arrived, tell
 from adapters.slack.client.lost import LOOKED_AT, mark
 from adapters.slack.commands.kit import Kit
-from adapters.slack.commands.replying import WARNING
 from adapters.slack.commands.situation import Used
 from adapters.slack.rendering.escaping import plain_text
 from core.errors import StoreUnavailable

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
+from adapters.chat.attempting import WARNING, attempted
 from adapters.chat.posting import PostingFailed, Refused
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.helping import forgot_person
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.moderating import Overview, moderated, overview
-from adapters.slack.commands.replying import WARNING, attempted
 from adapters.slack.commands.silencing import Choice, silence_chosen, silent_menu
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import Order, Word

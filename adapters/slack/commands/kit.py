@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+from adapters.chat.attempting import attempted
 from adapters.chat.desk import Desk
 from adapters.chat.posting import Refused
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspaces
-from adapters.slack.commands.replying import Replies, attempted
+from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.situation import Used
 from core.model import Actor, Outline, Person
 

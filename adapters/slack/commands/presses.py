@@ -6,11 +6,11 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
+from adapters.chat.attempting import attempted
 from adapters.chat.posting import PostingFailed
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.forms import View, complaints_in, reasons_form, words_form
 from adapters.slack.commands.kit import Kit
-from adapters.slack.commands.replying import attempted
 from adapters.slack.commands.shortcuts import opened
 from adapters.slack.commands.situation import Used
 from adapters.slack.rendering import blocks

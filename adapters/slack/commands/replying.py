@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from adapters.chat.insisting import insisted
 from adapters.chat.posting import PostingFailed
 from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import mrkdwn
-from core.errors import InvalidInput, NotAllowed, StoreUnavailable
-from core.sentences import AWAY, BROKEN
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
-
-Tell: TypeAlias = Callable[[str], Awaitable[None]]
-
-WARNING = "⚠️"
 
 
 class Replies:
@@ -42,23 +35,3 @@ class Replies:
             body["thread_ts"] = used.thread
         with suppress(PostingFailed):
             await insisted(lambda: respond(self._session, used.response_url, body, api_url=self._api_url))
-
-
-async def attempted(act: Callable[[], Awaitable[str | None]], tell: Tell) -> None:
-    """Do what was wanted and say how it went, if there is anything to say.
-
-    What breaks is told without its reason, and raised for the log.
-    """
-    try:
-        sentence = await act()
-    except (InvalidInput, NotAllowed) as refused:
-        sentence = str(refused)
-    except StoreUnavailable:
-        sentence = f"{WARNING} {AWAY}"
-    except PostingFailed:
-        sentence = f"{WARNING} {BROKEN}"
-    except Exception:
-        await tell(f"{WARNING} {BROKEN}")
-        raise
-    if sentence:
-        await tell(sentence)

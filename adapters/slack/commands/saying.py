@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeAlias
 
+from adapters.chat.attempting import attempted
 from adapters.chat.posting import PostingFailed, Refused
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import tell
@@ -15,7 +16,6 @@ from adapters.slack.client.workspaces import Workspace
 from adapters.slack.commands.errands import Errands
 from adapters.slack.commands.helping import forgot_person, forgot_thread, helped, informed, shown_sources
 from adapters.slack.commands.kit import Kit
-from adapters.slack.commands.replying import attempted
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import mrkdwn
 from core.errors import StoreUnavailable

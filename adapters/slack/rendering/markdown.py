@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 
 from adapters.chat.fences import Fenced, segments
+from adapters.chat.inline import Dialect, Inline
 from adapters.chat.kept import Kept, cleaned
+from adapters.chat.links import usable
 from adapters.chat.tags import complete, plain
-from adapters.slack.rendering.code import fence
+from adapters.slack.rendering.code import fence, span
 from adapters.slack.rendering.escaping import defused, settled
-from adapters.slack.rendering.inline import Inline
+from adapters.slack.rendering.links import bare, target
 from adapters.slack.rendering.tables import without_open_table
 from core.model import without_controls
 
@@ -20,6 +22,8 @@ _OPEN_TASK = re.compile(r"^([ \t>]{0,40}[-*+])[ \t]{1,4}\\\[(?:[ xX]\]?)?\Z", re
 _OPEN_BREAK = re.compile(r"<br[ \t]{0,9}/?>[^\n|]*\Z", re.IGNORECASE)  # in a table, it is no end of a line
 _PIPE_BEFORE = re.compile(r"[^\n]*\|[^\n]*\Z")
 
+DIALECT = Dialect(span, bare, target, usable)
+
 
 def dialect(text: str, targets: Mapping[str, str], *, final: bool = True) -> str:
     """Rewrite Markdown for Slack; unless *final*, what more text could change is left off.
@@ -28,7 +32,7 @@ def dialect(text: str, targets: Mapping[str, str], *, final: bool = True) -> str
     nothing that it has shown can be taken back. *targets* are the addresses of footnotes, by the mark in the text.
     """
     kept = Kept()
-    inline = Inline(kept, targets)
+    inline = Inline(DIALECT, kept, targets)
     pieces = list(segments(cleaned(without_controls(text)), final=final))
     drawn: list[str] = []
     for number, piece in enumerate(pieces, 1):

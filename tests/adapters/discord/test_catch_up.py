@@ -15,8 +15,8 @@ from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.naps import Naps
 from tests.servers.discord import DiscordServer
-from tests.servers.discord.faults import Hold
 from tests.servers.discord.permissions import Permission
+from tests.servers.faults import Hold
 from tests.servers.service import Reply
 
 HISTORY = "GET /channels/{channel}/messages"

@@ -320,7 +320,7 @@ async def test_a_mistake_of_ours_is_told_without_its_reason(office: Office, plac
     async with office.open():
         told = await office.told(office.server.slash(place.ada, place.channel, "ask", question="What is a robot?"))
 
-    assert told.content == sentences.BROKEN
+    assert told.content == f"⚠️ {sentences.BROKEN}"
 
 
 async def test_a_command_that_is_shown_as_it_was_before_is_told_so(office: Office, place: Place) -> None:

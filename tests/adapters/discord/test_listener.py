@@ -27,7 +27,7 @@ from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.naps import Naps
 from tests.servers.discord import DiscordServer
-from tests.servers.discord.faults import Hold
+from tests.servers.faults import Hold
 from tests.servers.service import Reply
 
 SENDING = "POST /channels/{channel}/messages"

@@ -10,9 +10,9 @@ from tests.adapters.discord.ears import answers, listening
 from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
 from tests.servers.discord import Channel, DiscordServer, Message
-from tests.servers.discord.faults import EVERY
 from tests.servers.discord.payloads import channel_payload
 from tests.servers.discord.permissions import Permission
+from tests.servers.faults import EVERY
 from tests.servers.service import Reply
 from tests.waiting import wait_until
 

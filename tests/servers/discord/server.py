@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,17 +21,18 @@ from tests.servers.discord import (
 )
 from tests.servers.discord.acting import Acting
 from tests.servers.discord.clock import ServerClock
-from tests.servers.discord.faults import Faults, Hold, Lost
 from tests.servers.discord.gateway import Gateway
 from tests.servers.discord.guilds import User
 from tests.servers.discord.limits import Limited, RateLimits
 from tests.servers.discord.platform import Platform
 from tests.servers.discord.routes import Call, Route, find, place_of
+from tests.servers.faults import Faults, met
 from tests.servers.listener import Listener
-from tests.servers.service import Hang, Received, Reply, Reset, abort
+from tests.servers.service import Received
 
 TOKEN = "MTA0OTYyMTEwMTM2NzU3NDUyOA.GtestE.not-a-real-token-of-the-tests"
 API = "/api/v10"
+JSON = "application/json"
 PATIENCE = 5.0
 INVALID = (401, 403)
 
@@ -140,35 +140,14 @@ class DiscordServer(Acting):
         name = found[0].name if found else f"{request.method} {path}"
         status: int | None = None
         try:
-            response = await self._answered(request, received, name, lambda: self._answer(found, received, files))
+            fault = self.faults.take(name)
+            self.platform.changes.tell()
+            response = await met(fault, request, lambda: self._answer(found, received, files), JSON)
             status = response.status
             return response
         finally:
             self.requests.append(Handled(name, received, status))
             self.platform.changes.tell()
-
-    async def _answered(
-        self, request: web.Request, received: Received, route: str, answer: Callable[[], web.Response]
-    ) -> web.Response:
-        fault = self.faults.take(route)
-        self.platform.changes.tell()
-        match fault:
-            case None:
-                return answer()
-            case Hold(until):
-                await until.wait()
-                return answer()
-            case Reply() as reply:
-                headers = {"Content-Type": "application/json", **reply.headers}
-                return web.Response(status=reply.status, body=reply.payload, headers=headers)
-            case Hang():
-                await asyncio.Event().wait()
-            case Lost():
-                answer()
-                abort(request)
-            case Reset():
-                abort(request)
-        raise asyncio.CancelledError
 
     def _answer(
         self, found: tuple[Route, dict[str, str]] | None, received: Received, files: tuple[str, ...]
@@ -196,7 +175,7 @@ def _json(status: int, body: Any, headers: dict[str, str]) -> web.Response:
     """Answer with JSON whose type is written exactly as the platform writes it: without a charset."""
     if status == 204:
         return web.Response(status=status, headers=headers)
-    return web.Response(status=status, body=json.dumps(body), headers={**headers, "Content-Type": "application/json"})
+    return web.Response(status=status, body=json.dumps(body), headers={**headers, "Content-Type": JSON})
 
 
 def _query(path: str) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.servers.discord.faults import Fault, Hold, Lost
+from tests.servers.faults import Fault, Hold, Lost
 from tests.servers.service import Hang, Reply, Reset
 from tests.servers.slack.channels import Channel, ChannelKind
 from tests.servers.slack.deliveries import Attempt, Delivery

@@ -11,10 +11,10 @@ from typing import Any, Self, cast
 
 from aiohttp import web
 
-from tests.servers.discord.faults import Faults, Hold, Lost
 from tests.servers.discord.platform import Changes
+from tests.servers.faults import Faults, met
 from tests.servers.listener import Listener
-from tests.servers.service import Hang, Received, Reply, Reset, abort
+from tests.servers.service import Received
 from tests.servers.slack import (
     chat_routes,
     conversation_routes,
@@ -44,6 +44,7 @@ from tests.servers.slack.webhooks import Webhooks
 from tests.servers.slack.workspaces import Installation, Workspace
 
 API = "/api/"
+JSON = "application/json; charset=utf-8"
 RESPONSE_URL = "response_url"
 PATIENCE = 10.0
 SUBSCRIPTIONS = (
@@ -211,7 +212,9 @@ class SlackServer(Acting, Interacting):
         response: web.Response | None = None
         try:
             answer = self._answer if path.startswith(API) else self._respond
-            response = await self._answered(request, method, lambda: answer(path, received, args))
+            fault = self.faults.take(method)
+            self.platform.changes.tell()
+            response = await met(fault, request, lambda: answer(path, received, args), JSON)
             return response
         finally:
             said = json.loads(response.text or "null") if response is not None and _is_json(response) else None
@@ -219,27 +222,6 @@ class SlackServer(Acting, Interacting):
             bot = None if token is None else token.bot.id
             self.requests.append(Handled(method, args, status, said, dict(received.headers), bot))
             self.platform.changes.tell()
-
-    async def _answered(self, request: web.Request, method: str, answer: Callable[[], web.Response]) -> web.Response:
-        fault = self.faults.take(method)
-        self.platform.changes.tell()
-        match fault:
-            case None:
-                return answer()
-            case Hold(until):
-                await until.wait()
-                return answer()
-            case Reply() as reply:
-                headers = {"Content-Type": "application/json; charset=utf-8", **reply.headers}
-                return web.Response(status=reply.status, body=reply.payload, headers=headers)
-            case Hang():
-                await asyncio.Event().wait()
-            case Lost():
-                answer()
-                abort(request)
-            case Reset():
-                abort(request)
-        raise asyncio.CancelledError
 
     def _respond(self, path: str, received: Received, args: Json) -> web.Response:
         try:

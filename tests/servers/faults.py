@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tests.servers.service import Hang, Reply, Reset
+from aiohttp import web
+
+from tests.servers.service import Hang, Reply, Reset, abort
 
 EVERY = "*"
 
@@ -54,3 +57,29 @@ class Faults:
         if fault is not None:
             self.met.append(fault)
         return fault
+
+
+async def met(
+    fault: Fault | None, request: web.Request, answer: Callable[[], web.Response], content_type: str
+) -> web.Response:
+    """Let a request meet a fault; without one, or after it has been held, it gets the right answer.
+
+    `content_type` is the platform's own: discord.py reads JSON only where Discord's stands, to the letter.
+    """
+    match fault:
+        case None:
+            return answer()
+        case Hold(until):
+            await until.wait()
+            return answer()
+        case Reply() as reply:
+            headers = {"Content-Type": content_type, **reply.headers}
+            return web.Response(status=reply.status, body=reply.payload, headers=headers)
+        case Hang():
+            await asyncio.Event().wait()
+        case Lost():
+            answer()
+            abort(request)
+        case Reset():
+            abort(request)
+    raise asyncio.CancelledError
