@@ -242,9 +242,8 @@ class RedisInbox(Letters):
         return entry
 
     def _hold_on(self, taken: Taken) -> None:
-        task, hold = taken.task, taken.hold
-        seconds = self._bounds.lease
-        lease = Lease(self._ledger, hold, task.cancelled, consumer=self.consumer, seconds=seconds)
+        hold = taken.hold
+        lease = Lease(self._ledger, taken, consumer=self.consumer, seconds=self._bounds.lease)
         self._leases[hold.entry] = self._held[hold.message, hold.fence] = lease
         self._is_busy.set()
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
 
-from adapters.redis.ledger import Hold, Ledger
+from adapters.redis.clock import waking_time
+from adapters.redis.ledger import Ledger, Taken
 from core.errors import StoreUnavailable
-from core.model import Cancellation, Interruption
+from core.model import Interruption
 
 RENEWED_AFTER = 1 / 3  # of the time of a lease
 TRUSTED_FOR = 1 / 2  # of the time of a lease, without asking
-_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-
-
-def waking_time() -> float:
-    """Give seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
-    return time.clock_gettime(_CLOCK)
 
 
 class Lease:
@@ -31,21 +24,20 @@ class Lease:
     def __init__(
         self,
         ledger: Ledger,
-        hold: Hold,
-        cancelled: Cancellation,
+        taken: Taken,
         *,
         consumer: str,
         seconds: float,
         now: Callable[[], float] = waking_time,
     ) -> None:
-        self.hold = hold
+        self.hold = taken.hold
         self._ledger = ledger
-        self._cancelled = cancelled
+        self._cancelled = taken.task.cancelled
         self._consumer = consumer
         self._seconds = seconds
         self._nudged = asyncio.Event()
         self._now = now
-        self._renewed = now()
+        self._renewed = taken.since
 
     def nudge(self) -> None:
         """Say that something has happened."""
@@ -53,23 +45,28 @@ class Lease:
 
     async def keep(self) -> None:
         """Renew until the hold is lost, or for ever."""
-        while self._age < self._seconds and self._cancelled.reason is not Interruption.LOST:
+        while not self._is_lost:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds * RENEWED_AFTER):
                     await self._nudged.wait()
             self._nudged.clear()
-            with suppress(StoreUnavailable):
-                await self._renew()
-        self._cancelled.set(Interruption.LOST)
+            await self._look()
 
     async def is_held(self) -> bool:
         """Say whether nobody else can have taken the task; a process that was frozen asks the server."""
         if self._age > self._seconds * TRUSTED_FOR:
-            with suppress(StoreUnavailable):
-                await self._renew()
+            await self._look()
+        return not self._is_lost
+
+    async def _look(self) -> None:
+        with suppress(StoreUnavailable):
+            await self._renew()
         if self._age >= self._seconds:
             self._cancelled.set(Interruption.LOST)
-        return self._cancelled.reason is not Interruption.LOST
+
+    @property
+    def _is_lost(self) -> bool:
+        return self._cancelled.reason is Interruption.LOST
 
     @property
     def _age(self) -> float:

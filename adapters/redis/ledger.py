@@ -11,6 +11,7 @@ from urllib.parse import quote
 from adapters.redis import inbox_scripts as scripts
 from adapters.redis import queue_scripts, signal_scripts
 from adapters.redis.blocking import bounded
+from adapters.redis.clock import waking_time
 from adapters.redis.connection import translated
 from adapters.redis.scribe import PREFIX, READY, Scribe, Script, Words
 from adapters.redis.seal import Seal
@@ -73,10 +74,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A task, and the hold on it."""
+    """A task, the hold on it, and since when: the moment before the server was asked, by `waking_time`."""
 
     task: Task
     hold: Hold
+    since: float
 
 
 class Ledger:
@@ -164,11 +166,11 @@ class Ledger:
         None if there is none, if it is not for *consumer* any more, or if it has to wait until less is done at once for
         whoever asks: then it comes by itself.
         """
-        words = _milliseconds(bounds.lease), bounds.per_person, bounds.per_workspace
+        words, since = (_milliseconds(bounds.lease), bounds.per_person, bounds.per_workspace), waking_time()
         found = cast("list[Any] | None", await self._take(entry, consumer, thread, *words))
         if not found:
             return None
-        taken = self._taken(entry, found)
+        taken = self._taken(entry, found, since)
         if isinstance(taken, Hold):
             await self.bury(taken, None, reason=UNREADABLE)
             return None
@@ -258,14 +260,14 @@ class Ledger:
         token = self.scribe.sealed(question.message, "interaction", address.interaction)
         return rest, token, int(address.interaction.expires_at.timestamp() * 1000)
 
-    def _taken(self, entry: str, found: list[Any]) -> Taken | Hold:
+    def _taken(self, entry: str, found: list[Any], since: float) -> Taken | Hold:
         """Read what was taken; the bare hold if the question cannot be read."""
         ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped = found
         message = MessageRef.parse(ref.decode())
         posted = self.scribe.unsealed(message, "delivery", delivery, Delivery) or Delivery()
         hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision))
         if deleted:
-            return Taken(Withdrawal(message, attempt, fence, posted), hold)
+            return Taken(Withdrawal(message, attempt, fence, posted), hold, since)
         question = self.scribe.unsealed(message, "text", text, Question)
         if question is None:
             return hold
@@ -275,7 +277,7 @@ class Ledger:
         claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded))
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
-        return Taken(claim, hold)
+        return Taken(claim, hold, since)
 
 
 def _asked_at(question: Question) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 
 import pytest
 from redis.asyncio import Redis
@@ -12,12 +13,13 @@ from redis.asyncio import Redis
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.lease import Lease
-from adapters.redis.ledger import PREFIX, Taken
+from adapters.redis.ledger import PREFIX, Bounds, Ledger, Taken
+from adapters.redis.seal import Seal
 from core.events import Event, TakenOver
 from core.model import Claim, Delivery, Interruption, MessageRef
 from tests.adapters.redis.desk import Desk
 from tests.fixtures.redis import say
-from tests.inboxes import ADA, PATIENCE, POSTED, asked, asks, deleted, edited, fall_short, is_empty, taken
+from tests.inboxes import ADA, PATIENCE, POSTED, SECRET, asked, asks, deleted, edited, fall_short, is_empty, taken
 
 LEASE = 0.3  # seconds; nothing here depends on how much longer it takes
 
@@ -108,7 +110,7 @@ async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed
         await inbox.put(asked())
     found = await begun(desk, consumer="slow")
     task = found.task
-    lease = Lease(ledger, found.hold, task.cancelled, consumer="slow", seconds=60.0, now=lambda: now[0])
+    lease = Lease(ledger, replace(found, since=0.0), consumer="slow", seconds=60.0, now=lambda: now[0])
     await say(desk.client, "HINCRBY", f"{PREFIX}question:{task.message}", "fence", str(int(is_robbed)))
 
     answers = list[bool]()
@@ -116,6 +118,31 @@ async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed
         answers.append(await lease.is_held())
 
     assert answers == held
+
+
+class Sleeper(Ledger):
+    """Hears what it has taken long after that was said, as a process does that was frozen meanwhile."""
+
+    async def take(self, consumer: str, entry: str, thread: str, bounds: Bounds) -> Taken | None:
+        """Take it, and sleep over it for longer than the lease."""
+        found = await super().take(consumer, entry, thread, bounds)
+        await asyncio.sleep(3 * bounds.lease)
+        return found
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_worker_that_slept_over_what_it_took_asks_too(desk: Desk) -> None:
+    """Its lease began when it asked for a task, and not when it woke up and read which one it had been given."""
+    slow = RedisInbox(Sleeper(desk.client, desk.blocking, seal=Seal([SECRET])), bounds=desk.bounds(LEASE))
+    async with slow, desk.inbox(lease=LEASE) as here, AsyncExitStack() as held:
+        await here.put(asked())
+        sleeping = asyncio.create_task(held.enter_async_context(slow.claim()))
+        async with asyncio.timeout(PATIENCE):
+            while (await desk.question())[b"state"] != b"running":  # noqa: ASYNC110 - the store tells of nothing
+                await asyncio.sleep(0.01)
+        await taken(here)
+
+        assert not await slow.holds(await sleeping)
 
 
 @pytest.mark.promise("crash-safe")
