@@ -59,8 +59,9 @@ class Bucket(Ratelimit):
             self._wake(self.remaining - self.outgoing)
         elif self.reset_after > 0:
             self._renewal = asyncio.create_task(self._refresh())
-        else:
-            await self._refresh()
+        else:  # at once: whoever is cancelled here would leave nobody to let the next ones pass
+            self.reset()
+            self._wake(self.remaining)
 
     async def _wait(self) -> None:
         """Wait for the route and for the throttle; what need not be made holds no place while it waits."""

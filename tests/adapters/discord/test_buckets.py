@@ -136,6 +136,23 @@ async def test_a_wait_for_the_throttle_that_is_given_up_leaves_no_place_taken() 
     assert (bucket.remaining, bucket.outgoing, waiting.cancelled()) == (1, 0, True)
 
 
+async def test_a_request_that_is_broken_off_twice_leaves_no_place_taken() -> None:
+    """Whoever loses a question hears of it before the request, and is cancelled while that ends."""
+    bucket = Bucket(Throttle(1000.0))
+
+    async def lose() -> None:
+        async with bucket:
+            if task := asyncio.current_task():
+                task.cancel()
+            raise TooFast(0.0)
+
+    with pytest.raises(TooFast):
+        await asyncio.create_task(lose())
+
+    async with asyncio.timeout(1), bucket:
+        pass
+
+
 def test_a_wait_that_takes_too_long_is_given_up() -> None:
     """Also where the library does not know how long it would be."""
 
