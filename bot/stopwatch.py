@@ -39,6 +39,10 @@ class Stopwatch:
         """Mark a message."""
         await self._surface.react(to, reaction)
 
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark away."""
+        await self._surface.unreact(to, reaction)
+
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read a thread."""
         return await self._surface.recall(thread, limit=limit)

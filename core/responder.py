@@ -54,6 +54,8 @@ class Responder:
         answer = await self._refuse(claim, surface) or await self._answer(claim, surface)
         if answer.is_failure or answer.lexical_only:
             await self._warn(claim, surface)
+        else:
+            await self._unwarn(claim, surface)
         self._observer(Answered.of(question.message, answer))
         error = _ERRORS.get(answer.status)
         self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
@@ -80,11 +82,20 @@ class Responder:
         delivery = await surface.reply(claim, _only(answer))
         self._pass(claim.question, Step.SHOWN)
         await self._record(claim, delivery)
+        await self._unwarn(claim, surface)
 
     async def _warn(self, claim: Claim, surface: Surface) -> None:
         """Mark the question, if it is still ours."""
-        if self._deliveries is None or await self._deliveries.holds(claim):
+        if await self._holds(claim):
             await surface.react(claim.message, Reaction.WARNING)
+
+    async def _unwarn(self, claim: Claim, surface: Surface) -> None:
+        """Take the mark of an earlier try away, which found no answer."""
+        if (claim.attempt > 1 or claim.delivery.messages) and await self._holds(claim):
+            await surface.unreact(claim.message, Reaction.WARNING)
+
+    async def _holds(self, claim: Claim) -> bool:
+        return self._deliveries is None or await self._deliveries.holds(claim)
 
     async def _refuse(self, claim: Claim, surface: Surface) -> Answer | None:
         """Say why the question is not answered, unless this was said just now; None if it is to be answered."""

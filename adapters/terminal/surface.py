@@ -44,6 +44,9 @@ class PlainSurface:
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """The warning stands in front of the text already."""
 
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Nothing was marked."""
+
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """A terminal keeps no messages of other people."""
         return ()

@@ -67,6 +67,9 @@ class Wall:
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark nothing."""
 
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Nothing was marked."""
+
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Know of nothing."""
         return ()

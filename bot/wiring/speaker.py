@@ -73,6 +73,10 @@ class Patient:
         """Mark a message."""
         await (await self._open()).react(to, reaction)
 
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark away."""
+        await (await self._open()).unreact(to, reaction)
+
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read a thread."""
         return await (await self._open()).recall(thread, limit=limit)

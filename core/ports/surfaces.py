@@ -22,6 +22,10 @@ class Surface(Protocol):
         """Mark a message; doing it twice is no error."""
         ...
 
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away; one that is not there is no error."""
+        ...
+
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read at most *limit* newest messages of a thread, oldest first."""
         ...

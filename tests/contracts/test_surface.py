@@ -195,15 +195,18 @@ async def test_what_the_asker_has_said_keeps_no_answer(chat: ChatPlatform) -> No
     assert chat.stands(claim) == []
 
 
-async def test_a_warning_is_there_once(chat: ChatPlatform) -> None:
-    """However often it is put there."""
+async def test_a_warning_is_there_once_and_can_be_taken_away(chat: ChatPlatform) -> None:
+    """However often it is put there, or taken away."""
     claim = await chat.asks()
     await chat.surface.reply(claim, progress(*WRITTEN))
 
     await chat.surface.react(claim.message, Reaction.WARNING)
     await chat.surface.react(claim.message, Reaction.WARNING)
+    warned = chat.warnings(claim)
+    await chat.surface.unreact(claim.message, Reaction.WARNING)
+    await chat.surface.unreact(claim.message, Reaction.WARNING)
 
-    assert chat.warnings(claim) == 1
+    assert (warned, chat.warnings(claim)) == (1, 0)
 
 
 async def test_nothing_is_shown_any_more_once_nobody_wants_the_answer(chat: ChatPlatform) -> None:

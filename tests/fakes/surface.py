@@ -45,6 +45,10 @@ class RecordingSurface:
         """Keep the reaction."""
         self.reactions.append((to, reaction))
 
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Keep it no more."""
+        self.reactions = [each for each in self.reactions if each != (to, reaction)]
+
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Keep what was to be taken back."""
         self.withdrawn.append(withdrawal)

@@ -60,9 +60,9 @@ class Desk:
             observer=self.events.append,
         )
 
-    async def ask(self, asked: Question | None = None) -> Answer:
+    async def ask(self, asked: Question | None = None, *, attempt: int = 1) -> Answer:
         """Put a question."""
-        return await self._responder.respond(Claim(asked or question()), self.surface)
+        return await self._responder.respond(Claim(asked or question(), attempt), self.surface)
 
 
 async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
@@ -262,6 +262,19 @@ async def test_a_model_that_is_down_is_a_warning_and_not_remembered(script: Scri
     assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
     assert await desk.store.load(thread()) is None
     assert desk.events[-1] == StateChanged(question().message, State.ERROR, "generation")
+
+
+async def test_a_later_try_that_finds_an_answer_takes_the_warning_away(script: Script) -> None:
+    """The first one left it, and the sentence below the question."""
+    shelf = Shelf(hit())
+    shelf.fails = True
+    desk = Desk(script(turn(search("robot")), *ANSWERED), shelf=shelf)
+    await desk.ask()
+    shelf.fails = False
+
+    answer = await desk.ask(attempt=2)
+
+    assert (answer.status, desk.surface.reactions) == (Status.ANSWERED, [])
 
 
 async def test_a_search_by_words_alone_is_a_warning_and_remembered(script: Script) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -28,7 +28,7 @@ from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, R
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
-    from discord import AutoShardedClient
+    from discord import AutoShardedClient, PartialMessage
 
 RefusalListener: TypeAlias = Callable[[Claim], object]
 
@@ -100,20 +100,29 @@ class DiscordSurface:
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, or may not be marked, is left as it is."""
-        for place in _places_of(to):
-            message = self._spots.channel(place).get_partial_message(int(to.id))
-            try:
-                await translated(message.add_reaction(EMOJI[reaction]), gone=NO_PLACE | NO_MESSAGES_THERE)
-            except Gone:
-                continue
-            except PostingFailed:
-                return
-            return
+        await self._mark(to, lambda message: message.add_reaction(EMOJI[reaction]))
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away, if it is there."""
+        me = self._client.user
+        if me is not None:
+            await self._mark(to, lambda message: message.remove_reaction(EMOJI[reaction], me))
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
         me = self._client.user.id if self._client.user else 0
         return await recalled(self._spots.channel(thread.thread), me=me, limit=limit)
+
+    async def _mark(self, to: MessageRef, change: Callable[[PartialMessage], Awaitable[None]]) -> None:
+        for place in _places_of(to):
+            message = self._spots.channel(place).get_partial_message(int(to.id))
+            try:
+                await translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE)
+            except Gone:
+                continue
+            except PostingFailed:
+                return
+            return
 
     async def _reply(self, claim: Claim, progress: AsyncIterator[Progress], held: Held) -> Delivery:
         if await self._closed.keeps_out(claim, self):

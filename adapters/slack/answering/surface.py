@@ -114,15 +114,11 @@ class SlackSurface:
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, is marked already, or may not be marked, is left as it is."""
-        with suppress(PostingFailed):
-            workspace = await self._workspaces.find(to.thread.workspace)
-            await tell(
-                workspace.client,
-                "reactions.add",
-                channel=to.thread.channel,
-                timestamp=to.id,
-                name=EMOJI[reaction],
-            )
+        await self._mark(to, "reactions.add", reaction)
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away, if it is there."""
+        await self._mark(to, "reactions.remove", reaction)
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
@@ -131,6 +127,12 @@ class SlackSurface:
         except PostingFailed:
             return ()
         return await recalled(workspace, thread, limit=limit)
+
+    async def _mark(self, to: MessageRef, method: str, reaction: Reaction) -> None:
+        with suppress(PostingFailed):
+            workspace = await self._workspaces.find(to.thread.workspace)
+            place = {"channel": to.thread.channel, "timestamp": to.id}
+            await tell(workspace.client, method, **place, name=EMOJI[reaction])
 
     async def _spot(self, claim: Claim) -> Spot | None:
         """Give where the answer goes, if it can go anywhere."""
