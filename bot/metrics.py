@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from core.events import (
     Answered,
+    CatchUpCutShort,
     ConnectionLost,
     Event,
     MemoryFailed,
@@ -56,6 +57,10 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory_failures": ("Answers that were given without memory, or are not remembered.", ("doing",)),
     "platform_waits": ("Times that a platform asked to be left alone.", ("platform",)),
     "platform_waited_seconds": ("Seconds that platforms asked to be left alone.", ("platform",)),
+    "catch_ups_cut_short": (
+        "Times that not everything could be read that was said while nobody heard it.",
+        ("platform",),
+    ),
     "connections_lost": ("Times that a platform could not be reached.", ("platform",)),
     "urls_removed": ("Addresses that a model wrote and no document holds.", ()),
 }
@@ -126,6 +131,7 @@ class Metrics:
             MemoryFailed: lambda event: self._add("memory_failures", event.doing),
             Retried: lambda event: self._add("service_retries", event.service),
             ServiceFailed: lambda event: self._add("service_failures", event.service),
+            CatchUpCutShort: lambda event: self._add("catch_ups_cut_short", event.platform.lower()),
             ConnectionLost: lambda event: self._add("connections_lost", event.platform.lower()),
             UrlsRemoved: lambda event: self._add("urls_removed", amount=event.count),
         }

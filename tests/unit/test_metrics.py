@@ -12,6 +12,7 @@ from bot.metrics import MOST_MODELS, OTHERS, REMEMBERED, Metrics
 from bot.stopwatch import Stopwatch
 from core.events import (
     Answered,
+    CatchUpCutShort,
     ConnectionLost,
     Event,
     MemoryFailed,
@@ -78,6 +79,7 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
         (MemoryFailed(REF, "load"), {'memory_failures_total{doing="load"}': 1}),
         (Retried("reranker", 2, "Why."), {'service_retries_total{service="reranker"}': 1}),
         (ServiceFailed("index", "Why."), {'service_failures_total{service="index"}': 1}),
+        (CatchUpCutShort("Slack", "Why."), {'catch_ups_cut_short_total{platform="slack"}': 1}),
         (ConnectionLost("Slack", 1, "Why."), {'connections_lost_total{platform="slack"}': 1}),
         (
             PlatformWaited("discord", 1.5),
