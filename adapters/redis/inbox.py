@@ -28,7 +28,7 @@ from core.model import (
 )
 
 BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
-DELAYS = (5.0, 30.0)  # seconds before the second and the third attempt
+DELAYS = (2.0, 30.0)  # seconds after the first failure, and after the second
 PUT_AGAIN = (0.05, 0.3)  # seconds before a signal is written again; platforms wait for a second at least
 PAUSE = 1.0  # seconds before signals are read again from a server that failed
 MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have their share
@@ -271,7 +271,7 @@ class RedisInbox(Letters):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             await self._ledger.bury(taken.hold, taken.task, reason=reason)
             return
-        delay = self._delays[min(taken.task.attempt, len(self._delays)) - 1]
+        delay = self._delays[min(taken.failures, len(self._delays) - 1)]
         await self._ledger.delay(taken.hold, seconds=delay)
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
 

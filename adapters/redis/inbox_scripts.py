@@ -155,6 +155,7 @@ if park(ref, thread, {{ARGV[7], ARGV[8]}}) then
 end
 occupy(ref, lease)
 local attempt = redis.call('HINCRBY', question, 'attempts', 1)
+if attempt == 1 then redis.call('HDEL', question, 'failures') end
 local fence = redis.call('HINCRBY', question, 'fence', 1)
 redis.call('HSET', question, 'entry', entry)
 cease(ref, 'running')
@@ -162,8 +163,8 @@ redis.call('DEL', key('retry', ref))
 redis.call('PEXPIRE', question, LIFE)
 redis.call('PEXPIRE', line, LIFE)
 local token = redis.call('GET', key('interaction', ref))
-record = redis.call('HMGET', question, 'revision', 'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped')
-return {{ref, attempt, fence, token, unpack(record)}}
+local fields = {{'revision', 'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'failures'}}
+return {{ref, attempt, fence, token, unpack(redis.call('HMGET', question, unpack(fields)))}}
 """
 
 HELD = f"""{PRELUDE}
@@ -235,6 +236,7 @@ return 1
 FAIL = f"""{HELD}{OUTDATED}{KEPT}
 local pause, reason, words, kept = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 if pause ~= '' then
+  redis.call('HINCRBY', question, 'failures', 1)
   wait(ref)
   delay(thread, pause)
   return 1

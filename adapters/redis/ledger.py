@@ -74,11 +74,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A task, the hold on it, and since when: the moment before the server was asked, by `waking_time`."""
+    """A task, and the hold on it.
+
+    It is held *since* the moment before the server was asked, by `waking_time`; *failures* are the attempts before it
+    that failed, those not counted which ended with their process.
+    """
 
     task: Task
     hold: Hold
     since: float
+    failures: int = 0
 
 
 class Ledger:
@@ -262,12 +267,12 @@ class Ledger:
 
     def _taken(self, entry: str, found: list[Any], since: float) -> Taken | Hold:
         """Read what was taken; the bare hold if the question cannot be read."""
-        ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped = found
+        ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped, failures = found
         message = MessageRef.parse(ref.decode())
         posted = self.scribe.unsealed(message, "delivery", delivery, Delivery) or Delivery()
         hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision))
         if deleted:
-            return Taken(Withdrawal(message, attempt, fence, posted), hold, since)
+            return Taken(Withdrawal(message, attempt, fence, posted), hold, since, int(failures or 0))
         question = self.scribe.unsealed(message, "text", text, Question)
         if question is None:
             return hold
@@ -277,7 +282,7 @@ class Ledger:
         claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded))
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
-        return Taken(claim, hold, since)
+        return Taken(claim, hold, since, int(failures or 0))
 
 
 def _asked_at(question: Question) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -104,7 +104,11 @@ def _is_refused(message: Json) -> bool:
     return is_marked and not message.get("edited_timestamp")
 
 
-def _busy_places(guild: Guild, since: int) -> Iterator[Place]:
-    """Give the places where something was said after a moment and that the bot may read; nothing is asked for that."""
+def _busy_places(guild: Guild, since: int) -> Sequence[Place]:
+    """Give the places where something was said after a moment and that the bot may read; nothing is asked for that.
+
+    Those come first where something was said last: what was missed is among the newest.
+    """
     places = (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads)
-    return (place for place in places if (place.last_message_id or 0) > since and reads(place))
+    busy = [place for place in places if (place.last_message_id or 0) > since and reads(place)]
+    return sorted(busy, key=lambda place: place.last_message_id or 0, reverse=True)

@@ -97,6 +97,18 @@ async def test_what_is_too_old_or_hidden_or_quiet_costs_no_request(server: Disco
     assert server.requests_to(HISTORY) == []
 
 
+async def test_where_something_was_said_last_is_read_first(server: DiscordServer, place: Place) -> None:
+    """What was missed is among the newest, and a large guild has many places where something was said."""
+    places = [place.channel, *(server.add_channel(place.guild, f"channel-{number}") for number in range(9))]
+    for channel in places:
+        server.post_as(place.ada, channel, "Here?", mentions=[server.bot])
+    box = Box()
+    async with listening(server, box):
+        asked = [(await box.question()).message.thread.channel for _ in places]
+
+    assert set(asked[: len(places) // 2]) <= {str(channel.id) for channel in places[3:]}
+
+
 async def test_only_what_is_young_enough_is_heard(server: DiscordServer, place: Place) -> None:
     """Of one and the same channel."""
     server.post_as(place.ada, place.channel, "Too old?", mentions=[server.bot])

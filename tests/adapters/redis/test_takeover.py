@@ -19,7 +19,7 @@ from core.events import Event, TakenOver
 from core.model import Claim, Delivery, Interruption, MessageRef
 from tests.adapters.redis.desk import Desk
 from tests.fixtures.redis import say
-from tests.inboxes import ADA, PATIENCE, POSTED, SECRET, asked, asks, deleted, edited, fall_short, is_empty, taken
+from tests.inboxes import ADA, PATIENCE, POSTED, SECRET, asked, asks, deleted, edited, fail, fall_short, is_empty, taken
 
 LEASE = 0.3  # seconds; nothing here depends on how much longer it takes
 
@@ -118,6 +118,19 @@ async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed
         answers.append(await lease.is_held())
 
     assert answers == held
+
+
+@pytest.mark.promise("tried-again")
+async def test_a_worker_that_died_makes_no_later_wait_longer(desk: Desk) -> None:
+    """Only failures do; a platform that was away for a moment is often back after the first of them."""
+    slow = RedisInbox(desk.ledger(), bounds=desk.bounds(LEASE), block=0.05, delays=(0.0, 2 * PATIENCE))
+    async with slow as inbox:
+        await inbox.put(asked())
+        await begun(desk)
+
+        failed = await fail(inbox, OSError("the platform is away"))
+
+        assert (failed.attempt, (await taken(inbox)).attempt) == (2, 3)
 
 
 class Sleeper(Ledger):
