@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+THRESHOLDS = (50_000, 20, 50)  # allocations, and rounds of the younger generation, between two walks of the collector
 OUTLINE_KEPT = 10.0  # seconds; to count a large index takes longer than to look at the inbox
 
 
@@ -129,7 +130,7 @@ class Bot:
                 if speaker.membership is not None:
                     memberships[platform.key] = speaker.membership
             await load_ahead(self._settings)
-            _spare_the_collector()
+            spare_the_collector()
             worker = self._worker(inbox, surfaces, memberships)
             async with asyncio.TaskGroup() as group:
                 for platform, speaker in speakers:
@@ -199,10 +200,14 @@ async def until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
         working.result()
 
 
-def _spare_the_collector() -> None:
-    """Set what is loaded by now apart: it stays, and to walk through it again and again would make readers wait."""
+def spare_the_collector() -> None:
+    """Set what is loaded by now apart: it stays, and to walk through it again and again would make readers wait.
+
+    What hundreds of answers take and give back every second is looked through more rarely than by default.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*THRESHOLDS)
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:

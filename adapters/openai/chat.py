@@ -29,6 +29,7 @@ PATIENCE = Patience()
 RETRIES = Retries(times=2)
 SERVICE = "chat model"
 DRAINING = 0.1  # seconds for what comes after the end
+FIRST_WORDS = 40  # characters that are passed on as they come, since readers wait for them
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 
 
@@ -108,7 +109,7 @@ class OpenAIChat:
 
     async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
-        reading = Reading(self._model, [tool.name for tool in tools])
+        reading, length = Reading(self._model, [tool.name for tool in tools]), 0
         async with (
             aclosing(await self._open(prompt, tools)) as stream,
             aclosing(_texts(stream, reading, Watch(self._patience))) as texts,
@@ -116,7 +117,9 @@ class OpenAIChat:
             async for text in texts:
                 if text:
                     yield TextDelta(text)
-                    await self._patience.breathe()
+                    length += len(text)
+                    if length > FIRST_WORDS:
+                        await self._patience.breathe()
         rest = reading.rest()
         if rest:
             yield TextDelta(rest)

@@ -12,17 +12,19 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from openai._vendor.httpx_aiohttp.transport import AiohttpTransport
 
 OFFICIAL = "https://api.openai.com/v1"
 NO_KEY = "none"  # the client insists on one; endpoints without keys ignore it
+READ_AHEAD = 64  # bytes of an answer that are taken from the system before anybody wants them, about
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it.
 
-    After each piece of text it rests for a *breath*, so that what comes meanwhile is one piece: where many answers are
-    written at once, and readers see a few states of each, small pieces cost time for nothing.
+    After each piece of text but the first words it rests for a *breath*, so that what comes meanwhile is one piece:
+    where many answers are written at once, and readers see a few states of each, small pieces cost time for nothing.
     """
 
     connect: float = 5.0
@@ -54,13 +56,36 @@ def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpen
         base_url=_without_login(base_url or OFFICIAL),
         timeout=timeout,
         max_retries=0,
-        http_client=DefaultAioHttpClient(timeout=timeout),
+        http_client=DefaultAioHttpClient(timeout=timeout, transport=_leaving() if patience.breath else None),
     )
     # Empty values keep the environment's out, but would be sent as empty headers.
     client.organization = None
     client.project = None
     client._custom_headers = {}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nothing public keeps OPENAI_CUSTOM_HEADERS out
     return client
+
+
+def _leaving() -> AiohttpTransport:
+    """Give a transport that leaves to the system what comes during a breath, which then has it ready in one piece.
+
+    As it is, the library takes up each token by itself, for which it wakes up; only a session can be told otherwise.
+    """
+    from aiohttp import ClientSession, TCPConnector
+    from openai import DEFAULT_CONNECTION_LIMITS
+    from openai._vendor.httpx_aiohttp.transport import AiohttpTransport
+
+    transport = AiohttpTransport(limits=DEFAULT_CONNECTION_LIMITS)
+
+    limits = transport.limits
+
+    def opened() -> ClientSession:
+        connector = TCPConnector(
+            limit=limits.max_connections or 0, keepalive_timeout=limits.keepalive_expiry, ssl=transport.ssl_context
+        )
+        return ClientSession(connector=connector, read_bufsize=READ_AHEAD)
+
+    transport.client = opened
+    return transport
 
 
 def _without_login(url: str) -> str:

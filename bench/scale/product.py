@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import os
 import shutil
 import tempfile
@@ -19,6 +18,7 @@ from bench.agent.job import pin
 from bench.chat.load import DOCS, Notes
 from bench.chat.probes import Probes
 from bench.scale.wall import Seen, Wall
+from bot.app import spare_the_collector
 from bot.commands.run import CROWDED
 from bot.settings import Settings
 from bot.wiring import App, assemble, folder
@@ -111,8 +111,7 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
             observer=probes.observe,
         )
         worker = Worker(inbox, responder, {PLATFORM: wall}, stores.conversations, now=now, observer=probes.observe)
-        gc.collect()
-        gc.freeze()
+        spare_the_collector()
         pipe.send("ready")
         await asyncio.to_thread(pipe.recv)
         probes.fresh()
