@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from multiprocessing.connection import Connection as Pipe
 from typing import Any
 
@@ -32,7 +33,7 @@ class Speech:
 
     def __post_init__(self) -> None:
         self.script = Script(job())
-        self.middle = [_text(token) for token in tokens(job().answer)[: self.tempo.length]]
+        self.middle = [_text(token) for token in islice(cycle(tokens(job().answer)), self.tempo.length)]
 
     def calling(self, name: str, query: str) -> list[bytes]:
         """Give the events of a search."""
