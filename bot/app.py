@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-THRESHOLDS = (50_000, 20, 50)  # allocations, and rounds of the younger generation, between two walks of the collector
+THRESHOLDS = (50_000, 10, 10)  # allocations, and rounds of the younger generation, between two walks of the collector
 OUTLINE_KEPT = 10.0  # seconds; to count a large index takes longer than to look at the inbox
 
 

@@ -54,8 +54,6 @@ class Responder:
         answer = await self._refuse(claim, surface) or await self._answer(claim, surface)
         if answer.is_failure or answer.lexical_only:
             await self._warn(claim, surface)
-        else:
-            await self._unwarn(claim, surface)
         self._observer(Answered.of(question.message, answer))
         error = _ERRORS.get(answer.status)
         self._observer(StateChanged(question.message, State.ERROR if error else State.COMPLETE, error))
@@ -82,7 +80,6 @@ class Responder:
         delivery = await surface.reply(claim, _only(answer))
         self._pass(claim.question, Step.SHOWN)
         await self._record(claim, delivery)
-        await self._unwarn(claim, surface)
 
     async def _warn(self, claim: Claim, surface: Surface) -> None:
         """Mark the question, if it is still ours."""
@@ -90,7 +87,7 @@ class Responder:
             await surface.react(claim.message, Reaction.WARNING)
 
     async def _unwarn(self, claim: Claim, surface: Surface) -> None:
-        """Take the mark of an earlier try away, which found no answer."""
+        """Take away the mark of an earlier try, which found no answer; what goes wrong in this one marks it anew."""
         if (claim.attempt > 1 or claim.delivery.messages) and await self._holds(claim):
             await surface.unreact(claim.message, Reaction.WARNING)
 
@@ -108,6 +105,7 @@ class Responder:
         return answer
 
     async def _answer(self, claim: Claim, surface: Surface) -> Answer:
+        await self._unwarn(claim, surface)
         conversation = await self._load(claim.question)
         return await self._draw(claim, conversation, surface)
 

@@ -71,12 +71,14 @@ class Notes:
     written: list[Delivery] = field(default_factory=list[Delivery])
     failure: Exception | None = None
     is_lost: bool = False
+    refusals: int = 0
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep it."""
         if self.is_lost:
             return False
         if self.failure is not None:
+            self.refusals += 1
             raise self.failure
         self.written.append(delivery)
         self.told()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from adapters.chat.posting import PostingFailed
 from core.errors import InvalidInput, NotAllowed, StoreUnavailable
 from core.sentences import AWAY, BROKEN
 
@@ -25,8 +24,6 @@ async def attempted(act: Callable[[], Awaitable[str | None]], tell: Tell) -> Non
         sentence = str(refused)
     except StoreUnavailable:
         sentence = f"{WARNING} {AWAY}"
-    except PostingFailed:
-        sentence = f"{WARNING} {BROKEN}"
     except Exception:
         await tell(f"{WARNING} {BROKEN}")
         raise

@@ -15,12 +15,15 @@ from core.errors import StoreUnavailable
 from core.events import Step
 from core.model import Delivery
 
+AGAIN = 0.25  # seconds before a note that could not be written is tried again
+
 
 class Noted:
     """A `Poster` for a task that is held. That something is posted is noted before; which id it has, beside the rest.
 
-    *showing* is called each time before something appears, and *named* makes a delivery of ids. A note that cannot be
-    written now is left out; one that is refused, as another worker has the task, is `Lost`.
+    *showing* is called each time before something appears, and *named* makes a delivery of ids. Nothing is posted that
+    could not be noted before, as nobody would find it after a crash: a post waits for its note as long as the task is
+    held. A note that is refused, as another worker has the task, is `Lost`.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Noted:
         self._trying = held.task.delivery.trying
         self._writing: asyncio.Task[None] | None = None
         self._is_old = False
+        self._is_written = False
         self._is_lost = False
 
     async def __aenter__(self) -> Self:
@@ -56,9 +60,7 @@ class Noted:
         """Post a message once it is noted that one is posted; what may have been posted before stays noted as well."""
         self._showing()
         before, self._trying = self._trying, self._trying or self._now()
-        await asyncio.shield(self._note())
-        if self._is_lost:
-            raise Lost("another worker has the question")
+        await self._until_noted()
         self._held.passed(Step.POSTING)
         try:
             posted = await self._poster.post(part, nonce)
@@ -90,6 +92,17 @@ class Noted:
             self._ids.append(message_id)
         self._note()
 
+    async def _until_noted(self) -> None:
+        """Wait until the newest state is written. Raises `Lost` if the task is not held any more."""
+        while True:
+            await asyncio.shield(self._note())
+            if self._is_lost:
+                raise Lost("another worker has the question")
+            if self._is_written:
+                return
+            await self._held.check()
+            await asyncio.sleep(AGAIN)
+
     def _note(self) -> asyncio.Task[None]:
         """Have the newest state written, after what is being written; give the task that does it."""
         self._is_old = True
@@ -99,12 +112,13 @@ class Noted:
 
     async def _write(self) -> None:
         while self._is_old and not self._is_lost:
-            self._is_old = False
+            self._is_old = self._is_written = False
             is_complete = self._trying is None
             delivery = self._named(tuple(self._ids)).model_copy(update={"trying": self._trying})
             try:
                 with suppress(StoreUnavailable):
                     await self._held.record(delivery)
+                    self._is_written = True
                     if is_complete:
                         self._held.passed(Step.NOTED)
             except Lost:

@@ -118,7 +118,7 @@ class OpenAIChat:
                 if text:
                     yield TextDelta(text)
                     length += len(text)
-                    if length > FIRST_WORDS:
+                    if length > FIRST_WORDS and not reading.finished:
                         await self._patience.breathe()
         rest = reading.rest()
         if rest:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from httpx2 import AsyncClient
     from openai import AsyncOpenAI
-    from openai._vendor.httpx_aiohttp.transport import AiohttpTransport
 
 OFFICIAL = "https://api.openai.com/v1"
 NO_KEY = "none"  # the client insists on one; endpoints without keys ignore it
-READ_AHEAD = 64  # bytes of an answer that are taken from the system before anybody wants them, about
+READ_AHEAD = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,9 @@ def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpen
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
     timeout = Timeout(patience.read, connect=patience.connect)
+    http = DefaultAioHttpClient(timeout=timeout)
+    if patience.breath:
+        _leave_to_the_system(http)
     client = AsyncOpenAI(
         api_key=api_key or NO_KEY,
         admin_api_key="",
@@ -56,7 +60,7 @@ def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpen
         base_url=_without_login(base_url or OFFICIAL),
         timeout=timeout,
         max_retries=0,
-        http_client=DefaultAioHttpClient(timeout=timeout, transport=_leaving() if patience.breath else None),
+        http_client=http,
     )
     # Empty values keep the environment's out, but would be sent as empty headers.
     client.organization = None
@@ -65,27 +69,24 @@ def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpen
     return client
 
 
-def _leaving() -> AiohttpTransport:
-    """Give a transport that leaves to the system what comes during a breath, which then has it ready in one piece.
+def _leave_to_the_system(http: AsyncClient) -> None:
+    """Have what comes during a breath left to the system, which then has it ready in one piece.
 
-    As it is, the library takes up each token by itself, for which it wakes up; only a session can be told otherwise.
+    As it is, the library wakes up for each token and takes it up. With so small a buffer it stops reading after the
+    fifth piece of a chunked answer, until somebody wants more; only a session can be told so, which each of the
+    transports makes, the one of each proxy too.
     """
     from aiohttp import ClientSession, TCPConnector
-    from openai import DEFAULT_CONNECTION_LIMITS
-    from openai._vendor.httpx_aiohttp.transport import AiohttpTransport
 
-    transport = AiohttpTransport(limits=DEFAULT_CONNECTION_LIMITS)
-
-    limits = transport.limits
-
-    def opened() -> ClientSession:
+    def session(transport: Any) -> ClientSession:
+        limits = transport.limits
         connector = TCPConnector(
-            limit=limits.max_connections or 0, keepalive_timeout=limits.keepalive_expiry, ssl=transport.ssl_context
+            limit=limits.max_connections, keepalive_timeout=limits.keepalive_expiry, ssl=transport.ssl_context
         )
         return ClientSession(connector=connector, read_bufsize=READ_AHEAD)
 
-    transport.client = opened
-    return transport
+    for transport in filter(None, (http._transport, *http._mounts.values())):  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nothing public leads to them
+        cast("Any", transport).client = partial(session, transport)
 
 
 def _without_login(url: str) -> str:

@@ -153,6 +153,7 @@ if park(ref, thread, {{ARGV[7], ARGV[8]}}) then
   if record[1] == 'running' then wait(ref) end
   return false
 end
+redis.call('XCLAIM', READY, GROUP, consumer, 0, entry, 'JUSTID') -- its time begins now, and not when it was read
 occupy(ref, lease)
 local attempt = redis.call('HINCRBY', question, 'attempts', 1)
 if attempt == 1 then redis.call('HDEL', question, 'failures') end

@@ -144,7 +144,7 @@ DOUBT = f"""{PUT}
 if is_deleted or state ~= 'done' or revision ~= known then return 0 end
 note(ARGV[8], ARGV[9])
 redis.call('HSET', question, 'text', ARGV[7], 'attempts', 1)
-redis.call('HDEL', question, 'concluded')
+redis.call('HDEL', question, 'concluded', 'failures')
 wait(ref)
 redis.call('PEXPIRE', question, LIFE)
 join(thread, ref)

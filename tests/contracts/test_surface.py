@@ -12,10 +12,11 @@ import pytest
 from adapters.chat.posting import Lost
 from core.errors import StoreUnavailable
 from core.events import Step
-from core.model import Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
+from core.model import Answer, Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.platforms import ANSWER, ChatPlatform, Trouble, Worker, progress
+from tests.waiting import wait_until
 
 WRITTEN = (Searching("robot"), TextDelta("A robot "), TextDelta("acts. [1]"), ANSWER)
 HOSTILE = "@everyone @here <@1> <@!1> <@&1> <#1> <!channel> <!here> <@U1> https://evil.example/x ||hidden|| [1]"
@@ -269,14 +270,41 @@ async def test_messages_are_noted_as_soon_as_they_are_posted(chat: ChatPlatform)
     assert len(early[0].messages) == 2
 
 
-async def test_notes_that_cannot_be_written_cost_nothing(chat: ChatPlatform) -> None:
-    """The answer is shown all the same."""
+@pytest.mark.promise("crash-safe")
+async def test_nothing_is_posted_that_cannot_be_noted(chat: ChatPlatform) -> None:
+    """Nobody would find it after a crash; the answer comes once the store is back."""
     chat.notes.failure = StoreUnavailable("The store is away.")
     claim = await chat.asks()
 
-    await chat.surface.reply(claim, progress(*WRITTEN))
+    replying = asyncio.create_task(chat.surface.reply(claim, progress(_long(chat))))
+    await wait_until(lambda: chat.notes.refusals > 1, what="a second try")
+    before = len(chat.stands(claim))  # one if there was a response to a command
+    chat.notes.failure = None
+    await replying
 
-    assert ["A robot acts." in text for text in chat.stands(claim)] == [True]
+    assert (before < 2, len(chat.stands(claim))) == (True, 2)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_who_loses_a_question_while_nothing_can_be_noted_posts_nothing(chat: ChatPlatform) -> None:
+    """Whoever has it by then answers."""
+    chat.notes.failure = StoreUnavailable("The store is away.")
+    claim = await chat.asks()
+
+    replying = asyncio.create_task(chat.surface.reply(claim, progress(_long(chat))))
+    await wait_until(lambda: chat.notes.refusals > 1, what="a second try")
+    before = chat.changes()
+    chat.notes.is_lost = True
+    with pytest.raises(Lost):
+        await replying
+
+    assert chat.changes() == before
+
+
+def _long(chat: ChatPlatform) -> Answer:
+    """Give an answer of two messages."""
+    paragraphs = (f"Robot number {number}. {'word ' * 60}" for number in range(chat.longest // 220))
+    return ANSWER.model_copy(update={"text": "\n\n".join(paragraphs)})
 
 
 @pytest.mark.promise("refusals-end")

@@ -39,6 +39,16 @@ from tests.fakes.surface import RecordingSurface
 ANSWERED = (turn(search("robot")), turn("Robots act [1]."))
 
 
+class ClosedSurface(RecordingSurface):
+    """Takes no posts."""
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Mark the question, as no answer can be read."""
+        await super().reply(claim, progress)
+        await self.react(claim.message, Reaction.WARNING)
+        return Delivery()
+
+
 class Desk:
     """A responder with everything around it, to look at afterwards."""
 
@@ -275,6 +285,16 @@ async def test_a_later_try_that_finds_an_answer_takes_the_warning_away(script: S
     answer = await desk.ask(attempt=2)
 
     assert (answer.status, desk.surface.reactions) == (Status.ANSWERED, [])
+
+
+async def test_a_warning_that_the_surface_leaves_in_a_later_try_stays(script: Script) -> None:
+    """It could not show the answer that was found."""
+    desk = Desk(script(*ANSWERED))
+    desk.surface = ClosedSurface()
+
+    await desk.ask(attempt=2)
+
+    assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
 
 
 async def test_a_search_by_words_alone_is_a_warning_and_remembered(script: Script) -> None:

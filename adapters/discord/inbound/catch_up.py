@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -31,6 +31,7 @@ LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
 AT_ONCE = 3  # places that are read at a time
 PAGE = 100  # messages: as many as Discord gives
 PAGES = 3  # of one place
+TOO_MANY = f"more than {PAGE * PAGES} messages in one place"
 
 
 class CatchUp:
@@ -70,31 +71,34 @@ class CatchUp:
         """Hear what was said in a place; give why not all of it, if it is there to be read."""
         try:
             async with self._seats:
-                async for message in self._said(place, since, perseverance):
+                said, reason = await self._said(place, since, perseverance)
+                for message in said:
                     if _is_refused(message):
                         continue
                     missed = {**message, "guild_id": str(place.guild.id)}  # which only events have
                     event = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
                     await perseverance.done(partial(self._hear, {"t": event, "d": missed}))
+                return reason
         except NOT_NOW as failure:
             return reason_of(failure)
         except PostingFailed:
             pass  # nobody can do anything about it
         return ""
 
-    async def _said(self, place: Place, since: int, perseverance: Perseverance) -> AsyncGenerator[Json]:
-        """Give the messages after a moment, oldest first."""
+    async def _said(self, place: Place, since: int, perseverance: Perseverance) -> tuple[Sequence[Json], str]:
+        """Give the newest messages after a moment, oldest first, and why not all of them, if there are more."""
+        found: list[Json] = []
 
         async def page() -> list[Json]:
-            return cast("list[Json]", await translated(self._http.logs_from(place.id, PAGE, after=since)))
+            before = int(found[-1]["id"]) if found else None
+            return cast("list[Json]", await translated(self._http.logs_from(place.id, PAGE, before=before)))
 
         for _ in range(PAGES):
-            found = await perseverance.done(page)
-            for message in reversed(found):
-                yield message
-            if len(found) < PAGE:
-                return
-            since = int(found[0]["id"])
+            more = await perseverance.done(page)
+            found += (message for message in more if int(message["id"]) > since)
+            if len(more) < PAGE or int(more[-1]["id"]) <= since:
+                return found[::-1], ""
+        return found[::-1], TOO_MANY
 
 
 def _is_refused(message: Json) -> bool:

@@ -20,6 +20,7 @@ from adapters.slack.answering.response_poster import few, only_answers
 from adapters.slack.answering.spots import Listeners, Spot, Spots, unheard
 from adapters.slack.answering.unhurried import until_answered
 from adapters.slack.answering.withdrawing import has_replies, unknown_of, untitle
+from adapters.slack.client.connection import once
 from adapters.slack.client.failures import Denied, tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
@@ -114,11 +115,15 @@ class SlackSurface:
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, is marked already, or may not be marked, is left as it is."""
-        await self._mark(to, "reactions.add", reaction)
+        with suppress(PostingFailed):
+            workspace = await self._workspaces.find(to.thread.workspace)
+            await tell(workspace.client, "reactions.add", **_mark(to, reaction))
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
-        """Take a mark of ours away, if it is there."""
-        await self._mark(to, "reactions.remove", reaction)
+        """Take a mark of ours away, if it is there; nobody waits until Slack has time for it."""
+        with suppress(PostingFailed):
+            workspace = await self._workspaces.find(to.thread.workspace)
+            await tell(once(workspace.client), "reactions.remove", **_mark(to, reaction))
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
@@ -127,12 +132,6 @@ class SlackSurface:
         except PostingFailed:
             return ()
         return await recalled(workspace, thread, limit=limit)
-
-    async def _mark(self, to: MessageRef, method: str, reaction: Reaction) -> None:
-        with suppress(PostingFailed):
-            workspace = await self._workspaces.find(to.thread.workspace)
-            place = {"channel": to.thread.channel, "timestamp": to.id}
-            await tell(workspace.client, method, **place, name=EMOJI[reaction])
 
     async def _spot(self, claim: Claim) -> Spot | None:
         """Give where the answer goes, if it can go anywhere."""
@@ -193,6 +192,10 @@ class SlackSurface:
 
 def _delivery(claim: Claim, ids: Sequence[str]) -> Delivery:
     return Delivery(messages=tuple(MessageRef(thread=claim.thread, id=name) for name in ids))
+
+
+def _mark(to: MessageRef, reaction: Reaction) -> dict[str, str]:
+    return {"channel": to.thread.channel, "timestamp": to.id, "name": EMOJI[reaction]}
 
 
 def _poster(workspace: Workspace, message: MessageRef) -> ThreadPoster:

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from adapters.chat.persevering import Perseverance, reason_of
 from adapters.chat.posting import Gone, PostingFailed, Refused
 from adapters.slack.client.failures import Denied
-from adapters.slack.client.paging import pages
+from adapters.slack.client.paging import PAGE, PAGES, pages
 from adapters.slack.inbound.event import PLATFORM, Json
 from adapters.slack.inbound.hearing import LATEST, Told
 from core.errors import StoreUnavailable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from adapters.slack.inbound.ports import Ports
 
 Hear: TypeAlias = Callable[[Told], Awaitable[object]]
+Found = TypeVar("Found")
 Homes: TypeAlias = Mapping[str, Mapping[str, datetime]]
 """Workspaces, and when each channel there was heard last."""
 
@@ -93,7 +94,7 @@ class Round:
     async def read(self, home: str) -> None:
         """Read one workspace after the other, and tell once if something could not be read."""
         try:
-            for name, heard in list((await self._homes(home)).items())[:WORKSPACES]:
+            for name, heard in self._first(WORKSPACES, (await self._homes(home)).items(), "workspaces"):
                 await self._read_home(name, heard)
         except (PostingFailed, StoreUnavailable) as failure:
             self._note(failure)
@@ -118,7 +119,8 @@ class Round:
         for channel in await self._channels(workspace, heard):
             with self._noting():
                 busy += await self._read_channel(workspace, channel, since)
-        for thread in sorted(busy, key=attrgetter("is_ours", "latest"), reverse=True)[:THREADS]:
+        busy.sort(key=attrgetter("is_ours", "latest"), reverse=True)
+        for thread in self._first(THREADS, busy, "threads in one workspace"):
             with self._noting():
                 await self._read_thread(workspace, thread, since)
 
@@ -134,7 +136,7 @@ class Round:
         with self._noting():
             async for page in pages(self._perseverance, workspace.client, "users.conversations", "channels", **kinds):
                 found |= dict.fromkeys(str(each["id"]) for each in page)
-        return list(found)[:CHANNELS]
+        return self._first(CHANNELS, found, "channels in one workspace")
 
     async def _read_channel(self, workspace: Workspace, channel: str, since: float) -> Iterable[Thread]:
         """Hear what is new in a channel; give those of its threads that went on."""
@@ -145,6 +147,8 @@ class Round:
             said += page
             if not page or _seconds(page[-1], "ts") <= since:  # the newest come first
                 break
+        if len(said) >= PAGE * PAGES and _seconds(said[-1], "ts") > since:
+            self._cut(f"{PAGE * PAGES} messages in one channel")
         await self._hear_all(workspace, channel, said, since)
         roots = (Thread.below(one, channel, workspace) for one in said)
         return [thread for thread in roots if thread.latest > since]
@@ -162,6 +166,16 @@ class Round:
                 event = {**one, "type": "message", "channel": channel}  # which only events have
                 told = Told(event, workspace, is_late=True)
                 await self._perseverance.done(lambda: self._hear(told))  # noqa: B023 - it is called here and now
+
+    def _first(self, most: int, found: Iterable[Found], what: str) -> Sequence[Found]:
+        """Give the first ones; that there are more is remembered as trouble."""
+        everything = list(found)
+        if len(everything) > most:
+            self._cut(f"{most} {what}")
+        return everything[:most]
+
+    def _cut(self, what: str) -> None:
+        self._trouble = self._trouble or f"more than {what}"
 
     @contextmanager
     def _noting(self) -> Generator[None]:

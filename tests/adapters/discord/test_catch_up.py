@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.discord.inbound.catch_up import PAGE, PAGES
+from adapters.discord.inbound.catch_up import PAGE, PAGES, TOO_MANY
 from core.model import Edited
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
@@ -122,20 +122,21 @@ async def test_only_what_is_young_enough_is_heard(server: DiscordServer, place: 
     assert asked.question.text == "Young?"
 
 
-async def test_of_a_busy_channel_a_bounded_number_is_read_oldest_first(server: DiscordServer, place: Place) -> None:
-    """Page after page."""
+async def test_of_a_busy_channel_the_newest_are_read_oldest_first(server: DiscordServer, place: Place) -> None:
+    """Page after page, up to a bound; that there were more is told."""
+    server.post_as(place.ada, place.channel, "Beyond?", mentions=[server.bot])
     server.post_as(place.ada, place.channel, "First?", mentions=[server.bot])
     for number in range(PAGE * PAGES - 2):
         server.post_as(place.ada, place.channel, f"line {number}")
     server.post_as(place.ada, place.channel, "Last?", mentions=[server.bot])
-    server.post_as(place.ada, place.channel, "Beyond?", mentions=[server.bot])
-    box = Box()
-    async with listening(server, box):
+    box, told = Box(), asyncio.Queue[str]()
+    async with listening(server, box, cut_short=told.put_nowait):
         asked = [await box.question(), await box.question()]
         assert await heard(server, place, box) == []
+        reason = await told.get()
 
     assert [one.question.text for one in asked] == ["First?", "Last?"]
-    assert len(server.requests_to(HISTORY)) == PAGES
+    assert (len(server.requests_to(HISTORY)), reason) == (PAGES, TOO_MANY)
 
 
 async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(

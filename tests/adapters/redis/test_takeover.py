@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from redis.asyncio import Redis
@@ -13,7 +14,7 @@ from redis.asyncio import Redis
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.lease import Lease
-from adapters.redis.ledger import PREFIX, Bounds, Ledger, Taken
+from adapters.redis.ledger import PREFIX, READY, Bounds, Ledger, Taken
 from adapters.redis.seal import Seal
 from core.events import Event, TakenOver
 from core.model import Claim, Delivery, Interruption, MessageRef
@@ -118,6 +119,22 @@ async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed
         answers.append(await lease.is_held())
 
     assert answers == held
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_lease_begins_anew_when_a_task_is_taken(desk: Desk) -> None:
+    """Whoever slept between reading and taking has the whole of it; another may take it over only after that."""
+    ledger = desk.ledger()
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+    await ledger.due()
+    (entry,) = await ledger.read("slow", block=1)
+    await asyncio.sleep(LEASE)
+
+    assert await ledger.take("slow", *entry, desk.bounds(LEASE))
+    (pending,) = await desk.client.xpending_range(READY, "workers", "-", "+", 1)
+
+    assert cast("int", pending["time_since_delivered"]) < LEASE * 1000
 
 
 @pytest.mark.promise("tried-again")

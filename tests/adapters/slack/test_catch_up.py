@@ -134,18 +134,19 @@ async def test_only_what_came_after_the_last_that_was_heard_is_heard(place: Plac
 
 
 async def test_of_a_busy_channel_a_bounded_number_is_read(place: Place) -> None:
-    """The newest, page after page; a channel in which little is said costs one request."""
+    """The newest, page after page; a channel in which little is said costs one request. That there was more is told."""
     place.ask("Beyond?")
     place.ask("First?")
     for number in range(PAGE * PAGES - 2):
         place.server.post_as(place.ada, place.channel, f"line {number}")
     place.ask("Last?")
-    box = Box()
-    async with listening(place, box, catches_up=True):
+    box, told = Box(), asyncio.Queue[str]()
+    async with listening(place, box, catches_up=True, cut_short=told.put_nowait):
         asked = [(await box.question()).question.text for _ in range(2)]
         assert await heard(place, box) == []
+        reason = await told.get()
 
-    assert asked == ["First?", "Last?"]
+    assert (asked, reason) == (["First?", "Last?"], f"more than {PAGE * PAGES} messages in one channel")
     assert len(place.server.requests_to(HISTORY)) == PAGES
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import StoreUnavailable
 from core.events import Step
 from core.model import Progress, TextDelta, Withdrawal
 from tests.on_slack import START, OnSlack
@@ -47,17 +46,15 @@ async def test_what_is_left_is_withdrawn_with_its_question(slack: OnSlack, step:
 
 
 @pytest.mark.promise("crash-safe")
-async def test_a_stream_is_finished_that_could_not_be_noted_at_all(slack: OnSlack) -> None:
-    """The store was away when it was begun and when the worker died."""
+async def test_a_stream_is_finished_of_which_no_note_is_left(slack: OnSlack) -> None:
+    """The store came back without what it had written last."""
     claim, dying = await slack.asks(), Worker(slack.notes, Step.POSTED)
-    slack.notes.failure = StoreUnavailable("away")
 
     async def written() -> AsyncIterator[Progress]:
         yield DRAFT
         await asyncio.Event().wait()
 
     assert await dying.works(slack.surfaced(observer=dying).reply(claim, written()))
-    slack.notes.failure = None
     assert "streaming" in slack.signs(claim)
 
     await slack.surface.reply(replace(claim, attempt=2), progress(ANSWER))
