@@ -40,6 +40,10 @@ class GivenUp(FootnoteError):
     """Something was tried so often that it is not tried again."""
 
 
+class Untold(FootnoteError):
+    """Nobody could be told that a question was given up, which is to be tried again."""
+
+
 class Unavailable(FootnoteError):
     """An outside service did not do its work."""
 

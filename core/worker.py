@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from core.errors import FootnoteError, GivenUp, Misconfigured, StoreUnavailable
+from core.errors import FootnoteError, GivenUp, Misconfigured, StoreUnavailable, Untold
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.interruption import ended_by
 from core.model import MOST_ATTEMPTS, REPLACED, Claim, Doubted, Interruption, Task, Turn, Withdrawal
@@ -18,7 +18,7 @@ from core.responder import Responder
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
 LOST = frozenset({Interruption.LOST})
 MOST_APOLOGIES = 2 * MOST_ATTEMPTS
-EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and each time the process stopped before the end."
+EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and came to no end."
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,10 @@ class Worker:
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
-            self._observer(TaskFailed(task.message, task.attempt, task.is_last_attempt, _reason(error)))
-            await self._give_up(task)
+            is_last = task.is_last_attempt and await self._is_told(task)
+            self._observer(TaskFailed(task.message, task.attempt, is_last, _reason(error)))
+            if task.is_last_attempt and not is_last:
+                raise Untold(_reason(error)) from error
             raise
         finally:
             await self._doubt(task)
@@ -148,16 +150,21 @@ class Worker:
         turns = conversation.turns if conversation else ()
         return next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
 
-    async def _give_up(self, task: Task) -> None:
-        """Apologize for a question that nobody will try any more; where even this fails, the event has told it.
+    async def _is_told(self, task: Task) -> bool:
+        """Apologize for a question that nobody will try any more; say whether that is done with.
 
-        If it may be the apology that ends the process, none is made.
+        The platform may be away, so it is tried a few times; if it may be the apology that ends the process, none is
+        made any more.
         """
-        if not isinstance(task, Claim) or not task.is_last_attempt or task.attempt > MOST_APOLOGIES:
-            return
-        if not task.cancelled.is_set():
-            with suppress(Exception):
-                await self._responder.apologize(task, self._surface(task))
+        if not isinstance(task, Claim) or task.attempt > MOST_APOLOGIES or task.cancelled.is_set():
+            return True
+        try:
+            await self._responder.apologize(task, self._surface(task))
+        except Misconfigured:
+            return True
+        except Exception:  # noqa: BLE001 - whatever it was, the next time it may work
+            return task.attempt == MOST_APOLOGIES
+        return True
 
     async def _is_too_late(self, claim: Claim) -> bool:
         """Say whether an answer stays as it is: it is old, or people have gone on from it, and none of it is new."""

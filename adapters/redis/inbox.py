@@ -13,7 +13,7 @@ from uuid import uuid4
 from adapters.redis.lease import Lease
 from adapters.redis.ledger import Bounds, Hold, Ledger, Taken
 from adapters.redis.letters import Letters
-from core.errors import FootnoteError, StoreUnavailable
+from core.errors import FootnoteError, StoreUnavailable, Untold
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     Asked,
@@ -76,9 +76,9 @@ class RedisInbox(Letters):
         self._seats = 0  # how many wait for a task
         self._given = deque[Given]()
         self._taking = set[str]()  # entries that were given to us, and are not taken yet
-        self._leases: dict[str, Lease] = {}  # by entry
-        self._held: dict[tuple[MessageRef, int], Lease] = {}  # the same by message and fence
-        self._owed: dict[str, Callable[[], Awaitable[None]]] = {}  # by entry
+        # Both by message and fence: whoever loses a task may be given it again under the same entry, before that ends.
+        self._leases: dict[tuple[MessageRef, int], Lease] = {}
+        self._owed: dict[tuple[MessageRef, int], Callable[[], Awaitable[None]]] = {}
         self._is_busy = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
 
@@ -116,7 +116,7 @@ class RedisInbox(Letters):
     async def claim(self) -> AsyncGenerator[Task]:
         """Hold the next task while the block runs."""
         taken = await self._next()
-        keeping = asyncio.create_task(self._leases[taken.hold.entry].keep())
+        keeping = asyncio.create_task(self._leases[taken.hold.key].keep())
         self._observer(Passed(taken.task.message, Step.TAKEN))
         try:
             yield taken.task
@@ -176,7 +176,7 @@ class RedisInbox(Letters):
         return lease and lease.hold
 
     def _lease_of(self, task: Task) -> Lease | None:
-        return self._held.get((task.message, task.fence))
+        return self._leases.get((task.message, task.fence))
 
     async def _next(self) -> Taken:
         """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
@@ -242,9 +242,8 @@ class RedisInbox(Letters):
         return entry
 
     def _hold_on(self, taken: Taken) -> None:
-        hold = taken.hold
         lease = Lease(self._ledger, taken, consumer=self.consumer, seconds=self._bounds.lease)
-        self._leases[hold.entry] = self._held[hold.message, hold.fence] = lease
+        self._leases[taken.hold.key] = lease
         self._is_busy.set()
 
     async def _patience(self) -> float:
@@ -257,17 +256,18 @@ class RedisInbox(Letters):
 
     async def _tidy(self) -> None:
         """Do what could not be done when the server was away."""
-        for entry, write in list(self._owed.items()):
+        for key, write in list(self._owed.items()):
             await write()
-            self._forget(entry)
+            self._forget(key)
         if self._is_in_doubt:
             self._is_in_doubt = False
             with self._doubting():
-                await self._ledger.reap(self.consumer, {*self._leases, *self._taking})
+                held = {lease.hold.entry for lease in self._leases.values()}
+                await self._ledger.reap(self.consumer, held | self._taking)
 
     async def _fail(self, taken: Taken, error: Exception) -> None:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
-        if taken.task.is_last_attempt:
+        if taken.task.is_last_attempt and not isinstance(error, Untold):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             await self._ledger.bury(taken.hold, taken.task, reason=reason)
             return
@@ -277,22 +277,21 @@ class RedisInbox(Letters):
 
     async def _finish(self, taken: Taken, write: Callable[[], Awaitable[None]]) -> None:
         """Write down how the task ended; a server that is away gets it later, since the work is done."""
-        entry = taken.hold.entry
+        key = taken.hold.key
         try:
             await write()
         except StoreUnavailable:
-            self._owed[entry] = write
+            self._owed[key] = write
         except BaseException:  # broken off: nobody knows whether it was written, and it may be written twice
-            self._owed[entry] = write
+            self._owed[key] = write
             raise
         else:
-            self._forget(entry)
+            self._forget(key)
 
-    def _forget(self, entry: str) -> None:
+    def _forget(self, key: tuple[MessageRef, int]) -> None:
         """Hold it no more; two that wrote the same may both come here."""
-        self._owed.pop(entry, None)
-        if lease := self._leases.pop(entry, None):
-            self._held.pop((lease.hold.message, lease.hold.fence), None)
+        self._owed.pop(key, None)
+        self._leases.pop(key, None)
         if not self._leases:
             self._is_busy.clear()
 

@@ -58,6 +58,11 @@ class Hold:
     revision: int
 
     @property
+    def key(self) -> tuple[MessageRef, int]:
+        """What no other hold has in common with this one."""
+        return self.message, self.fence
+
+    @property
     def words(self) -> Words:
         """The hold as scripts take it."""
         return str(self.message), str(self.message.thread), self.entry, self.fence, self.revision

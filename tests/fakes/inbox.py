@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from core.errors import StoreUnavailable
+from core.errors import StoreUnavailable, Untold
 from core.model import (
     MOST_ATTEMPTS,
     Asked,
@@ -323,14 +323,14 @@ class MemoryInbox:
 
     def _fail(self, record: Record, error: Exception) -> None:
         thread = record.message.thread
-        if record.attempts >= MOST_ATTEMPTS:
+        if record.attempts >= MOST_ATTEMPTS and not isinstance(error, Untold):
             record.state, record.concluded, record.stopped, record.asked = "dead", True, False, None
             self.dead[record.message] = error
             record.keep()
             self._leave(record)
             return
         record.state = "waiting"
-        delay = self._delays[record.attempts - 1]
+        delay = self._delays[min(record.attempts, len(self._delays)) - 1]
         self._delayed[thread] = asyncio.get_running_loop().call_later(delay, self._hurry, thread)
 
     def _hurry(self, thread: ThreadRef) -> None:

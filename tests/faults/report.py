@@ -16,7 +16,10 @@ SLOWEST = 7.0  # seconds for 99 of 100 to recover: the lease of the rig, and fiv
 
 @dataclass
 class Piece:
-    """Some hundred faults in one installation; `wrongs` are what people saw and should not, by kind."""
+    """Some hundred faults in one installation; `wrongs` are what people saw and should not, by kind.
+
+    The `journal` of a piece in which something was wrong is kept beside it, as a file that ends with `.log`.
+    """
 
     seed: int
     number: int
@@ -28,6 +31,7 @@ class Piece:
     seconds: float = 0.0
     recoveries: list[float] = field(default_factory=list[float])
     wrongs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    journal: list[str] = field(default_factory=list[str])
 
     @staticmethod
     def path(folder: Path, seed: int, number: int) -> Path:
@@ -37,7 +41,10 @@ class Piece:
     def write(self, folder: Path) -> None:
         """Keep it."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.path(folder, self.seed, self.number).write_text(json.dumps(vars(self), indent=1))
+        path = self.path(folder, self.seed, self.number)
+        path.write_text(json.dumps({**vars(self), "journal": []}, indent=1))
+        if self.wrongs:
+            path.with_suffix(".log").write_text("\n".join(self.journal))
 
     @classmethod
     def read(cls, folder: Path, seed: int, number: int) -> Piece | None:

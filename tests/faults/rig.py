@@ -57,9 +57,15 @@ class Record:
     hits: Counter[str] = field(default_factory=Counter[str])
     held: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
     recoveries: list[float] = field(default_factory=list[float])
+    journal: list[str] = field(default_factory=list[str])
+
+    def tell(self, what: object) -> None:
+        """Write down what happens, for whoever has to find out why something went wrong."""
+        self.journal.append(f"{time.monotonic():.2f} {what}")
 
     def take(self, news: News) -> None:
         """Take note of who holds what, and of what is held when a process stops."""
+        self.tell(news)
         match news:
             case {"kind": "taken", "pid": pid, "question": question}:
                 self.held.setdefault(pid, set()).add(question)
@@ -76,6 +82,7 @@ class Record:
 
     def over(self, question: str) -> None:
         """Take note of the end of a question."""
+        self.tell(f"over: {question}")
         if self.hits[question] >= MOST_HITS:
             del self.hits[question]
         hurt_at = self.hurt_at.pop(question, None)
@@ -128,6 +135,7 @@ class Rig:
 
     def _note(self, asked: Asked) -> Asked:
         self.asked[asked.number] = self.pending[asked.number] = asked
+        self.record.tell(asked)
         return asked
 
     def on(self, platform: str) -> Community:

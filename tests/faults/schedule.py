@@ -39,7 +39,7 @@ async def play(seed: int, number: int, count: int, *, doubled: bool, say: Callab
                     f"{start + SETTLED_AFTER:>5} faults, {len(running.asked):,} questions, {piece.wrongs or 'all well'}"
                 )
             piece.questions = len(running.asked)
-            piece.recoveries = running.record.recoveries
+            piece.recoveries, piece.journal = running.record.recoveries, running.record.journal
             piece.starts = sum(each.starts for each in running.host.processes.values())
     piece.seconds = time.monotonic() - began
     return piece
@@ -51,12 +51,14 @@ async def _together(running: Rig, piece: Piece, names: Sequence[str], chance: ra
 
     async def happen(name: str, own: random.Random) -> None:
         async with seats:
+            running.record.tell(f"begins: {name}")
             try:
                 await KINDS[name](running, own)
             except Unmet:
                 piece.unmet += 1
             else:
                 piece.faults[name] += 1
+            running.record.tell(f"is over: {name}")
 
     async with asyncio.TaskGroup() as group:
         for name in names:

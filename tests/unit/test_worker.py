@@ -267,6 +267,22 @@ async def test_what_fails_is_tried_three_times_and_then_apologized_for(script: S
 
 
 @pytest.mark.promise("given-up-is-seen-to")
+@pytest.mark.parametrize(("breaks", "told"), [(4, [Status.FAILED]), (6, [Status.FAILED]), (7, [])])
+async def test_an_apology_that_cannot_be_made_now_is_made_later(
+    script: Script, breaks: int, told: list[Status]
+) -> None:
+    """The platform was away for all three attempts; after three more the operator alone hears of it."""
+    office = Office(script(), surface=Broken(breaks))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+
+    assert [answer.status for answer in office.answers] == told
+    assert [event.is_last for event in office.events if isinstance(event, TaskFailed)].count(True) == 1
+    assert list(office.inbox.dead) == [asked("1").message]
+
+
+@pytest.mark.promise("given-up-is-seen-to")
 @pytest.mark.parametrize(("workers", "statuses"), [(2, [Status.ANSWERED]), (3, [Status.FAILED]), (6, [])])
 async def test_what_ends_every_process_that_begins_it_is_given_up(
     script: Script, workers: int, statuses: list[Status]
@@ -320,11 +336,11 @@ async def test_a_worker_that_lost_a_question_says_so_when_it_is_through(script: 
 
 
 class Broken(RecordingSurface):
-    """Breaks three times before it draws anything."""
+    """Breaks some times before it draws anything."""
 
-    def __init__(self) -> None:
+    def __init__(self, times: int = 3) -> None:
         super().__init__()
-        self._left = 3
+        self._left = times
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Break, or draw."""

@@ -12,6 +12,7 @@ from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, legacy_of, remark
 from adapters.chat.held import Held
+from adapters.chat.insisting import insisted
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, nonce
 from adapters.discord.answering.indicator import Indicator
@@ -117,7 +118,7 @@ class DiscordSurface:
         for place in _places_of(to):
             message = self._spots.channel(place).get_partial_message(int(to.id))
             try:
-                await translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE)
+                await insisted(lambda: translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE))  # noqa: B023 - it is called here and now
             except Gone:
                 continue
             except PostingFailed:

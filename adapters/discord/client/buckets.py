@@ -15,21 +15,31 @@ from adapters.discord.client.throttle import Leisure, Throttle, unheard
 LONGEST_WAIT = 30.0  # seconds: what would have to wait longer fails, as soon as that is known
 
 
+def unnoticed() -> None:
+    """Take no note of it."""
+
+
 class Bucket(Ratelimit):
     """Lets the requests of one route and place pass, as often as Discord has said, and all through the throttle.
 
     The library has the request that uses up a bucket wait for the next window *after* its answer is there, and with a
     bound on waits it refuses requests of a long window although some are left. Here whoever has an answer gets it, and
     only what finds nothing left is refused: at once if the window is long, otherwise when it has waited for too long.
-    *waited* hears how long requests were held back, as Discord wants it.
+    *waited* hears how long requests were held back, as Discord wants it, and *broken_off* of each that came to no end.
     """
 
-    __slots__ = ("_renewal", "_throttle", "_waited")
+    __slots__ = ("_broken_off", "_renewal", "_throttle", "_waited")
 
-    def __init__(self, throttle: Throttle, waited: Callable[[float], object] = unheard) -> None:
+    def __init__(
+        self,
+        throttle: Throttle,
+        waited: Callable[[float], object] = unheard,
+        broken_off: Callable[[], object] = unnoticed,
+    ) -> None:
         super().__init__(None)
         self._throttle = throttle
         self._waited = waited
+        self._broken_off = broken_off
         self._renewal: asyncio.Task[None] | None = None
 
     async def acquire(self) -> None:
@@ -52,6 +62,8 @@ class Bucket(Ratelimit):
     ) -> None:
         if isinstance(value, RateLimited):
             self._shut(value.retry_after)
+        if isinstance(value, asyncio.CancelledError):
+            self._broken_off()
         self.outgoing -= 1
         if self._sleeping.locked() or not (self._renewal is None or self._renewal.done()):
             return
@@ -102,7 +114,15 @@ def throttle_requests(http: HTTPClient, throttle: Throttle, waited: Callable[[fl
     def get_ratelimit(key: str) -> Ratelimit:
         if key not in buckets:
             usual(key)  # which forgets those that are not used any more
-            buckets[key] = Bucket(throttle, waited)
+            buckets[key] = Bucket(throttle, waited, go_on)
         return buckets[key]
+
+    def go_on() -> None:
+        """Let all requests pass that wait for the end of a limit over everything.
+
+        The library has the request announce it that was refused, which never comes to that if it is broken off. Whoever
+        waits on account of another one is refused once more at worst.
+        """
+        http._global_over.set()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
     http.get_ratelimit = get_ratelimit

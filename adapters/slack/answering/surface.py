@@ -12,6 +12,7 @@ from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, legacy_of, remark
 from adapters.chat.held import Held
+from adapters.chat.insisting import insisted
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Refused, nonce
 from adapters.slack.answering.indicator import Indicator, Ways, take_away, title_of
@@ -117,13 +118,13 @@ class SlackSurface:
         """Mark a message; one that is gone, is marked already, or may not be marked, is left as it is."""
         with suppress(PostingFailed):
             workspace = await self._workspaces.find(to.thread.workspace)
-            await tell(workspace.client, "reactions.add", **_mark(to, reaction))
+            await insisted(lambda: tell(workspace.client, "reactions.add", **_mark(to, reaction)))
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
-        """Take a mark of ours away, if it is there; nobody waits until Slack has time for it."""
+        """Take a mark of ours away, if it is there; nobody waits for long until Slack has time for it."""
         with suppress(PostingFailed):
             workspace = await self._workspaces.find(to.thread.workspace)
-            await tell(once(workspace.client), "reactions.remove", **_mark(to, reaction))
+            await insisted(lambda: tell(once(workspace.client), "reactions.remove", **_mark(to, reaction)))
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""

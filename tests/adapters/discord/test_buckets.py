@@ -153,6 +153,25 @@ async def test_a_request_that_is_broken_off_twice_leaves_no_place_taken() -> Non
         pass
 
 
+@pytest.mark.promise("long-windows")
+async def test_a_request_that_is_broken_off_in_a_limit_over_everything_holds_up_no_other(discord: OnDiscord) -> None:
+    """Several processes can exceed together what each of them keeps to; the library would let nothing pass any more."""
+    discord.server.limits.per_second = 1
+    discord.server.clock.advance(2.0)  # into the next window
+    await posted(discord, "one")
+    waiting = asyncio.create_task(posted(discord, "never"))
+    await discord.server.until(lambda: len(discord.server.limits.refused) == 1, what="a refusal")
+    await asyncio.sleep(0.05)  # until the client has read it
+    waiting.cancel()
+    await asyncio.wait([waiting])
+
+    async with asyncio.timeout(5):
+        await posted(discord, "two")
+
+    said = discord.server.platform.messages_in(discord.channel, by=discord.server.bot)
+    assert [message.content for message in said] == ["one", "two"]
+
+
 def test_a_wait_that_takes_too_long_is_given_up() -> None:
     """Also where the library does not know how long it would be."""
 

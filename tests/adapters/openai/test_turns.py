@@ -263,6 +263,6 @@ async def test_what_comes_during_a_breath_is_one_piece(server: ChatServer) -> No
                 break
     await model.aclose()
 
+    later = [size for at, size in enumerate(sizes) if sum(sizes[:at]) > FIRST_WORDS]
     assert sizes[0] == 1
-    assert sum(sizes) - sizes[-1] > FIRST_WORDS
-    assert sizes[-1] > 1
+    assert min(later) > 1

@@ -122,6 +122,23 @@ async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed
 
 
 @pytest.mark.promise("crash-safe")
+async def test_what_was_lost_and_comes_back_is_held_although_the_first_hold_ends_later(desk: Desk) -> None:
+    """Another worker had taken it meanwhile, and died."""
+    ledger = desk.ledger()
+    async with desk.inbox(lease=LEASE) as inbox, AsyncExitStack() as again, AsyncExitStack() as first:
+        await inbox.put(asked())
+        old = await first.enter_async_context(inbox.claim())
+        entry = await ledger.sweep("dead", lease=0)
+        assert entry
+        assert await ledger.take("dead", *entry, desk.bounds(LEASE))
+
+        new = await again.enter_async_context(inbox.claim())
+        await first.aclose()
+
+        assert (await inbox.holds(old), await inbox.holds(new), await inbox.record(new, POSTED)) == (False, True, True)
+
+
+@pytest.mark.promise("crash-safe")
 async def test_a_lease_begins_anew_when_a_task_is_taken(desk: Desk) -> None:
     """Whoever slept between reading and taking has the whole of it; another may take it over only after that."""
     ledger = desk.ledger()
