@@ -12,7 +12,7 @@ import pytest
 from adapters.chat.posting import Lost
 from core.errors import StoreUnavailable
 from core.events import Step
-from core.model import Answer, Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
+from core.model import Answer, Claim, Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.platforms import ANSWER, ChatPlatform, Trouble, Worker, progress
@@ -273,11 +273,8 @@ async def test_messages_are_noted_as_soon_as_they_are_posted(chat: ChatPlatform)
 @pytest.mark.promise("crash-safe")
 async def test_nothing_is_posted_that_cannot_be_noted(chat: ChatPlatform) -> None:
     """Nobody would find it after a crash; the answer comes once the store is back."""
-    chat.notes.failure = StoreUnavailable("The store is away.")
-    claim = await chat.asks()
+    claim, replying = await _begun_without_notes(chat)
 
-    replying = asyncio.create_task(chat.surface.reply(claim, progress(_long(chat))))
-    await wait_until(lambda: chat.notes.refusals > 1, what="a second try")
     before = len(chat.stands(claim))  # one if there was a response to a command
     chat.notes.failure = None
     await replying
@@ -288,17 +285,23 @@ async def test_nothing_is_posted_that_cannot_be_noted(chat: ChatPlatform) -> Non
 @pytest.mark.promise("crash-safe")
 async def test_who_loses_a_question_while_nothing_can_be_noted_posts_nothing(chat: ChatPlatform) -> None:
     """Whoever has it by then answers."""
-    chat.notes.failure = StoreUnavailable("The store is away.")
-    claim = await chat.asks()
+    _, replying = await _begun_without_notes(chat)
 
-    replying = asyncio.create_task(chat.surface.reply(claim, progress(_long(chat))))
-    await wait_until(lambda: chat.notes.refusals > 1, what="a second try")
     before = chat.changes()
     chat.notes.is_lost = True
     with pytest.raises(Lost):
         await replying
 
     assert chat.changes() == before
+
+
+async def _begun_without_notes(chat: ChatPlatform) -> tuple[Claim, asyncio.Task[Delivery]]:
+    """Let an answer be shown of two messages while the store is away, and wait until its notes have been refused."""
+    chat.notes.failure = StoreUnavailable("The store is away.")
+    claim = await chat.asks()
+    replying = asyncio.create_task(chat.surface.reply(claim, progress(_long(chat))))
+    await wait_until(lambda: chat.notes.refusals > 1, what="a second try")
+    return claim, replying
 
 
 def _long(chat: ChatPlatform) -> Answer:
