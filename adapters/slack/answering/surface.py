@@ -15,6 +15,7 @@ from adapters.chat.held import Held
 from adapters.chat.insisting import insisted
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Refused, nonce
+from adapters.slack.answering.clearing import clear
 from adapters.slack.answering.indicator import Indicator, Ways, take_away, title_of
 from adapters.slack.answering.recalling import recalled
 from adapters.slack.answering.response_poster import few, only_answers
@@ -163,6 +164,8 @@ class SlackSurface:
             Noted(spot.poster, held, named=named, now=self._now, showing=indicator.stop) as noted,
         ):
             shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
+            if claim.attempt > 1 and spot.place is not None:
+                await clear(claim, spot.place, {message.id for message in shown})
             return named([message.id for message in shown])
 
     async def _drawn(self, claim: Claim, progress: AsyncIterator[Progress], poster: Poster) -> tuple[Posted, ...]:

@@ -62,6 +62,27 @@ async def test_a_stream_is_finished_of_which_no_note_is_left(slack: OnSlack) -> 
     assert (len(slack.stands(claim)), slack.signs(claim)) == (1, [])
 
 
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("step", [Step.POSTED, Step.EDITED])
+async def test_what_came_late_from_a_worker_that_had_lost_the_question_is_removed(slack: OnSlack, step: Step) -> None:
+    """It was frozen just before it posted, and woke up when another had answered; what others wrote stays."""
+    claim, late = await slack.asks(), Worker(slack.notes, step)
+    answered = await slack.surface.reply(replace(claim, attempt=2), progress(ANSWER))
+    slack.replies(claim)
+
+    async def written() -> AsyncIterator[Progress]:
+        yield DRAFT
+        await slack.until(lambda: len(slack.stands(claim)) > 1)
+        yield ANSWER
+
+    assert await late.works(slack.surfaced(observer=late).reply(claim, written()))
+    doubled = len(slack.stands(claim))
+    await slack.surface.reply(replace(claim, attempt=2, delivery=answered), progress(ANSWER))
+
+    assert (doubled, len(slack.stands(claim)), slack.signs(claim)) == (2, 1, [])
+    assert len(slack.server.messages(slack.channel)) == 3
+
+
 async def test_a_further_private_message_that_may_stand_there_twice_is_told(slack: OnSlack) -> None:
     """Slack gives these no ids; the first takes the place of what was said before."""
     claim = slack.commanded()

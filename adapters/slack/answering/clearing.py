@@ -1,0 +1,62 @@
+"""Removes what a worker has posted late for a question that it had lost by then.
+
+Discord takes the same message twice for one. Slack does not, and so a post that was on its way when its worker was
+frozen stands beside the answer of the worker that took over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from adapters.chat.posting import PostingFailed, nonce
+from adapters.slack.client.connection import once
+from adapters.slack.client.failures import Denied, ask, tell
+from adapters.slack.client.lost import EVENT_TYPE, LOOKED_AT, Place
+from core.model import Claim
+
+LONGEST = 20  # messages of an answer
+
+
+async def clear(claim: Claim, place: Place, shown: Collection[str]) -> None:
+    """Remove what bears the mark of the answer, or is still a stream, and is none of the messages that are *shown*."""
+    client = once(place.workspace.client)
+    marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
+    with suppress(PostingFailed):  # where the bot may not read, nobody can know
+        for message in await _said(place):
+            ts, known = str(message["ts"]), _nonce_of(message)
+            if ts in shown or message.get("user") != place.workspace.bot_user_id:
+                continue
+            if known in marks or (known is None and await _was_open(place, ts)):
+                await tell(client, "chat.delete", channel=place.channel, ts=ts)
+
+
+async def _said(place: Place) -> Sequence[Mapping[str, Any]]:
+    found = await ask(
+        once(place.workspace.client),
+        "conversations.replies",
+        channel=place.channel,
+        ts=place.thread,
+        oldest=place.asked,
+        limit=LOOKED_AT,
+        include_all_metadata="true",
+    )
+    return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
+
+
+def _nonce_of(message: Mapping[str, Any]) -> str | None:
+    """Give what a message of ours bears; a stream bears nothing before it ends."""
+    metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
+    if metadata.get("event_type") != EVENT_TYPE:
+        return None
+    return str(cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce"))
+
+
+async def _was_open(place: Place, ts: str) -> bool:
+    """End a stream; say whether it was one."""
+    try:
+        await tell(once(place.workspace.client), "chat.stopStream", channel=place.channel, ts=ts)
+    except Denied:
+        return False
+    return True
