@@ -15,6 +15,7 @@ from adapters.slack.client.failures import Denied
 from adapters.slack.client.paging import PAGE, PAGES, pages
 from adapters.slack.inbound.event import PLATFORM, Json
 from adapters.slack.inbound.hearing import LATEST, Told
+from adapters.slack.inbound.remarks import REACTION
 from core.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Round:
     async def _hear_all(self, workspace: Workspace, channel: str, said: Iterable[Json], since: float) -> None:
         """Hear what is new, oldest first; while the store is away, wait for it."""
         for one in sorted(said, key=itemgetter("ts")):
-            if _is_new(one, since):
+            if _is_new(one, since) and not _is_refused(one, workspace):
                 event = {**one, "type": "message", "channel": channel}  # which only events have
                 told = Told(event, workspace, is_late=True)
                 await self._perseverance.done(lambda: self._hear(told))  # noqa: B023 - it is called here and now
@@ -190,6 +191,13 @@ class Round:
         is_there = not isinstance(failure, Gone) and getattr(failure, "code", "") not in NOT_THERE
         if is_there and not self._trouble:
             self._trouble = f"Slack says {failure.code}" if isinstance(failure, Denied) else reason_of(failure)
+
+
+def _is_refused(said: Json, workspace: Workspace) -> bool:
+    """Say whether somebody was told already that there will be no answer to these words, and asked to try again."""
+    marks = cast("Sequence[Mapping[str, Any]]", said.get("reactions") or ())
+    is_marked = any(mark["name"] == REACTION and workspace.bot_user_id in mark.get("users", ()) for mark in marks)
+    return is_marked and not said.get("edited")
 
 
 def _is_new(said: Json, since: float) -> bool:

@@ -150,6 +150,21 @@ async def test_of_a_busy_channel_a_bounded_number_is_read(place: Place) -> None:
     assert len(place.server.requests_to(HISTORY)) == PAGES
 
 
+async def test_whoever_was_told_to_try_again_is_not_answered_late_as_well(place: Place) -> None:
+    """The bot has put its mark there; other words, or a mark of somebody else, make it a question."""
+    server, box = place.server, Box()
+    asked = [place.ask(text) for text in ("Refused?", "Refused at first?", "Marked by Ada?")]
+    for message, by in zip(asked, (place.workspace.bot, place.workspace.bot, place.ada), strict=True):
+        server.react_as(by, message, "warning")
+    server.edit_as(place.ada, asked[1], f"<@{place.workspace.bot.id}> In other words?")
+
+    async with listening(place, box, catches_up=True):
+        found = {(await box.question()).question.text for _ in range(2)}
+        assert await heard(place, box) == []
+
+    assert found == {"In other words?", "Marked by Ada?"}
+
+
 async def test_threads_of_the_bot_are_read_before_those_of_others(place: Place) -> None:
     """After all channels, as there may not be the time to read them all; quiet threads are not read."""
     server, box = place.server, Box()
