@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -23,10 +24,24 @@ PATIENCE = 1.0  # seconds for one Sentinel, as there are others
 class MasterPool(BlockingConnectionPool, SentinelConnectionPool):
     """Waits for a free place, asks the Sentinels before each new connection, and closes those with itself."""
 
+    _asking: asyncio.Task[Host] | None = None
+
+    async def get_master_address(self) -> Host:
+        """Give the master's host and port; connections that are opened at the same time share one question."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
+        return await asyncio.shield(self._asking)  # whoever goes away leaves it to the others
+
     async def aclose(self) -> None:
         """Close the connections to the master and to the Sentinels."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait({self._asking})
         await super().aclose()
         await cast("Sentinel", self.sentinel_manager).aclose()
+
+    async def _ask(self) -> Host:
+        return cast("Host", await super().get_master_address())
 
 
 def pool(

@@ -13,7 +13,7 @@ from core.errors import StoreUnavailable
 from tests.fixtures.redis import clean, say
 from tests.servers import valkey
 from tests.servers.tls import Certificate, Proxy
-from tests.servers.valkey import MASTER, Watched
+from tests.servers.valkey import MASTER, Node, Watched
 
 KEY = "footnote:test"
 LONGEST_FAILOVER = 10.0  # seconds
@@ -30,6 +30,11 @@ async def written_again(client: Redis) -> None:
                 await asyncio.sleep(0.02)
             else:
                 return
+
+
+def askers(sentinel: Node) -> int:
+    """Count the connections whose last question to a Sentinel was that for its masters."""
+    return str(sentinel.say("CLIENT", "LIST")).count("cmd=sentinel|masters")
 
 
 @pytest.mark.promise("data-survives")
@@ -77,6 +82,28 @@ async def test_a_sentinel_that_is_away_is_passed_over(redis_watched: Watched) ->
     """The next one in the address is asked."""
     async with clean(f"redis+sentinel://127.0.0.1:1,{redis_watched.sentinel.host}/{MASTER}") as client:
         assert await client.get(KEY) is None
+
+
+async def test_connections_that_are_opened_at_once_share_one_question(redis_watched: Watched) -> None:
+    """Fifty of them would keep a Sentinel busy for longer than a caller waits."""
+    async with clean(redis_watched.url):
+        client, before = connect(redis_watched.url), askers(redis_watched.sentinel)
+        await asyncio.gather(*(client.get(f"{KEY}:{number}") for number in range(200)))
+        assert askers(redis_watched.sentinel) - before == 1
+        await client.aclose()
+
+
+async def test_whoever_goes_away_leaves_the_question_to_the_others(redis_watched: Watched) -> None:
+    """The first caller asked the Sentinels, and is broken off before they answer."""
+    async with clean(redis_watched.url):
+        client = connect(redis_watched.url)
+        first, second = (asyncio.ensure_future(client.get(KEY)) for _ in range(2))
+        redis_watched.sentinel.freeze()
+        await asyncio.sleep(0.05)
+        first.cancel()
+        redis_watched.sentinel.thaw()
+        assert await second is None
+        await client.aclose()
 
 
 async def test_sentinels_have_a_login_of_their_own(tmp_path: Path) -> None:
