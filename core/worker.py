@@ -101,7 +101,7 @@ class Worker:
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
-            is_last = task.is_last_attempt and await self._is_told(task)
+            is_last = task.is_last_attempt and await self._apologized(task)
             self._observer(TaskFailed(task.message, task.attempt, is_last, _reason(error)))
             if task.is_last_attempt and not is_last:
                 raise Untold(_reason(error)) from error
@@ -150,7 +150,7 @@ class Worker:
         turns = conversation.turns if conversation else ()
         return next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
 
-    async def _is_told(self, task: Task) -> bool:
+    async def _apologized(self, task: Task) -> bool:
         """Apologize for a question that nobody will try any more; say whether that is done with.
 
         The platform may be away, so it is tried a few times; if it may be the apology that ends the process, none is

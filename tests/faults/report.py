@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.faults.rig import LEASE
+
 PERCENT = 100
-SLOWEST = 7.0  # seconds for 99 of 100 to recover: the lease of the rig, and five
+SLOWEST = LEASE + 5.0  # seconds for 99 of 100 to recover
 
 
 @dataclass

@@ -6,14 +6,13 @@ frozen stands beside the answer of the worker that took over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from contextlib import suppress
-from typing import Any, cast
 
 from adapters.chat.posting import PostingFailed, nonce
 from adapters.slack.client.connection import once
-from adapters.slack.client.failures import Denied, ask, tell
-from adapters.slack.client.lost import EVENT_TYPE, LOOKED_AT, Place
+from adapters.slack.client.failures import Denied, tell
+from adapters.slack.client.lost import Place, nonce_of, said_in
 from core.model import Claim
 
 LONGEST = 20  # messages of an answer
@@ -21,36 +20,14 @@ LONGEST = 20  # messages of an answer
 
 async def clear(claim: Claim, place: Place, shown: Collection[str]) -> None:
     """Remove what bears the mark of the answer, or is still a stream, and is none of the messages that are *shown*."""
-    client = once(place.workspace.client)
     marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
     with suppress(PostingFailed):  # where the bot may not read, nobody can know
-        for message in await _said(place):
-            ts, known = str(message["ts"]), _nonce_of(message)
+        for message in await said_in(place, place.asked):
+            ts, known = str(message["ts"]), nonce_of(message)
             if ts in shown or message.get("user") != place.workspace.bot_user_id:
                 continue
             if known in marks or (known is None and await _was_open(place, ts)):
-                await tell(client, "chat.delete", channel=place.channel, ts=ts)
-
-
-async def _said(place: Place) -> Sequence[Mapping[str, Any]]:
-    found = await ask(
-        once(place.workspace.client),
-        "conversations.replies",
-        channel=place.channel,
-        ts=place.thread,
-        oldest=place.asked,
-        limit=LOOKED_AT,
-        include_all_metadata="true",
-    )
-    return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
-
-
-def _nonce_of(message: Mapping[str, Any]) -> str | None:
-    """Give what a message of ours bears; a stream bears nothing before it ends."""
-    metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
-    if metadata.get("event_type") != EVENT_TYPE:
-        return None
-    return str(cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce"))
+                await tell(once(place.workspace.client), "chat.delete", channel=place.channel, ts=ts)
 
 
 async def _was_open(place: Place, ts: str) -> bool:

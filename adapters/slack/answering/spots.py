@@ -63,7 +63,7 @@ class Spots:
         place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
         look = look_of(claim.question)
         is_known, is_again = bool(claim.delivery.messages), claim.attempt > 1
-        # Notes are left out while the store is away, so an attempt before may have posted what was never noted.
+        # A store may come back without what it had written last, so an attempt before may have posted unknown to it.
         trying = claim.delivery.trying or (claim.question.asked_at if is_again else None)
         lost = LostPosts(
             place,

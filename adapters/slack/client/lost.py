@@ -40,6 +40,28 @@ def mark(nonce: str) -> Mapping[str, object]:
     return {"event_type": EVENT_TYPE, "event_payload": {"nonce": nonce}}
 
 
+def nonce_of(message: Mapping[str, Any]) -> str | None:
+    """Give what a message of an answer bears; a stream bears nothing before it ends."""
+    metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
+    if metadata.get("event_type") != EVENT_TYPE:
+        return None
+    return str(cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce"))
+
+
+async def said_in(place: Place, oldest: str) -> Sequence[Mapping[str, Any]]:
+    """Give what was said in the thread from a time on, with what it bears. Raises `PostingFailed`."""
+    found = await ask(
+        once(place.workspace.client),
+        "conversations.replies",
+        channel=place.channel,
+        ts=place.thread,
+        oldest=oldest,
+        limit=LOOKED_AT,
+        include_all_metadata="true",
+    )
+    return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
+
+
 def unheard() -> None:
     """Take no note of a post that may be doubled."""
 
@@ -61,7 +83,6 @@ class LostPosts:
     ) -> None:
         self._place = place
         self._streamed_after = streamed_since.timestamp() - EARLY if streamed_since else inf
-        self._client = once(place.workspace.client)
         self._all_in_doubt = all_in_doubt
         self._doubtful = doubtful
         self._doubts: dict[str, str] = {}
@@ -77,7 +98,7 @@ class LostPosts:
         if nonce not in self._doubts and not self._all_in_doubt:
             return None
         try:
-            said = self._seen if self._seen is not None else await self._said()
+            said = self._seen if self._seen is not None else await said_in(self._place, self._oldest())
         except Unreachable:
             raise
         except PostingFailed:
@@ -89,19 +110,6 @@ class LostPosts:
         self._streamed_after = inf  # only the first post may be a stream
         return found
 
-    async def _said(self) -> Sequence[Mapping[str, Any]]:
-        place = self._place
-        found = await ask(
-            self._client,
-            "conversations.replies",
-            channel=place.channel,
-            ts=place.thread,
-            oldest=self._oldest(),
-            limit=LOOKED_AT,
-            include_all_metadata="true",
-        )
-        return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
-
     def _oldest(self) -> str:
         """Give the time from which on it may have been posted: after the question, or when a stream was begun."""
         begun = self._streamed_after
@@ -110,9 +118,8 @@ class LostPosts:
     def _is_it(self, message: Mapping[str, Any], nonce: str, words: str) -> bool:
         if message.get("user") != self._place.workspace.bot_user_id:
             return False
-        metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
-        if metadata.get("event_type") == EVENT_TYPE:
-            return cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce") == nonce
+        if (known := nonce_of(message)) is not None:
+            return known == nonce
         if float(message["ts"]) >= max(self._streamed_after, float(self._place.asked)):
             return True
         return bool(words) and _letters(str(message.get("text") or "")).startswith(words)
