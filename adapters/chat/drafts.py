@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
+from adapters.breath import Breath
 from adapters.chat.posting import (
     Controls,
     Gone,
@@ -39,11 +40,16 @@ class Pace:
     """How often messages change, and how long it is tried, in seconds unless it says otherwise."""
 
     interval: float = 1.2  # between two calls at least
+    for_each: float = 0.02  # the same for each answer that is written at the time: some 50 calls in a second for all
     longest: float = 10.0  # between two calls, however slow the platform is
     patience: int = 3  # failures in a row after which nothing more is shown before the end
     tries: int = 6  # failures at the end after which the messages are given up
     endurance: float = 300.0  # of waits that the platform asks for, in all
     farewell: float = 5.0  # for a post that is under way when nobody wants the answer any more
+
+    def breath(self) -> Breath:
+        """Give what all answers of a surface share, so that the more there are, the longer each rests between calls."""
+        return Breath(self.for_each, self.longest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +86,14 @@ class Draft:
         *,
         legacy: Legacy = Legacy(),
         pace: Pace = Pace(),
+        breath: Breath | None = None,
         timer: Timer = Timer(),
     ) -> None:
+        """Answers that share a *breath* leave one another time."""
         self._poster = poster
         self._nonces = nonces
         self._pace = pace
+        self._breath = breath or Breath()
         self._timer = timer
         self._is_contested = legacy.is_contested
         self._lost: Lost | None = None
@@ -115,6 +124,7 @@ class Draft:
         return tuple(self._shown)
 
     async def __aenter__(self) -> Self:
+        self._breath.begin()
         self._editor = asyncio.create_task(self._edit())
         return self
 
@@ -123,6 +133,7 @@ class Draft:
     ) -> None:
         if self._editor is None:
             return
+        self._breath.end()
         self._editor.cancel()
         await asyncio.wait([self._editor])
         if not self._editor.cancelled():
@@ -272,7 +283,8 @@ class Draft:
 
     async def _is_ending(self) -> bool:
         """Wait until the next snapshot may be shown, or until the end, which waits for no pace."""
-        seconds = max(self._last_call + self._interval, self._rest_until) - self._timer.now()
+        interval = max(self._interval, self._breath.seconds)
+        seconds = max(self._last_call + interval, self._rest_until) - self._timer.now()
         if seconds > 0 and not self._ending.is_set():
             waits = {asyncio.ensure_future(self._timer.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
             try:

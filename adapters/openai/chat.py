@@ -10,6 +10,9 @@ from contextlib import aclosing
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pydantic_core import from_json
+
+from adapters.breath import Breath
 from adapters.openai.client import Patience, connect, place
 from adapters.openai.dialect import Dialect
 from adapters.openai.events import Events
@@ -29,7 +32,9 @@ PATIENCE = Patience()
 RETRIES = Retries(times=2)
 SERVICE = "chat model"
 DRAINING = 0.1  # seconds for what comes after the end
-FIRST_WORDS = 40  # characters that are passed on as they come, since readers wait for them
+FIRST_WORDS = 40  # characters
+SHORT = 1 / 20  # of a breath until the first words are there, since readers wait for them
+MUCH = 8 * 1024  # bytes: the client gives twice as many at a time, so behind such a piece the next one waits already
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 
 
@@ -51,6 +56,7 @@ class OpenAIChat:
         self._base_url = base_url
         self._retries = retries
         self._patience = patience
+        self._breath = Breath(patience.breath, patience.longest_breath)
         self._observer = observer
         self._dialect = Dialect(model)
         self._client: AsyncOpenAI | None = None
@@ -68,10 +74,11 @@ class OpenAIChat:
         while True:
             trouble: Exception | None = None
             try:
-                async with aclosing(self._attempt(prompt, tools)) as pieces:
-                    async for piece in pieces:
-                        shown = True
-                        yield piece
+                with self._breath.counted():
+                    async with aclosing(self._attempt(prompt, tools)) as pieces:
+                        async for piece in pieces:
+                            shown = True
+                            yield piece
             except failures() as error:
                 trouble = error
             if trouble is None:
@@ -109,23 +116,61 @@ class OpenAIChat:
 
     async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
-        reading, length = Reading(self._model, [tool.name for tool in tools]), 0
+        reading = Reading(self._model, [tool.name for tool in tools])
         async with (
             aclosing(await self._open(prompt, tools)) as stream,
-            aclosing(_texts(stream, reading, Watch(self._patience))) as texts,
+            aclosing(self._texts(stream, reading)) as texts,
         ):
             async for text in texts:
                 if text:
                     yield TextDelta(text)
-                    length += len(text)
-                    if length > FIRST_WORDS and not reading.finished:
-                        await self._patience.breathe()
         rest = reading.rest()
         if rest:
             yield TextDelta(rest)
         turn = reading.turn()
         self._dialect.remember(reading.extras)
         yield turn
+
+    async def _texts(self, stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
+        """Read the answer into *reading*, and yield its text; once it has ended, nothing can break it any more."""
+        kind, watch = stream.response.headers.get("content-type", ""), Watch(self._patience)
+        if kind.startswith("application/json"):
+            yield reading.take_whole(json.loads(await _whole(stream, watch)))
+            return
+        pieces = _bytes(stream, kind)
+        try:
+            async with aclosing(self._streamed(pieces, reading, watch)) as texts:
+                async for text in texts:
+                    yield text
+            await _drain(pieces)
+        except failures():
+            if not reading.finished:
+                raise
+
+    async def _streamed(
+        self, pieces: AsyncIterator[bytes], reading: Reading, watch: Watch
+    ) -> AsyncGenerator[str, None]:
+        """The text of all events that came together is one piece: whoever is behind catches up in one step."""
+        events, length = Events(), 0
+        async for piece in pieces:
+            news = events.feed(piece)
+            text, trouble = _read(news, reading)
+            watch.saw(piece, is_news=bool(news))
+            length += len(text)
+            yield text
+            if trouble is not None:
+                raise trouble
+            if events.ended:
+                return
+            if len(piece) < MUCH:
+                await self._rest(length)
+            if news:
+                watch.resume()
+
+    async def _rest(self, length: int) -> None:
+        """Let some more of an answer come that is so long by now, so that it is one piece."""
+        if seconds := self._breath.seconds:
+            await asyncio.sleep(seconds if length > FIRST_WORDS else seconds * SHORT)
 
     async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncStream[object]:
         """Send the request, again without what the endpoint says it does not understand.
@@ -155,34 +200,6 @@ class OpenAIChat:
         return self._client
 
 
-async def _texts(stream: AsyncStream[object], reading: Reading, watch: Watch) -> AsyncGenerator[str, None]:
-    """Read the answer into *reading*, and yield its text; once the answer has ended, nothing can break it any more.
-
-    The text of all events that came together is one piece: whoever is behind catches up in one step.
-    """
-    kind = stream.response.headers.get("content-type", "")
-    if kind.startswith("application/json"):
-        yield reading.take_whole(json.loads(await _whole(stream, watch)))
-        return
-    events, pieces = Events(), _bytes(stream, kind)
-    try:
-        async for piece in pieces:
-            news = events.feed(piece)
-            text, trouble = _read(news, reading)
-            if text:
-                yield text
-                watch.resume()
-            watch.saw(piece, is_news=bool(news))
-            if trouble is not None:
-                raise trouble
-            if events.ended:
-                break
-        await _drain(pieces)
-    except failures():
-        if not reading.finished:
-            raise
-
-
 async def _whole(stream: AsyncStream[object], watch: Watch) -> bytes:
     whole = bytearray()
     async for piece in stream.response.aiter_bytes():
@@ -210,7 +227,15 @@ def _read(events: Sequence[bytes], reading: Reading) -> tuple[str, Exception | N
     text = ""
     try:
         for data in events:
-            text += reading.take(json.loads(data.decode()))
+            text += reading.take(_parsed(data))
     except failures() as error:
         return text, error
     return text, None
+
+
+def _parsed(data: bytes) -> object:
+    """Read JSON; what the quicker reader minds, such as half of an emoji, the other one may take."""
+    try:
+        return from_json(data, cache_strings="keys")
+    except ValueError:
+        return json.loads(data.decode())

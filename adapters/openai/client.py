@@ -5,7 +5,6 @@ Of the environment, only what belongs to the machine counts: its proxies and its
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -24,19 +23,15 @@ READ_AHEAD = 64  # bytes
 class Patience:
     """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it.
 
-    After each piece of text but the first words it rests for a *breath*, so that what comes meanwhile is one piece:
-    where many answers are written at once, and readers see a few states of each, small pieces cost time for nothing.
+    Between two pieces it rests for a *breath* for each answer that is written at the time, so that what comes meanwhile
+    is one piece: readers see a few states of an answer, and small pieces cost time for nothing where many are written.
     """
 
     connect: float = 5.0
     read: float = 30.0
     whole: float = 900.0
     breath: float = 0.0
-
-    async def breathe(self) -> None:
-        """Take the rest, if there is to be one."""
-        if self.breath:
-            await asyncio.sleep(self.breath)
+    longest_breath: float = 0.5
 
 
 def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:

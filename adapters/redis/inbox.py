@@ -11,7 +11,7 @@ from typing import Self
 from uuid import uuid4
 
 from adapters.redis.lease import Lease
-from adapters.redis.ledger import Bounds, Hold, Ledger, Taken
+from adapters.redis.ledger import Bounds, Ledger, Taken
 from adapters.redis.letters import Letters
 from core.errors import FootnoteError, StoreUnavailable, Untold
 from core.events import Observer, Passed, Step, TakenOver, unobserved
@@ -138,8 +138,8 @@ class RedisInbox(Letters):
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task, if it is still ours."""
-        hold = self._hold(task)
-        return hold is not None and await self._ledger.record(hold, delivery)
+        lease = self._lease_of(task)
+        return lease is not None and await lease.record(delivery)
 
     async def holds(self, task: Task) -> bool:
         """Say whether the task is still ours."""
@@ -148,8 +148,8 @@ class RedisInbox(Letters):
 
     async def keep(self, task: Task) -> bool:
         """Keep the words of the task, if it is still ours."""
-        hold = self._hold(task)
-        return hold is not None and await self._ledger.keep(hold, task)
+        lease = self._lease_of(task)
+        return lease is not None and await self._ledger.keep(lease.hold, task)
 
     async def knows(self, message: MessageRef) -> bool:
         """Say whether a message was put as a question."""
@@ -170,10 +170,6 @@ class RedisInbox(Letters):
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what was asked in a workspace."""
         return await self._ledger.forget_workspace(home)
-
-    def _hold(self, task: Task) -> Hold | None:
-        lease = self._lease_of(task)
-        return lease and lease.hold
 
     def _lease_of(self, task: Task) -> Lease | None:
         return self._leases.get((task.message, task.fence))

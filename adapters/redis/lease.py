@@ -9,7 +9,7 @@ from contextlib import suppress
 from adapters.redis.clock import waking_time
 from adapters.redis.ledger import Ledger, Taken
 from core.errors import StoreUnavailable
-from core.model import Interruption
+from core.model import Delivery, Interruption
 
 RENEWED_AFTER = 1 / 3  # of the time of a lease
 TRUSTED_FOR = 1 / 2  # of the time of a lease, without asking
@@ -38,6 +38,7 @@ class Lease:
         self._nudged = asyncio.Event()
         self._now = now
         self._renewed = taken.since
+        self._noted: Delivery | None = None
 
     def nudge(self) -> None:
         """Say that something has happened."""
@@ -57,6 +58,15 @@ class Lease:
         if self._age > self._seconds * TRUSTED_FOR:
             await self._look()
         return not self._is_lost
+
+    async def record(self, delivery: Delivery) -> bool:
+        """Keep which messages belong to the task, if it is still ours; what is kept already is not written again."""
+        if delivery == self._noted:
+            return await self.is_held()
+        self._noted = None
+        is_kept = await self._ledger.record(self.hold, delivery)
+        self._noted = delivery if is_kept else None
+        return is_kept
 
     async def _look(self) -> None:
         with suppress(StoreUnavailable):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from adapters.chat.drafts import Draft
+from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.noted import Noted
@@ -43,6 +43,7 @@ class Wall:
 
     def __init__(self, deliveries: Deliveries) -> None:
         self._deliveries = deliveries
+        self._breath = Pace().breath()
         self.seen = Seen()
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
@@ -55,7 +56,7 @@ class Wall:
         with held.applies():
             async with Noted(poster, held, named=named, now=_now) as noted:
                 nonces = partial(nonce, claim.message, claim.question.revision)
-                async with Draft(noted, nonces, legacy=legacy_of(claim, ())) as draft:
+                async with Draft(noted, nonces, legacy=legacy_of(claim, ()), breath=self._breath) as draft:
                     await draw(progress, draft, _pencil(claim), claim.question)
         self.seen.last[number] = time.time()
         if poster.is_not_found:

@@ -16,7 +16,7 @@ from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """Seconds before a service that failed is asked again, and of rest after each piece of a model's text."""
+    """Seconds before a service that failed is asked again, and of rest between pieces of text for each answer."""
 
     retry_wait: float = 0.5
     breath: float = 0.0

@@ -71,6 +71,7 @@ class DiscordSurface:
         self._client = client
         self._reads_all = reads_all
         self._pace = pace or Pace()
+        self._breath = self._pace.breath()
         self._now = now
         self._deliveries = deliveries
         self._refused = refused
@@ -146,7 +147,8 @@ class DiscordSurface:
     ) -> tuple[Posted, ...]:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
         nonces = partial(nonce, claim.message, claim.question.revision)
-        async with Draft(noted, nonces, legacy=legacy_of(claim, spot.posted), pace=self._pace) as draft:
+        legacy = legacy_of(claim, spot.posted)
+        async with Draft(noted, nonces, legacy=legacy, pace=self._pace, breath=self._breath) as draft:
             try:
                 answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
             except Refused as refusal:

@@ -75,6 +75,7 @@ class SlackSurface:
         """
         self._workspaces = workspaces
         self._pace = pace or SlackPace()
+        self._breath = self._pace.breath()
         self._now = now
         self._deliveries = deliveries
         self._refused = refused
@@ -172,7 +173,7 @@ class SlackSurface:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
         nonces = partial(nonce, claim.message, claim.question.revision)
         legacy = legacy_of(claim, [Posted(message.id) for message in claim.delivery.messages])
-        async with Draft(poster, nonces, legacy=legacy, pace=self._pace) as draft:
+        async with Draft(poster, nonces, legacy=legacy, pace=self._pace, breath=self._breath) as draft:
             try:
                 await draw(progress, draft, self._pencil(claim), claim.question)
             except Refused as refusal:

@@ -15,7 +15,7 @@ from adapters.redis.inbox import RedisInbox
 from adapters.redis.ledger import LIFE, PREFIX, UNREADABLE, Bounds, Ledger
 from adapters.redis.seal import Seal
 from core.errors import StoreUnavailable
-from core.model import Claim, Interruption
+from core.model import Claim, Delivery, Interruption
 from tests.adapters.redis.desk import Desk, key_of
 from tests.fixtures.redis import Place, clean, place, say
 from tests.inboxes import (
@@ -123,6 +123,23 @@ async def test_a_task_that_another_has_taken_over_is_lost(desk: Desk) -> None:
             assert await heard(task.cancelled) is Interruption.LOST
             assert not await inbox.record(task, POSTED)
         assert (await desk.question())[b"state"] == b"running"
+
+
+async def test_what_is_recorded_already_is_not_written_again(desk: Desk) -> None:
+    """The end of an answer repeats what was noted before; whoever has lost the task hears of it all the same."""
+    async with desk.inbox(lease=0.6) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            assert await inbox.record(task, POSTED)
+            await say(desk.client, "HDEL", key_of("question", "m1"), "delivery")
+            assert await inbox.record(task, POSTED)
+            assert b"delivery" not in await desk.question()
+            assert await inbox.record(task, Delivery())
+            assert await inbox.record(task, POSTED)
+            assert b"delivery" in await desk.question()
+            await say(desk.client, "HINCRBY", key_of("question", "m1"), "fence", "1")
+            assert await heard(task.cancelled) is Interruption.LOST
+            assert not await inbox.record(task, POSTED)
 
 
 @pytest.fixture(name="where")

@@ -1,0 +1,54 @@
+"""A rest that is the longer, the more are at it."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from adapters.breath import Breath
+from adapters.chat.drafts import Draft, Pace, Timer
+from adapters.chat.posting import Part
+from tests.fakes.poster import Thread
+
+
+def test_the_more_are_counted_the_longer_is_the_rest() -> None:
+    """Up to the longest one; whoever has finished counts no more, however it ended."""
+    breath = Breath(for_each=0.2, longest=0.5)
+    seconds = [breath.seconds]
+    with breath.counted():
+        seconds.append(breath.seconds)
+        with breath.counted(), breath.counted():
+            seconds.append(breath.seconds)
+        with pytest.raises(ValueError, match="broken"), breath.counted():
+            raise ValueError("broken")
+        seconds.append(breath.seconds)
+
+    assert seconds == [0.0, 0.2, 0.5, 0.2]
+
+
+def test_without_numbers_nobody_rests() -> None:
+    """As in the terminal, which shows one answer at a time."""
+    breath = Breath()
+    breath.begin()
+    assert breath.seconds == 0.0
+    breath.end()
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_the_more_answers_are_written_the_less_often_each_changes() -> None:
+    """Two hundred at once would edit faster than a platform takes it; the first text and the end wait for nothing."""
+    platform, breath = Thread(), Pace(for_each=0.02).breath()
+    for _ in range(199):
+        breath.begin()
+    timer = Timer(now=platform.now, sleep=platform.sleep)
+    async with Draft(platform, str, breath=breath, timer=timer) as shown:
+        for number in range(3):
+            shown.show(partial(tuple[Part], [Part(f"{number}")]))
+            for _ in range(50):
+                await asyncio.sleep(0)
+        await shown.finish([Part("end")])
+
+    assert platform.calls == [(0.0, "post", "0"), (4.0, "edit", "1"), (8.0, "edit", "2"), (8.0, "edit", "end")]
+    assert breath.seconds == pytest.approx(199 * 0.02)
