@@ -150,7 +150,7 @@ class OpenAIChat:
     async def _streamed(
         self, pieces: AsyncIterator[bytes], reading: Reading, watch: Watch
     ) -> AsyncGenerator[str, None]:
-        """The text of all events that came together is one piece: whoever is behind catches up in one step."""
+        """Yield the text of all events that came together as one piece: whoever is behind catches up in one step."""
         events, length = Events(), 0
         async for piece in pieces:
             news = events.feed(piece)
