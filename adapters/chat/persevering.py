@@ -11,6 +11,7 @@ from core.errors import StoreUnavailable
 Result = TypeVar("Result")
 
 LONGEST = 600.0  # seconds that are waited in all
+BRIEFLY = 10.0  # seconds, where somebody waits to hear how it ends
 PAUSE = 5.0  # seconds after which something that cannot be reached is tried again
 NOT_NOW = (Unreachable, StoreUnavailable, TooFast)
 """How a call fails that may work later."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.chat.owed import Owed
+from adapters.chat.persevering import BRIEFLY, Perseverance
 from adapters.discord.inbound.catch_up import LATEST
 from adapters.discord.inbound.context import Context
 from adapters.discord.inbound.event import Json, Self, parse
@@ -43,6 +44,7 @@ class Hearing:
     def __init__(self, client: AutoShardedClient, ports: Ports, chores: Chores) -> None:
         self._client = client
         self._ports = ports
+        self._chores = chores
         self._remarks = Remarks(client, ports, chores)
         self._owed = Owed(chores)
 
@@ -75,10 +77,17 @@ class Hearing:
         except StoreUnavailable:
             if not tells:
                 raise
-            self._remarks.fail(inbound, scene, CANNOT_TAKE)
+            self._chores.begin(partial(self._put_late, heard, signals))
         else:
             if tells and any(taken):
                 self._remarks.count(inbound, scene)
+
+    async def _put_late(self, heard: Heard, signals: Sequence[Signal]) -> None:
+        """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
+        try:
+            await Perseverance(self._ports.sleep, BRIEFLY).done(partial(self._put, signals))
+        except StoreUnavailable:
+            self._remarks.fail(heard.inbound, heard.scene, CANNOT_TAKE)
 
     async def _take_change(self, heard: Heard, *, tells: bool) -> None:
         """Put what somebody did to a question, now or when the store is back."""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.chat.owed import Owed
+from adapters.chat.persevering import BRIEFLY, Perseverance
 from adapters.slack.inbound.context import said_before
 from adapters.slack.inbound.event import Json, Self, parse, speaks_for
 from adapters.slack.inbound.remarks import Remarks
@@ -63,6 +64,7 @@ class Hearing:
 
     def __init__(self, ports: Ports, chores: Chores) -> None:
         self._ports = ports
+        self._chores = chores
         self._remarks = Remarks(ports, chores)
         self._owed = Owed(chores)
 
@@ -87,11 +89,18 @@ class Hearing:
         except StoreUnavailable:
             if heard.told.comes_again:
                 raise
-            if heard.speaks:
-                self._remarks.fail(inbound, workspace, CANNOT_TAKE)
+            self._chores.begin(partial(self._put_late, heard, signals))
         else:
             if any(taken) and not heard.told.is_late:
                 self._remarks.count(inbound, workspace)
+
+    async def _put_late(self, heard: Heard, signals: Sequence[Signal]) -> None:
+        """Go on with what an event before may have put already, so that nobody is told wrongly that it was not."""
+        try:
+            await Perseverance(self._ports.sleep, BRIEFLY).done(partial(self._put, signals))
+        except StoreUnavailable:
+            if heard.speaks:
+                self._remarks.fail(heard.inbound, heard.told.workspace, CANNOT_TAKE)
 
     async def _take_change(self, heard: Heard) -> None:
         """Put what somebody did to a question; what Slack will not send again is kept until the store is back."""

@@ -132,7 +132,7 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
 ) -> None:
     """Nobody waits for an answer that will not come; an edit is not told."""
     box = Box()
-    async with listening(server, box):
+    async with listening(server, box, sleep=lambda _: asyncio.sleep(0)):
         box.fails = True
         message = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 
@@ -140,6 +140,22 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
 
     assert [one.content for one in answers(server)] == [f"⚠️ {CANNOT_TAKE}"]
     assert message.reactions == {"⚠️": [server.bot.id]}
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_question_that_cannot_be_kept_is_kept_as_soon_as_it_can_be(server: DiscordServer, place: Place) -> None:
+    """It may have been put although no answer came: then an excuse would stand beside an answer."""
+    box = Box()
+
+    async def back(_seconds: float) -> None:
+        box.fails = False
+
+    async with listening(server, box, sleep=back):
+        box.fails = True
+        message = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
+        asked = await box.question()
+
+    assert (asked.message.id, answers(server), message.reactions) == (str(message.id), [], {})
 
 
 async def test_what_was_missed_while_the_connection_was_gone_comes_once(server: DiscordServer, place: Place) -> None:

@@ -104,7 +104,7 @@ async def test_who_asks_in_vain_is_told_once_when_the_question_will_not_come_aga
     """In a sentence in the thread, with a mark on the question; a post that was lost is not said twice."""
     box, memo = Box(), MemoryMemo()
     memo.fails = True
-    async with listening(place, box, memo=memo):
+    async with listening(place, box, memo=memo, sleep=lambda _: asyncio.sleep(0)):
         box.fails = True
         root = place.server.post_as(place.ada, place.channel, "Let us talk.")
         message = place.ask("What is a robot?", thread=root)
@@ -118,6 +118,27 @@ async def test_who_asks_in_vain_is_told_once_when_the_question_will_not_come_aga
 
     assert (place.said(), message.reactions) == ([f"⚠️ {CANNOT_TAKE}"], {"warning": [place.bot.id]})
     assert place.server.messages(place.channel, by=place.bot)[0].thread_ts == root.ts
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_question_that_came_for_the_last_time_is_kept_as_soon_as_it_can_be(place: Place) -> None:
+    """An event before it may have been put by a process that died: then an excuse would stand beside an answer."""
+    box = Box()
+
+    async def back(_seconds: float) -> None:
+        box.fails = False
+
+    async with listening(place, box, sleep=back):
+        box.fails = True
+        message = place.ask("What is a robot?")
+        for _ in range(3):
+            await box.refused.wait()
+            box.refused.clear()
+            await place.server.redeliver()
+        asked = await box.question()
+        await place.server.settled()
+
+    assert (asked.message.id, place.said(), message.reactions) == (message.ts, [], {})
 
 
 async def test_a_mention_without_a_question_is_told_what_to_do_once(place: Place) -> None:
