@@ -127,12 +127,17 @@ async def test_a_mention_without_a_question_is_told_what_to_do(server: DiscordSe
     assert ([message.content for message in answers(server)], box.signals) == ([NO_QUESTION], [])
 
 
+async def at_once(_seconds: float) -> None:
+    """Let no time pass."""
+    await asyncio.sleep(0)
+
+
 async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(
     server: DiscordServer, place: Place
 ) -> None:
     """Nobody waits for an answer that will not come; an edit is not told."""
     box = Box()
-    async with listening(server, box, sleep=lambda _: asyncio.sleep(0)):
+    async with listening(server, box, sleep=at_once):
         box.fails = True
         message = server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
 

@@ -99,12 +99,17 @@ async def test_a_question_that_cannot_be_kept_comes_again(place: Place) -> None:
     assert (waiting, asked.message.id, place.said(), message.reactions) == ([False] * 2, message.ts, [], {})
 
 
+async def at_once(_seconds: float) -> None:
+    """Let no time pass."""
+    await asyncio.sleep(0)
+
+
 @pytest.mark.promise("acknowledged-when-kept")
 async def test_who_asks_in_vain_is_told_once_when_the_question_will_not_come_again(place: Place) -> None:
     """In a sentence in the thread, with a mark on the question; a post that was lost is not said twice."""
     box, memo = Box(), MemoryMemo()
     memo.fails = True
-    async with listening(place, box, memo=memo, sleep=lambda _: asyncio.sleep(0)):
+    async with listening(place, box, memo=memo, sleep=at_once):
         box.fails = True
         root = place.server.post_as(place.ada, place.channel, "Let us talk.")
         message = place.ask("What is a robot?", thread=root)
