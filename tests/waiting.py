@@ -16,3 +16,8 @@ async def wait_until(is_true: Callable[[], bool], *, what: str) -> None:
                 await asyncio.sleep(0.005)
     except TimeoutError as error:
         raise AssertionError(f"{what} did not come within {PATIENCE:g} s") from error
+
+
+async def at_once(_seconds: float) -> None:
+    """Wait for a time in which nothing happens, in none."""
+    await asyncio.sleep(0)

@@ -29,6 +29,7 @@ from tests.fakes.naps import Naps
 from tests.servers.discord import DiscordServer
 from tests.servers.faults import Hold
 from tests.servers.service import Reply
+from tests.waiting import at_once
 
 SENDING = "POST /channels/{channel}/messages"
 
@@ -125,11 +126,6 @@ async def test_a_mention_without_a_question_is_told_what_to_do(server: DiscordSe
         await server.until(lambda: answers(server), what="a reply")
 
     assert ([message.content for message in answers(server)], box.signals) == ([NO_QUESTION], [])
-
-
-async def at_once(_seconds: float) -> None:
-    """Let no time pass."""
-    await asyncio.sleep(0)
 
 
 async def test_a_question_that_cannot_be_kept_gets_a_warning_and_a_sentence(

@@ -14,7 +14,7 @@ from tests.servers.discord.payloads import channel_payload
 from tests.servers.discord.permissions import Permission
 from tests.servers.faults import EVERY
 from tests.servers.service import Reply
-from tests.waiting import wait_until
+from tests.waiting import at_once, wait_until
 
 REACTION = "PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me"
 IN_THREADS = Permission.SEND_MESSAGES_IN_THREADS
@@ -184,7 +184,7 @@ async def test_where_it_may_not_even_react_nothing_is_asked_of_the_platform(
 async def test_a_mark_or_a_reply_that_is_refused_breaks_nothing(server: DiscordServer, place: Place) -> None:
     """The bot's rights may have changed a moment ago."""
     box = Box(fails=True)
-    async with listening(server, box):
+    async with listening(server, box, sleep=at_once):
         server.faults.break_(EVERY, Reply(403, {"code": 50013, "message": "Missing Permissions"}))
         ask(server, place, place.channel)
         await server.until(lambda: len(server.faults.met) == 2, what="a mark and a reply that were refused")

@@ -21,6 +21,7 @@ from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.naps import Naps
 from tests.servers.slack import Reply, limit
+from tests.waiting import at_once
 
 __all__ = ["place_fixture"]
 
@@ -97,11 +98,6 @@ async def test_a_question_that_cannot_be_kept_comes_again(place: Place) -> None:
         await place.server.settled()
 
     assert (waiting, asked.message.id, place.said(), message.reactions) == ([False] * 2, message.ts, [], {})
-
-
-async def at_once(_seconds: float) -> None:
-    """Let no time pass."""
-    await asyncio.sleep(0)
 
 
 @pytest.mark.promise("acknowledged-when-kept")
