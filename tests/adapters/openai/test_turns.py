@@ -250,7 +250,7 @@ async def test_calls_of_tools_that_do_not_exist_and_bad_arguments_pass_as_they_a
 
 
 async def test_what_comes_during_a_breath_is_one_piece(server: ChatServer) -> None:
-    """The first words come as they are written, all the same."""
+    """The first words wait for a twentieth of it only."""
     piece = f"data: {json.dumps(chunk({'content': 'w'}))}\n\n".encode()
     server.stream(chunk({"role": "assistant", "content": ""}), Forever(piece))
     model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, patience=Patience(breath=0.25))
