@@ -64,11 +64,13 @@ class Timer:
 class Legacy:
     """What earlier attempts have left: messages, and with *has_doubt* perhaps a further one that nobody knows of.
 
+    Those that are *leaving* are removed at the end, if they are still there.
     Where it *is_contested*, a worker that had the question before may still change the messages; so each is edited once
     more at the end, whatever it seems to show.
     """
 
     posted: Sequence[Posted] = ()
+    leaving: Sequence[Posted] = ()
     has_doubt: bool = False
     is_contested: bool = False
 
@@ -98,7 +100,8 @@ class Draft:
         self._is_contested = legacy.is_contested
         self._lost: Lost | None = None
         self._shown = list(legacy.posted)
-        self._old: list[Posted] = []
+        self._old: list[Posted] = [*legacy.leaving]
+        self._is_anew = False
         self._is_unsure = legacy.has_doubt  # whether a message may have been posted without a confirmation
         self._calling: asyncio.Future[Any] | None = None
         self._has_shown = False
@@ -212,9 +215,10 @@ class Draft:
 
     def _start_anew(self, failure: PostingFailed) -> None:
         """Leave the messages that cannot be edited; raise the failure if there are none, or the platform is busy."""
-        if self._old or not self._shown or isinstance(failure, TooFast):
+        if self._is_anew or not self._shown or isinstance(failure, TooFast):
             raise failure
-        self._old, self._shown = self._shown, []
+        self._is_anew = True
+        self._old, self._shown = [*self._old, *self._shown], []
 
     async def _attempt(self, parts: Sequence[Part]) -> PostingFailed | None:
         """Bring the messages to *parts*; give the failure if that did not work."""
@@ -251,7 +255,7 @@ class Draft:
             self._shown.pop()
 
     async def _post(self, part: Part) -> Posted:
-        """Post the next message; a nonce whose message was deleted cannot be used again."""
+        """Post the next message; a nonce whose message was deleted, or is another one of these, is not used again."""
         for _ in range(self._pace.tries):
             try:
                 posted = await self._call(self._poster.post(part, self._nonces(self._posts)))
@@ -263,7 +267,8 @@ class Draft:
                 raise
             self._posts += 1
             self._is_unsure = False
-            return posted
+            if all(posted.id != one.id for one in self.standing):
+                return posted
         raise Refused("whatever is posted is gone at once")
 
     async def _remove(self, messages: Sequence[Posted]) -> None:

@@ -64,7 +64,8 @@ def remark(claim: Claim, now: datetime) -> str:
 def legacy_of(claim: Claim, posted: Sequence[Posted]) -> Legacy:
     """Say what earlier attempts have left; what only one person sees cannot be looked for."""
     has_doubt = claim.delivery.trying is not None and claim.question.visibility == "thread"
-    return Legacy(posted, has_doubt=has_doubt, is_contested=claim.attempt > 1)
+    leaving = [Posted(message.id) for message in claim.delivery.leaving]
+    return Legacy(posted, leaving, has_doubt=has_doubt, is_contested=claim.attempt > 1)
 
 
 def _sketched(pencil: Pencil, text: str, citations: Sequence[Citation]) -> Callable[[], Sequence[Part]]:

@@ -41,6 +41,7 @@ class Noted:
         self._now = now
         self._showing = showing
         self._ids = [message.id for message in held.task.delivery.messages]
+        self._leaving = [message.id for message in held.task.delivery.leaving]
         self._trying = held.task.delivery.trying
         self._writing: asyncio.Task[None] | None = None
         self._is_old = False
@@ -84,7 +85,11 @@ class Noted:
         self._held.passed(Step.EDITED)
 
     async def delete(self, message_id: str) -> None:
-        """Remove a message; its note stays until the end."""
+        """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
+        if message_id not in self._leaving:
+            self._leaving.append(message_id)
+            self._ids = [name for name in self._ids if name != message_id]
+            await self._until_noted()
         await self._poster.delete(message_id)
 
     def _add(self, message_id: str) -> None:
@@ -114,7 +119,8 @@ class Noted:
         while self._is_old and not self._is_lost:
             self._is_old = self._is_written = False
             is_complete = self._trying is None
-            delivery = self._named(tuple(self._ids)).model_copy(update={"trying": self._trying})
+            leaving = self._named(self._leaving).messages
+            delivery = self._named(self._ids).model_copy(update={"leaving": leaving, "trying": self._trying})
             try:
                 with suppress(StoreUnavailable):
                     await self._held.record(delivery)

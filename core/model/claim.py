@@ -23,11 +23,18 @@ MOST_ATTEMPTS = 3
 class Delivery(Value):
     """The platform's messages that carry an answer, in order.
 
-    `trying` is when another one began to be posted of which nobody knows what became: it may be there, unknown.
+    `leaving` are those that we remove ourselves: that they are gone is no wish of a reader's. `trying` is when another
+    one began to be posted of which nobody knows what became: it may be there, unknown.
     """
 
     messages: tuple[MessageRef, ...] = ()
+    leaving: tuple[MessageRef, ...] = ()
     trying: AwareDatetime | None = None
+
+    @property
+    def standing(self) -> tuple[MessageRef, ...]:
+        """All messages that may be there and are known."""
+        return self.messages + self.leaving
 
 
 class Interruption(IntEnum):

@@ -348,6 +348,37 @@ async def test_the_next_worker_finishes_what_one_has_left_that_died(chat: ChatPl
 
 
 @pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("is_noted", [False, True], ids=["before the removal", "after the next post"])
+async def test_what_a_worker_has_removed_itself_was_removed_by_no_reader(chat: ChatPlatform, is_noted: bool) -> None:
+    """Two workers have died, and the second one began with less than the first had written."""
+    claim, long = await chat.asks(), _long(chat)
+    first = await chat.surface.reply(claim, progress(long))
+
+    async def written() -> AsyncIterator[Progress]:
+        yield TextDelta("A robot")
+        await chat.until(lambda: len(chat.stands(claim)) == 1)
+        yield TextDelta(f" acts.\n\n{long.text}\n\nAnd")
+        await chat.until(lambda: len(chat.stands(claim)) == 2 and not _last(chat).trying)
+        noted.append(_last(chat) if is_noted else next(note for note in chat.notes.written if note.leaving))
+        replying.cancel()
+        await asyncio.Event().wait()
+
+    noted = list[Delivery]()
+    replying = asyncio.create_task(chat.surface.reply(replace(claim, attempt=2, delivery=first), written()))
+    await asyncio.wait([replying])
+    longer = long.model_copy(update={"text": f"{long.text}\n\n{long.text}"})
+    third = await chat.surface.reply(replace(claim, attempt=3, delivery=noted[0]), progress(longer))
+
+    stands = chat.stands(claim)
+    assert (len(stands) > 2, len(third.messages), chat.signs(claim)) == (True, len(stands), [])
+    assert ["docs.example" in text for text in stands] == [False] * (len(stands) - 1) + [True]
+
+
+def _last(chat: ChatPlatform) -> Delivery:
+    return chat.notes.written[-1]
+
+
+@pytest.mark.promise("crash-safe")
 async def test_who_has_lost_a_question_changes_nothing_any_more(chat: ChatPlatform) -> None:
     """No text, no sign and no mark, whatever it was about to do; nor does it take anything back."""
     claim = await chat.asks()

@@ -95,7 +95,7 @@ class DiscordSurface:
         with Held(withdrawal, self._deliveries, self._observer).applies():
             if await has_replies(withdrawal, self._spots):
                 return
-            for message in [*withdrawal.delivery.messages, *await unknown_of(withdrawal, self._spots)]:
+            for message in [*withdrawal.delivery.standing, *await unknown_of(withdrawal, self._spots)]:
                 with suppress(Gone, Refused):
                     await ChannelPoster(self._spots.channel(message.thread.thread)).delete(message.id)
             await untitle(withdrawal, self._client)

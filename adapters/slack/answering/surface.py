@@ -111,7 +111,7 @@ class SlackSurface:
                     await take_away(_place(workspace, withdrawal.message), self._ways)
             if await has_replies(withdrawal, workspace):
                 return
-            for message in [*withdrawal.delivery.messages, *await unknown_of(withdrawal, workspace)]:
+            for message in [*withdrawal.delivery.standing, *await unknown_of(withdrawal, workspace)]:
                 with suppress(Gone, Refused):
                     await _poster(workspace, message).delete(message.id)
             await untitle(withdrawal, workspace)
