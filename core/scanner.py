@@ -184,6 +184,11 @@ class Scanner:
         return Text(word[0] if word else self._text[0])
 
 
+def may_hold_code(text: str) -> bool:
+    """Say whether a text has any mark that code begins with."""
+    return "`" in text or "~~~" in text
+
+
 def _first_line(text: str) -> str:
     return text[: text.find("\n") + 1] or text
 

@@ -33,8 +33,8 @@ RETRIES = Retries(times=2)
 SERVICE = "chat model"
 DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
-SHORT = 1 / 20  # of a breath until the first words are there, since readers wait for them
-MUCH = 8 * 1024  # bytes: the client gives twice as many at a time, so behind such a piece the next one waits already
+SHORT = 1 / 30  # of a breath until the first words are there, since readers wait for them
+MUCH = 15 * 1024  # bytes: the client gives 16 kB at a time, so behind such a piece the next one waits already
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 
 

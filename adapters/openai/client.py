@@ -31,7 +31,7 @@ class Patience:
     read: float = 30.0
     whole: float = 900.0
     breath: float = 0.0
-    longest_breath: float = 0.5
+    longest_breath: float = 0.7
 
 
 def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:

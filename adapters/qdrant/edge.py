@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.label import Label
 from adapters.qdrant.lexical import LexicalEncoder
+from adapters.qdrant.passages import Passages
 from adapters.qdrant.points import DENSE, SPARSE, complete_pages, page_filter, point_id, to_payload
 from adapters.qdrant.room import check_room, has_room_to_tidy
 from adapters.qdrant.search import HybridSearch
@@ -30,15 +31,16 @@ ALL = 1_000_000  # more values than a facet will ever have
 class EdgeIndex:
     """A `PassageIndex` that one process owns. Work runs on one thread: a query holds the interpreter anyway."""
 
-    def __init__(self, folder: Path, *, embedder: str, dimension: int) -> None:
+    def __init__(self, folder: Path, *, embedder: str, dimension: int, passages: Passages | None = None) -> None:
         self._folder = folder
         self._label = Label(embedder, dimension)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
         self._opened: tuple[EdgeShard, LexicalEncoder] | None = None
+        self._passages = passages or Passages()
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Give the union of both lists; a passage that only one of them found gets its other score too."""
-        return await self._run(lambda shard, lexical: HybridSearch(shard, lexical, query).candidates(limit))
+        return await self._run(lambda shard, lexical: self._search(shard, lexical, query).candidates(limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones; nobody can search between the two steps."""
@@ -79,11 +81,15 @@ class EdgeIndex:
                 f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
             ) from error
 
+    def _search(self, shard: EdgeShard, lexical: LexicalEncoder, query: IndexQuery) -> HybridSearch:
+        return HybridSearch(shard, lexical, self._passages, query)
+
     def _replace(
         self, shard: EdgeShard, lexical: LexicalEncoder, url: str, passages: Sequence[EmbeddedPassage]
     ) -> None:
         from qdrant_edge import UpdateOperation
 
+        self._passages.forget()
         if not passages:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
             return
@@ -98,6 +104,7 @@ class EdgeIndex:
     def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> int:
         from qdrant_edge import UpdateOperation
 
+        self._passages.forget()
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))

@@ -49,11 +49,13 @@ return 0
 
 # Which threads somebody wrote in, or a workspace has, scored by when they may be forgotten.
 NOTE = """
-local key, thread, now, ttl = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-if redis.call('TYPE', key).ok ~= 'zset' then redis.call('DEL', key) end
-redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-redis.call('ZADD', key, now + ttl, thread)
-redis.call('PEXPIRE', key, ttl)
+local thread, now, ttl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+for _, key in ipairs(KEYS) do
+  if redis.call('TYPE', key).ok ~= 'zset' then redis.call('DEL', key) end
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  redis.call('ZADD', key, now + ttl, thread)
+  redis.call('PEXPIRE', key, ttl)
+end
 """
 
 
@@ -86,8 +88,7 @@ class RedisConversations:
         ref = str(turn.question_ref)
         sealed = self._seal.encrypt(turn.model_dump_json(), place=_place(thread, ref))
         with translated():
-            for index in _indexes(thread, turn):
-                await self._note([index], [str(thread), round(time.time() * 1000), self._ttl])
+            await self._note(_indexes(thread, turn), [str(thread), round(time.time() * 1000), self._ttl])
             await self._append([_key(thread)], [ref, sealed, KEPT_TURNS, self._ttl])
 
     async def remove(self, question_ref: MessageRef) -> bool:
@@ -157,7 +158,7 @@ def _key(thread: ThreadRef) -> str:
 
 
 def _person_key(home: WorkspaceRef, person_id: str) -> str:
-    return f"footnote:person:{{{home}:{quote(person_id, safe='')}}}"
+    return f"footnote:person:{{{home}}}:{quote(person_id, safe='')}"  # beside the others of the workspace
 
 
 def _workspace_key(home: WorkspaceRef) -> str:

@@ -10,6 +10,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+import uvloop
+
 from bench.chat.load import DOCS
 from bench.chat.probes import Probes
 from bot.app import Bot
@@ -45,7 +47,7 @@ class Product:
                 OPENAI_BASE_URL=model,
                 **self.environment,
             )
-            asyncio.run(self._serve(pipe, Settings()))
+            uvloop.run(self._serve(pipe, Settings()))
 
     async def _serve(self, pipe: Connection, settings: Settings) -> None:
         self.probes.install()

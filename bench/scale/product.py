@@ -14,6 +14,8 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import uvloop
+
 from bench.agent.job import pin
 from bench.chat.load import DOCS, Notes
 from bench.chat.probes import Probes
@@ -80,7 +82,7 @@ def serve(pipe: Connection, post: Post) -> None:
     with tempfile.TemporaryDirectory() as name:
         data = Path(name) / "data"
         shutil.copytree(post.data, data)
-        asyncio.run(_serve(pipe, post, _settings(Post(post.redis, post.model, str(data), post.seats))))
+        uvloop.run(_serve(pipe, post, _settings(Post(post.redis, post.model, str(data), post.seats))))
 
 
 async def _serve(pipe: Connection, post: Post, settings: Settings) -> None:

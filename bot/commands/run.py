@@ -17,7 +17,7 @@ from bot.wiring import Rhythm
 from core.events import Connected, ConnectionLost, Event, Observer, PlatformFailed, everyone, unobserved
 from core.model import Scope, without_controls
 
-CROWDED = Rhythm(breath=0.005)  # the longest, half a second, with 100 answers at once
+CROWDED = Rhythm(breath=0.005)  # the longest, 0.7 seconds, with 140 answers at once
 
 
 def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import uvloop
+
 from adapters.telemetry import log_events
 from bot.data_folder import hold
 from bot.logs import logger_to
@@ -49,7 +51,10 @@ def session(
         if slip.meant:  # the others may be somebody else's, and the doctor names them
             sys.stderr.write(f"{slip}\n")
     alone = not settings.is_shared
-    with hold(settings.data_dir, command=command, alone=alone) as folder, asyncio.Runner() as runner:
+    with (
+        hold(settings.data_dir, command=command, alone=alone) as folder,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         told = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once(), observer)
         opened = assemble(settings, memory=memory, observer=told, rhythm=rhythm)
         app = runner.run(_enter(opened.__aenter__))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex
+from adapters.qdrant.passages import Passages
 from core.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage
@@ -22,9 +23,11 @@ PAGE = "https://docs.example/a"
 
 
 @asynccontextmanager
-async def opened(folder: Path, *, embedder: str = EMBEDDER.name, dimension: int = 64) -> AsyncGenerator[EdgeIndex]:
+async def opened(
+    folder: Path, *, embedder: str = EMBEDDER.name, dimension: int = 64, passages: Passages | None = None
+) -> AsyncGenerator[EdgeIndex]:
     """The index in a folder, closed at the end."""
-    index = EdgeIndex(folder, embedder=embedder, dimension=dimension)
+    index = EdgeIndex(folder, embedder=embedder, dimension=dimension, passages=passages)
     try:
         yield index
     finally:
@@ -66,6 +69,24 @@ async def test_what_was_put_is_there_after_a_restart(tmp_path: Path) -> None:
     async with opened(tmp_path) as index:
         assert await texts(index) == {"Robots act.", "Robots sense."}
         assert await index.outline() == Outline(passages=2, pages=1, sources=("docs",), chapters=("one",))
+
+
+async def test_what_was_found_before_is_read_anew_once_it_is_replaced(tmp_path: Path) -> None:
+    """Also where the new passage has the place of the old one, and one is gone."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Robots act.", "Robots sense.", version="1"))
+        before = await texts(index)
+        await put(index, page("Robots rest.", version="2"))
+
+        assert (before, await texts(index)) == ({"Robots act.", "Robots sense."}, {"Robots rest."})
+
+
+async def test_no_more_passages_are_remembered_than_there_is_room_for(tmp_path: Path) -> None:
+    """What there is no room for is read each time."""
+    async with opened(tmp_path, passages=Passages(most=2)) as index:
+        await put(index, page("Robots act.", "Robots sense.", "Robots rest.", version="1"))
+
+        assert len(await texts(index)) == len(await texts(index)) == 3
 
 
 @pytest.mark.parametrize(("embedder", "dimension"), [("another-model", 64), (EMBEDDER.name, 32)])

@@ -15,7 +15,7 @@ from adapters.discord.rendering.lines import redrawn
 from adapters.discord.rendering.links import bare, target, usable
 from core.markdown import split, units
 from core.model import without_controls
-from core.scanner import Code, Scanner
+from core.scanner import Code, Scanner, may_hold_code
 
 PART_LIMIT = 1_900  # units: Discord allows 2,000 characters and does not say how it counts emoji
 
@@ -52,7 +52,7 @@ def parts(text: str, limit: int = PART_LIMIT) -> list[str]:
     if units(text) <= limit:
         return [text] if text else []
     pieces = split(text, limit)
-    if "".join(map(_prose, pieces)) != _prose(text):
+    if may_hold_code(text) and "".join(map(_prose, pieces)) != _prose(text):
         pieces = split(defused(text), limit)
     return pieces
 

@@ -7,7 +7,7 @@ import re
 from adapters.chat.kept import GAP
 from adapters.slack.rendering.tables import HEAD_ROOM, tears_a_row, with_heads
 from core.markdown import split, units
-from core.scanner import Code, Scanner, Text, Token
+from core.scanner import Code, Scanner, Text, Token, may_hold_code
 
 PART_LIMIT = 3_500  # units: the plain text of a message, 4,000 characters at most, has room for sources too
 
@@ -31,7 +31,7 @@ def parts(text: str, limit: int = PART_LIMIT) -> list[str]:
     pieces = split(text, room, filled=_FILLED)
     if tears_a_row(pieces):
         pieces = split(text, room)
-    if "".join(map(_prose, pieces)) != _prose(text):
+    if may_hold_code(text) and "".join(map(_prose, pieces)) != _prose(text):
         pieces = split(text.replace("](", f"]{GAP}("), room)
     return with_heads(pieces)
 

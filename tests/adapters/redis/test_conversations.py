@@ -52,7 +52,7 @@ async def test_a_thread_is_one_key_with_an_expiry(redis_client: Redis) -> None:
     """
     await store(redis_client).append(thread(), turn(1).model_copy(update={"author_id": "p:1"}))
 
-    notes = [b"footnote:person:{test:w:p%3A1}", b"footnote:workspace:{test:w}"]
+    notes = [b"footnote:person:{test:w}:p%3A1", b"footnote:workspace:{test:w}"]
     assert sorted(await all_keys(redis_client)) == [KEY.encode(), *notes]
     for key in await all_keys(redis_client):
         assert 0 < await redis_client.pttl(key) <= HOUR // timedelta(milliseconds=1)
