@@ -75,13 +75,17 @@ class Outcome:
 
 @dataclass
 class Notes:
-    """What the product's process noted: times by message, waits, lags of the loop, and memory by live answers."""
+    """What the product's process noted: times by message, waits, lags of the loop, and memory by live answers.
+
+    `work` is how many ms the same piece of work took, again and again: how fast the core was at the time.
+    """
 
     put: dict[str, float] = field(default_factory=dict[str, float])
     claimed: dict[str, float] = field(default_factory=dict[str, float])
     waited: dict[str, float] = field(default_factory=dict[str, float])
     late: list[float] = field(default_factory=list[float])
     resident: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
+    work: list[float] = field(default_factory=list[float])
     cpu: float = 0.0
     failures: dict[str, int] = field(default_factory=dict[str, int])
 

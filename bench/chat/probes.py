@@ -15,7 +15,8 @@ from core.events import Connected, Event, MemoryFailed, Retried, ServiceFailed, 
 from core.model import Signal
 
 TICK = 0.01
-EVERY = 10  # ticks between two looks at the memory
+EVERY = 10  # ticks between two looks at the memory, and at the speed of the core
+WORK = range(10_000)  # numbers to add up, which takes a fraction of a millisecond
 
 
 class Probes:
@@ -81,6 +82,14 @@ class Probes:
             turn += 1
             if turn % EVERY == 0:
                 self._notes.resident.append((self._live, resident()))
+                self._notes.work.append(worked())
+
+
+def worked() -> float:
+    """Do a piece of work that is always the same, and give the ms of this thread that it took."""
+    begun = time.thread_time()
+    sum(WORK)
+    return (time.thread_time() - begun) * 1000
 
 
 def resident() -> float:
