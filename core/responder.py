@@ -88,7 +88,7 @@ class Responder:
 
     async def _unwarn(self, claim: Claim, surface: Surface) -> None:
         """Take away the mark of an earlier try, which found no answer; what goes wrong in this one marks it anew."""
-        if (claim.attempt > 1 or claim.delivery.messages) and await self._holds(claim):
+        if (claim.is_inherited or claim.delivery.messages) and await self._holds(claim):
             await surface.unreact(claim.message, Reaction.WARNING)
 
     async def _holds(self, claim: Claim) -> bool:

@@ -65,7 +65,7 @@ def legacy_of(claim: Claim, posted: Sequence[Posted]) -> Legacy:
     """Say what earlier attempts have left; what only one person sees cannot be looked for."""
     has_doubt = claim.delivery.trying is not None and claim.question.visibility == "thread"
     leaving = [Posted(message.id) for message in claim.delivery.leaving]
-    return Legacy(posted, leaving, has_doubt=has_doubt, is_contested=claim.attempt > 1)
+    return Legacy(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_inherited)
 
 
 def _sketched(pencil: Pencil, text: str, citations: Sequence[Citation]) -> Callable[[], Sequence[Part]]:

@@ -27,6 +27,8 @@ whose first message is worked on under another entry drops it.
 
 from __future__ import annotations
 
+from core.model import MOST_ATTEMPTS
+
 PRELUDE = """
 local READY, PREFIX, LIFE, GROUP = KEYS[1], ARGV[1], ARGV[2], 'workers'
 local LONGEST_PARK = 5000 -- milliseconds; after these a thread is looked at even if nobody has called it
@@ -164,7 +166,7 @@ redis.call('DEL', key('retry', ref))
 redis.call('PEXPIRE', question, LIFE)
 redis.call('PEXPIRE', line, LIFE)
 local token = redis.call('GET', key('interaction', ref))
-local fields = {{'revision', 'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'failures'}}
+local fields = {{'revision', 'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'failures', 'begun'}}
 return {{ref, attempt, fence, token, unpack(redis.call('HMGET', question, unpack(fields)))}}
 """
 
@@ -221,13 +223,15 @@ end
 
 SETTLE = f"""{HELD}{OUTDATED}
 redis.call('HSET', question, 'state', 'done', 'concluded', 1)
-redis.call('HDEL', question, 'text', 'stopped', 'person', 'home', 'asked')
+redis.call('HDEL', question, 'text', 'stopped', 'person', 'home', 'asked', 'begun')
 if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
 leave(thread, ref)
 return 1
 """
 
-HAND_BACK = f"""{HELD}{OUTDATED}
+HAND_BACK = f"""{HELD}
+redis.call('HSET', question, 'begun', 1)
+{OUTDATED}
 wait(ref)
 redis.call('HINCRBY', question, 'attempts', -1)
 announce(thread)
@@ -242,7 +246,9 @@ if pause ~= '' then
   delay(thread, pause)
   return 1
 end
-redis.call('HSET', question, 'state', 'dead', 'concluded', 1, 'reason', reason)
+local is_told_again = tonumber(redis.call('HGET', question, 'attempts')) > {MOST_ATTEMPTS}
+redis.call(is_told_again and 'HSETNX' or 'HSET', question, 'reason', reason)
+redis.call('HSET', question, 'state', 'dead', 'concluded', 1)
 redis.call('HDEL', question, 'text', 'stopped', 'person', 'home', 'asked')
 retain(words, kept)
 redis.call('ZADD', PREFIX .. 'dead', now(), ref)
@@ -269,6 +275,7 @@ for _, pending in ipairs(found) do
       vacate(ref)
       wait(ref)
       redis.call('HINCRBY', question, 'attempts', -1)
+      redis.call('HSET', question, 'begun', 1)
       redis.call('HDEL', question, 'entry')
     end
     if ref then announce(thread) end

@@ -272,22 +272,24 @@ class Ledger:
 
     def _taken(self, entry: str, found: list[Any], since: float) -> Taken | Hold:
         """Read what was taken; the bare hold if the question cannot be read."""
-        ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped, failures = found
+        ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped, *more = found
+        failures, was_begun = int(more[0] or 0), bool(more[1])
         message = MessageRef.parse(ref.decode())
         posted = self.scribe.unsealed(message, "delivery", delivery, Delivery) or Delivery()
         hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision))
         if deleted:
-            return Taken(Withdrawal(message, attempt, fence, posted), hold, since, int(failures or 0))
+            withdrawal = Withdrawal(message, attempt, fence, posted, was_begun=was_begun)
+            return Taken(withdrawal, hold, since, failures)
         question = self.scribe.unsealed(message, "text", text, Question)
         if question is None:
             return hold
         place = self.scribe.unsealed(message, "address", address, ReplyAddress)
         interaction = self.scribe.unsealed(message, "interaction", token, Interaction)
         place = place and place.model_copy(update={"interaction": interaction})
-        claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded))
+        claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded), was_begun=was_begun)
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
-        return Taken(claim, hold, since, int(failures or 0))
+        return Taken(claim, hold, since, failures)
 
 
 def _asked_at(question: Question) -> int:

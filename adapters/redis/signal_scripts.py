@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adapters.redis.inbox_scripts import PRELUDE
+from core.model import MOST_ATTEMPTS
 
 PUT = f"""{PRELUDE}
 local ref, thread, revision, early = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
@@ -49,7 +50,7 @@ EDIT = f"""{PUT}
 if is_deleted or revision <= known then return 0 end
 note(ARGV[8], ARGV[9])
 redis.call('HSET', question, 'revision', revision, 'text', ARGV[7])
-redis.call('HDEL', question, 'stopped')
+redis.call('HDEL', question, 'stopped', 'reason')
 redis.call('DEL', kept)
 if not state or state == 'early' then
   redis.call('HSET', question, 'state', 'early')
@@ -141,10 +142,11 @@ return 1
 """
 
 DOUBT = f"""{PUT}
-if is_deleted or state ~= 'done' or revision ~= known then return 0 end
+if is_deleted or state ~= 'done' and state ~= 'dead' or revision ~= known then return 0 end
 note(ARGV[8], ARGV[9])
-redis.call('HSET', question, 'text', ARGV[7], 'attempts', 1)
+redis.call('HSET', question, 'text', ARGV[7], 'attempts', state == 'dead' and {MOST_ATTEMPTS} or 1)
 redis.call('HDEL', question, 'concluded', 'failures')
+redis.call('ZREM', PREFIX .. 'dead', ref)
 wait(ref)
 redis.call('PEXPIRE', question, LIFE)
 join(thread, ref)

@@ -91,9 +91,7 @@ def rows(load: Load, *, has_bar: bool) -> Iterator[Row]:
     yield Row("answers a second, from the first question to the last answer", f"{len(whole) / took:.1f}")
     yield Row("CPU of the worker for a question, and share of its core", _cpu(load, took))
     yield Row("lag of the event loop, median, p95 and p99", _times(notes.late, SHARES))
-    yield Row(
-        "the same piece of work on its core: fastest, median and p95", _times(notes.work, (0.0, 0.5, 0.95))
-    )
+    yield Row("the same piece of work on its core: fastest, median and p95", _times(notes.work, (0.0, 0.5, 0.95)))
     yield from _memories(load)
     yield at_most(f"answers lost or doubled, of {len(load.put)}", len(load.put) - len(whole) + len(seen.wrong), 0)
     yield Row("questions that the documents do not answer", str(len(seen.not_found)))

@@ -102,7 +102,8 @@ class Claim:
 
     `fence` grows with each time that somebody takes the thread: whoever has a lower one than the inbox has lost it.
     `delivery` is what earlier attempts posted, to be edited in place of posting again. `is_update` tells that an
-    earlier revision has been answered.
+    earlier revision has been answered. `was_begun` tells that somebody had it before and handed it back, which counts
+    as no attempt.
     """
 
     question: Question
@@ -112,6 +113,7 @@ class Claim:
     address: ReplyAddress | None = None
     is_update: bool = False
     cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+    was_begun: bool = False
 
     @property
     def message(self) -> MessageRef:
@@ -122,6 +124,11 @@ class Claim:
     def thread(self) -> ThreadRef:
         """The conversation that nobody else works on meanwhile."""
         return self.question.thread
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether somebody before may have left something that was noted nowhere."""
+        return self.attempt > 1 or self.was_begun
 
     @property
     def is_last_attempt(self) -> bool:
@@ -138,7 +145,7 @@ class Claim:
 class Withdrawal:
     """What a worker holds while it takes back the answer to a message that was deleted; `delivery` was posted.
 
-    `asker_id` is who wrote the message, empty where that is not known any more.
+    `asker_id` is who wrote the message, empty where that is not known any more. `was_begun` is the same as of a claim.
     """
 
     message: MessageRef
@@ -147,11 +154,17 @@ class Withdrawal:
     delivery: Delivery = Delivery()
     cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
     asker_id: str = ""
+    was_begun: bool = False
 
     @property
     def thread(self) -> ThreadRef:
         """The conversation that nobody else works on meanwhile."""
         return self.message.thread
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether somebody before may have left something that was noted nowhere."""
+        return self.attempt > 1 or self.was_begun
 
     @property
     def is_last_attempt(self) -> bool:

@@ -178,7 +178,7 @@ async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> N
     working.cancel()
     await asyncio.wait({working})
 
-    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2)
+    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_begun=True)
 
 
 async def test_one_who_gives_up_waiting_takes_nothing_along(boxes: Boxes) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.model import Asked, Claim, Interaction, Interruption, ReplyAddress, Withdrawal
+from core.model import MOST_ATTEMPTS, Asked, Claim, Interaction, Interruption, ReplyAddress, Withdrawal
 from tests.builders import question, thread
 from tests.inboxes import (
     POSTED,
@@ -68,6 +68,19 @@ async def test_a_question_whose_answer_is_in_doubt_comes_again_as_a_further_atte
     await taken(boxes.here)
     assert not await boxes.here.put(doubted(asked()))
     assert await is_empty(boxes.here)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_question_that_was_given_up_and_is_in_doubt_is_not_tried_but_given_up_again(boxes: Boxes) -> None:
+    """A late request may have taken away the mark of the apology, which is made once more."""
+    await boxes.here.put(asked())
+    for _ in range(MOST_ATTEMPTS):
+        await fail(boxes.here, ValueError())
+
+    assert await boxes.there.put(doubted(asked()))
+    assert (await fail(boxes.there, ValueError())).is_exhausted
+    assert await is_empty(boxes.here)
+    assert await boxes.there.put(doubted(asked()))
 
 
 @pytest.mark.promise("retry")

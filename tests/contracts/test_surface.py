@@ -326,7 +326,10 @@ async def test_a_place_where_the_bot_may_say_nothing_is_no_failure(chat: ChatPla
     ("step", "times"),
     [(Step.POSTING, 1), (Step.POSTED, 1), (Step.POSTED, 2), (Step.NOTED, 1), (Step.EDITING, 1), (Step.EDITED, 1)],
 )
-async def test_the_next_worker_finishes_what_one_has_left_that_died(chat: ChatPlatform, step: Step, times: int) -> None:
+@pytest.mark.parametrize("before", [{"attempt": 2}, {"was_begun": True}], ids=["an attempt", "handed back"])
+async def test_the_next_worker_finishes_what_one_has_left_that_died(
+    chat: ChatPlatform, step: Step, times: int, before: dict[str, int]
+) -> None:
     """One complete answer stands there then, and nothing that still seems to be on its way."""
     claim, dying = await chat.asks(), Worker(chat.notes, step, times)
     many = "\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(chat.longest // 140))
@@ -340,7 +343,7 @@ async def test_the_next_worker_finishes_what_one_has_left_that_died(chat: ChatPl
 
     died = await dying.works(chat.surfaced(observer=dying).reply(claim, written()))
     noted = chat.notes.written[-1] if chat.notes.written else Delivery()
-    delivery = await chat.surface.reply(replace(claim, attempt=2, delivery=noted), progress(*WRITTEN))
+    delivery = await chat.surface.reply(replace(claim, delivery=noted, **before), progress(*WRITTEN))
 
     (stands,) = chat.stands(claim)
     assert (died, "A robot acts." in stands, "cheese" in stands) == (True, True, False)

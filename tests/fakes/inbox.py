@@ -44,6 +44,7 @@ class Record:
     address: ReplyAddress | None = None
     delivery: Delivery = field(default_factory=Delivery)
     attempts: int = 0
+    begun: bool = False
     fence: int = 0
     concluded: bool = False
     deleted: bool = False
@@ -57,7 +58,9 @@ class Record:
         """Give out what is to be done."""
         self.cancelled = Cancellation()
         if self.deleted:
-            return Withdrawal(self.message, self.attempts, self.fence, self.delivery, self.cancelled)
+            return Withdrawal(
+                self.message, self.attempts, self.fence, self.delivery, self.cancelled, was_begun=self.begun
+            )
         assert self.question
         if self.stopped:
             self.cancelled.set(Interruption.STOPPED)
@@ -69,6 +72,7 @@ class Record:
             self.address,
             is_update=self.concluded,
             cancelled=self.cancelled,
+            was_begun=self.begun,
         )
 
     def is_by(self, home: WorkspaceRef, person_id: str) -> bool:
@@ -187,13 +191,14 @@ class MemoryInbox:
                 self._fail(record, error)
             raise
         except BaseException:
+            record.begun = True
             if not self._again(record, task):
                 record.state = "waiting"
                 record.attempts -= 1
                 self._ready.put_nowait(record.message.thread)
             raise
         if record.is_held_as(task) and not self._again(record, task):
-            record.state, record.concluded, record.asked = "done", True, None
+            record.state, record.concluded, record.asked, record.begun = "done", True, None, False
             self._leave(record)
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
@@ -285,11 +290,13 @@ class MemoryInbox:
     def _doubt(self, record: Record, question: Question) -> bool:
         self.doubts.append(Doubted(question=question))
         known = record.question.revision if record.question else -1
-        if record.deleted or record.state != "done" or question.revision != known:
+        if record.deleted or record.state not in ("done", "dead") or question.revision != known:
             return False
+        attempts = MOST_ATTEMPTS if record.state == "dead" else 1
+        self.dead.pop(record.message, None)
         record.question, record.concluded = question, False
         self._join(record)
-        record.attempts = 1
+        record.attempts = attempts
         return True
 
     def _change(self, record: Record, interruption: Interruption) -> bool:

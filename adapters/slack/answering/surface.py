@@ -106,7 +106,7 @@ class SlackSurface:
         """Take back what was posted, unless somebody has said something below it, and any sign of work on it."""
         with suppress(Refused), Held(withdrawal, self._deliveries, self._observer).applies():
             workspace = await self._workspaces.find(withdrawal.thread.workspace)
-            if withdrawal.attempt > 1:
+            if withdrawal.is_inherited:
                 with suppress(PostingFailed):
                     await take_away(_place(workspace, withdrawal.message), self._ways)
             if await has_replies(withdrawal, workspace):
@@ -161,11 +161,11 @@ class SlackSurface:
         title = title_of(claim.question.text) if is_first else ""
         named = partial(_delivery, claim)
         async with (
-            Indicator(spot.place, self._ways, title=title, inherits=claim.attempt > 1) as indicator,
+            Indicator(spot.place, self._ways, title=title, inherits=claim.is_inherited) as indicator,
             Noted(spot.poster, held, named=named, now=self._now, showing=indicator.stop) as noted,
         ):
             shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
-            if claim.attempt > 1 and spot.place is not None:
+            if claim.is_inherited and spot.place is not None:
                 await clear(claim, spot.place, {message.id for message in shown})
             return named([message.id for message in shown])
 
