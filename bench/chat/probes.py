@@ -15,8 +15,10 @@ from core.events import Connected, Event, MemoryFailed, Retried, ServiceFailed, 
 from core.model import Signal
 
 TICK = 0.01
-EVERY = 10  # ticks between two looks at the memory, and at the speed of the core
+EVERY = 10  # ticks between two looks at the memory
+SELDOM = 50  # ticks between two looks at the speed of the core
 WORK = range(10_000)  # numbers to add up, which takes a fraction of a millisecond
+WARMING = 4  # times that it is done, as a core that has just woken up is slower
 
 
 class Probes:
@@ -82,7 +84,8 @@ class Probes:
             turn += 1
             if turn % EVERY == 0:
                 self._notes.resident.append((self._live, resident()))
-                self._notes.work.append(worked())
+            if turn % SELDOM == 0:
+                self._notes.work.append(min(worked() for _ in range(WARMING)))
 
 
 def worked() -> float:
