@@ -168,7 +168,7 @@ class Worker:
 
     async def _is_too_late(self, claim: Claim) -> bool:
         """Say whether an answer stays as it is: it is old, or people have gone on from it, and none of it is new."""
-        if not claim.is_update or claim.attempt > 1:
+        if not claim.is_update or claim.is_inherited:
             return False
         if self._now() - claim.question.asked_at > UPDATE_WINDOW:
             return True
@@ -181,7 +181,7 @@ class Worker:
 
         One without footnotes is no great loss, and may have been something else than an answer.
         """
-        if claim.attempt == 1 or claim.is_update:
+        if not claim.is_inherited or claim.is_update:
             return None
         with suppress(StoreUnavailable):
             conversation = await self._conversations.load(claim.thread)

@@ -36,7 +36,7 @@ class EdgeIndex:
         self._label = Label(embedder, dimension)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
         self._opened: tuple[EdgeShard, LexicalEncoder] | None = None
-        self._passages = passages or Passages()
+        self._passages = Passages() if passages is None else passages
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Give the union of both lists; a passage that only one of them found gets its other score too."""

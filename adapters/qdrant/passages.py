@@ -21,6 +21,10 @@ class Passages:
         self._most = most
         self._read: dict[PointId, Passage] = {}
 
+    def __len__(self) -> int:
+        """Count what is remembered: at most as much as there is room for, or what was read last if that is more."""
+        return len(self._read)
+
     def read(self, shard: EdgeShard, points: Collection[PointId]) -> dict[PointId, Passage]:
         """Give the passages that are there."""
         missing = [point for point in points if point not in self._read]

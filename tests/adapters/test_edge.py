@@ -82,11 +82,15 @@ async def test_what_was_found_before_is_read_anew_once_it_is_replaced(tmp_path: 
 
 
 async def test_no_more_passages_are_remembered_than_there_is_room_for(tmp_path: Path) -> None:
-    """What there is no room for is read each time."""
-    async with opened(tmp_path, passages=Passages(most=2)) as index:
-        await put(index, page("Robots act.", "Robots sense.", "Robots rest.", version="1"))
+    """What there is no room for is read again."""
+    remembered = Passages(most=2)
+    said = ["Robots act.", "Wheels turn.", "Grippers hold.", "Welding burns."]
+    async with opened(tmp_path, passages=remembered) as index:
+        await put(index, page(*said, version="1"))
+        for text in said * 2:
+            found = await index.candidates(IndexQuery(text, await EMBEDDER.embed_query(text)), limit=1)
 
-        assert len(await texts(index)) == len(await texts(index)) == 3
+            assert (text in [one.passage.text for one in found], len(remembered) <= 2) == (True, True)
 
 
 @pytest.mark.parametrize(("embedder", "dimension"), [("another-model", 64), (EMBEDDER.name, 32)])
