@@ -32,10 +32,12 @@ def main() -> None:
         process(model.serve, model.Tempo(length=options.tokens)) as speaking,
         process(crowd.serve) as asking,
     ):
-        address, app = speaking.recv(), asking.recv()
+        address, app, asked = speaking.recv(), asking.recv(), 0
         for port in [port for name, port in (("sockets", 0), ("http", _free_port())) if name in options.by]:
             with _at_work(app, address, options.seats, port) as working:
-                _measure(World(asking, speaking, working), options, port)
+                world = World(asking, speaking, working, asked)
+                _measure(world, options, port)
+                asked = world.asked  # the model knows questions by their numbers
 
 
 @contextmanager

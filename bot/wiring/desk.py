@@ -20,6 +20,7 @@ from core.sentences import Practices
 
 if TYPE_CHECKING:
     from adapters.chat.desk import Desk
+    from adapters.chat.full_house import House
     from adapters.redis.inbox import RedisInbox
 
 USUAL_ANSWER = 6.0  # seconds; a guess for the sentence that says how long it takes
@@ -57,10 +58,19 @@ class Office:
             unregistered=unregistered,
         )
 
-    def crowd(self) -> Crowd:
+    def house(self) -> House:
         """Give what whoever asks while many wait is told by."""
+        from adapters.chat.full_house import House
+
         at_once = self._settings.answers_at_once
-        return Crowd(USUAL_ANSWER / at_once, bound=2 * at_once)
+        return House(
+            crowd=Crowd(USUAL_ANSWER / at_once, bound=2 * at_once),
+            inbox=self._inbox,
+            memo=self._stores.memo,
+            notices=self._stores.notices,
+            running=self._inbox.running,
+            now=self.now,
+        )
 
     async def askers(self, thread: ThreadRef) -> Collection[str] | None:
         """Say who has asked in a thread, and who waits for an answer there; None where nobody can know."""

@@ -108,10 +108,9 @@ class Discord:
             memo=stores.memo,
             policies=stores.policies,
             askers=office.askers,
-            running=inbox.running,
             purge=office.forgetting.farewell,
             setup=partial(self._set_up, desk),
-            crowd=office.crowd(),
+            house=office.house(),
             cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
             now=office.now,
         )

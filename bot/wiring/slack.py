@@ -112,7 +112,7 @@ class Slack:
             said=commands.said,
             purge=office.forgetting.farewell,
             uninstalled=self._installed.uninstalled if self._installed else None,
-            crowd=office.crowd(),
+            house=office.house(),
             last_heard=stores.last_heard,
             cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
             now=office.now,

@@ -13,7 +13,7 @@ from bot.wiring.check import Advice
 from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
 from core.model import Backlog
-from core.ports import AuditLog, ConversationStore, LastHeard, Memo, PolicyStore, Quota, Vault, VoteStore
+from core.ports import AuditLog, ConversationStore, LastHeard, Memo, Notices, PolicyStore, Quota, Vault, VoteStore
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -44,6 +44,7 @@ class Stores:
     quota: Quota
     memo: Memo
     seen: Memo
+    notices: Notices
     last_heard: LastHeard
     vault: Vault
     bounds: Bounds
@@ -70,6 +71,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     from adapters.redis.last_heard import RedisLastHeard
     from adapters.redis.ledger import Bounds
     from adapters.redis.memo import RedisMemo
+    from adapters.redis.notices import RedisNotices
     from adapters.redis.policies import RedisPolicies
     from adapters.redis.quota import RedisQuota
     from adapters.redis.seal import Seal
@@ -91,6 +93,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
+            notices=RedisNotices(client),
             last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
             bounds=Bounds(settings.lease_seconds, settings.answers_per_person, settings.answers_per_workspace),

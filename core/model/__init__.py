@@ -8,6 +8,7 @@ from core.model.claim import MOST_ATTEMPTS, REPLACED, Cancellation, Claim, Deliv
 from core.model.conversation import Conversation, Turn
 from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
 from core.model.inbound import Inbound, InboundKind, Setting
+from core.model.notice import Notice
 from core.model.places import ChannelRef, Message, MessageRef, Person, ThreadRef, WorkspaceRef
 from core.model.policy import Actor, Deed, Policy
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
@@ -63,6 +64,7 @@ __all__ = [
     "Message",
     "MessageRef",
     "ModelTurn",
+    "Notice",
     "Outline",
     "Passage",
     "Person",

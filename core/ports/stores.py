@@ -15,6 +15,7 @@ from core.model import (
     Deed,
     Delivery,
     MessageRef,
+    Notice,
     Policy,
     Question,
     Signal,
@@ -220,6 +221,22 @@ class Memo(Protocol):
 
     async def forget(self, key: str) -> None:
         """Take a note back, as what it speaks of could not be done after all."""
+        ...
+
+
+class Notices(Protocol):
+    """Remembers for a time what stands below questions until they are answered. Raises `StoreUnavailable`."""
+
+    async def put(self, notice: Notice) -> None:
+        """Keep *notice* in the place of what was kept of its question."""
+        ...
+
+    async def remove(self, notice: Notice) -> None:
+        """Forget what is kept of its question; nothing is no error."""
+        ...
+
+    async def standing(self, platform: str) -> Sequence[Notice]:
+        """Give all that are kept of a platform, whoever put them."""
         ...
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
 from core.agent import Agent
 from core.errors import ModelUnavailable
-from core.events import Event, ServiceFailed, TaskFailed
+from core.events import ServiceFailed, TaskFailed
 from core.model import (
     MOST_ATTEMPTS,
-    Answer,
     Claim,
     Delivery,
     MessageRef,
@@ -26,74 +24,15 @@ from core.model import (
     Withdrawal,
 )
 from core.responder import Responder
-from core.worker import EXHAUSTED, Pace, Worker
-from tests.builders import NOON, hit, thread, turn_of
-from tests.fakes.chat import Script, ScriptedChatModel, ScriptedTurn, Silence, search, turn
+from core.worker import EXHAUSTED, Worker
+from tests.builders import NOON, thread, turn_of
+from tests.fakes.chat import Script, Silence, turn
 from tests.fakes.clock import Clock
-from tests.fakes.conversations import MemoryConversations
-from tests.fakes.inbox import MemoryInbox
+from tests.fakes.office import WHOLE, Office, silent
 from tests.fakes.shelf import Shelf
 from tests.fakes.surface import RecordingSurface
-from tests.inboxes import asked, deleted, doubted, edited, stopped
+from tests.inboxes import asked, deleted, edited, stopped
 from tests.waiting import wait_until
-
-WHOLE = (turn(search("robot")), turn("Robots act [1]."))
-
-
-def silent(silence: Silence) -> tuple[ScriptedTurn, ...]:
-    """An answer that goes no further than its first sentence."""
-    return turn(search("robot")), turn("Robots act [1]. They ", silence)
-
-
-class Office:
-    """A worker with everything around it, to look at afterwards."""
-
-    def __init__(
-        self, model: ScriptedChatModel, *, now: datetime = NOON, surface: RecordingSurface | None = None
-    ) -> None:
-        self.inbox = MemoryInbox()
-        self.surface = surface or RecordingSurface()
-        self.events: list[Event] = []
-        self.memory = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
-        self._agent = Agent(model, Shelf(hit()), clock=Clock())
-        self._now = now
-        self.reopen()
-
-    def reopen(self) -> None:
-        """Take another worker in the place of one that has stopped."""
-        responder = Responder(self._agent, self.memory, now=lambda: NOON, deliveries=self.inbox)
-        self.worker = Worker(
-            self.inbox,
-            responder,
-            {"test": self.surface},
-            self.memory,
-            now=lambda: self._now,
-            observer=self.events.append,
-        )
-
-    @asynccontextmanager
-    async def open(self, *, seats: int = 2) -> AsyncGenerator[asyncio.Task[None]]:
-        """Let the worker work; at the end it stops in good order."""
-        running = asyncio.create_task(self.worker.run(Pace(seats=seats, rest=0.01)))
-        yield running
-        self.worker.stop()
-        with suppress(asyncio.CancelledError):
-            await running
-
-    @property
-    def answers(self) -> list[Answer]:
-        """What was drawn to its end."""
-        return [item for item in self.surface.shown if isinstance(item, Answer)]
-
-    async def answered(self, count: int) -> list[Answer]:
-        """Wait for so many answers."""
-        await wait_until(lambda: len(self.answers) >= count, what="the answers")
-        return self.answers
-
-    async def remembered(self) -> list[str]:
-        """Give the questions that the thread remembers."""
-        conversation = await self.memory.load(thread())
-        return [each.question for each in conversation.turns] if conversation else []
 
 
 def posted(id: str) -> Delivery:  # noqa: A002 - the field's name
@@ -296,43 +235,6 @@ async def test_what_ends_every_process_that_begins_it_is_given_up(
 
     assert [answer.status for answer in office.answers] == statuses
     assert [str(error) for error in office.inbox.dead.values()] == [EXHAUSTED] * (workers >= 3)
-
-
-async def answered_before(office: Office) -> Answer:
-    """Have a question answered, and give the answer."""
-    await office.inbox.put(asked("1"))
-    async with office.open():
-        (answer,) = await office.answered(1)
-        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
-    return answer
-
-
-@pytest.mark.promise("crash-safe")
-async def test_an_answer_that_a_late_request_may_have_changed_is_shown_again(script: Script) -> None:
-    """As it is remembered, without asking the model."""
-    office = Office(script(*WHOLE))
-    answer = await answered_before(office)
-
-    assert await office.inbox.put(doubted(asked("1")))
-    office.reopen()
-    async with office.open():
-        _, again = await office.answered(2)
-
-    assert (again.text, again.citations, again.status) == (answer.text, answer.citations, answer.status)
-
-
-@pytest.mark.promise("crash-safe")
-async def test_a_worker_that_lost_a_question_says_so_when_it_is_through(script: Script) -> None:
-    """Another one has answered it meanwhile, and is not asked to do so again: what it showed is shown again."""
-    silence = Silence()
-    office = Office(script(*silent(silence)))
-    await office.inbox.put(asked("1"))
-    async with office.open():
-        await silence.begun.wait()
-        office.inbox.lose(asked("1").message)
-        await wait_until(lambda: bool(office.inbox.doubts), what="the doubt")
-
-    assert [doubt.message for doubt in office.inbox.doubts] == [asked("1").message]
 
 
 class Broken(RecordingSurface):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discord import AutoShardedClient
 
     from adapters.chat.chores import Chores
+    from adapters.chat.full_house import FullHouse
     from adapters.discord.inbound.ports import Ports
 
 
@@ -41,11 +42,14 @@ class Heard:
 class Hearing:
     """Hears events; whoever calls sees to their order."""
 
-    def __init__(self, client: AutoShardedClient, ports: Ports, chores: Chores) -> None:
+    def __init__(
+        self, client: AutoShardedClient, ports: Ports, chores: Chores, full_house: FullHouse | None = None
+    ) -> None:
         self._client = client
         self._ports = ports
         self._chores = chores
         self._remarks = Remarks(client, ports, chores)
+        self._full_house = full_house
         self._owed = Owed(chores)
 
     async def hear(self, event: Json, *, quietly: bool = False) -> None:
@@ -79,8 +83,8 @@ class Hearing:
                 raise
             self._chores.begin(partial(self._put_late, heard, signals))
         else:
-            if tells and any(taken):
-                self._remarks.count(inbound, scene)
+            if tells and any(taken) and self._full_house is not None:
+                self._full_house.count(inbound, scene.place.id)
 
     async def _put_late(self, heard: Heard, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""

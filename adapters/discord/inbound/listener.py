@@ -12,14 +12,17 @@ from discord import AutoShardedClient, Guild, MemberCacheFlags
 from discord.abc import GuildChannel
 
 from adapters.chat.chores import Chores
+from adapters.chat.full_house import FullHouse
 from adapters.chat.order import Order
+from adapters.discord.client.poster import ChannelPoster
 from adapters.discord.inbound.catch_up import CatchUp
 from adapters.discord.inbound.event import PLATFORM, Json, unbundled
 from adapters.discord.inbound.hearing import Hearing
 from adapters.discord.inbound.ports import Ports
+from adapters.discord.inbound.remarks import below
 from adapters.discord.inbound.scene import known_channel
 from core.errors import StoreUnavailable
-from core.model import WorkspaceRef
+from core.model import Notice, WorkspaceRef
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 
@@ -38,7 +41,8 @@ class Listener(AutoShardedClient):
         self._ports = ports
         self._order = Order()
         self._chores = Chores()
-        self._hearing = Hearing(self, ports, self._chores)
+        self._full_house = FullHouse(ports.house, self._below, self._chores) if ports.house is not None else None
+        self._hearing = Hearing(self, ports, self._chores, self._full_house)
         self._catch_up = CatchUp(self.http, self._hear_late, ports)
 
     async def setup_hook(self) -> None:
@@ -59,6 +63,11 @@ class Listener(AutoShardedClient):
         if event.get("t") in HEARD:
             await asyncio.gather(*(self._hear(each) for each in unbundled(event)))
 
+    async def on_ready(self) -> None:
+        """Take up what somebody has said that was killed over it."""
+        if self._full_house is not None:
+            self._full_house.take_up(PLATFORM)
+
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""
         self._chores.begin(partial(self._catch_up.run, guild))
@@ -72,6 +81,10 @@ class Listener(AutoShardedClient):
     async def _hear(self, event: Json, *, quietly: bool = False) -> None:
         async with self._order.turn(self._line(event["d"])):
             await self._hearing.hear(event, quietly=quietly)
+
+    async def _below(self, notice: Notice, *, may_stand: bool) -> ChannelPoster:
+        """Give what posts it; a message that may stand there is found by its nonce, by Discord itself."""
+        return below(self, notice.place, notice.question)
 
     async def _hear_late(self, event: Json) -> None:
         await self._hear(event, quietly=True)

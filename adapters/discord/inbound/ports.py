@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.crowd import Crowd
-from core.model import Question, Terms, ThreadRef, WorkspaceRef
+from adapters.chat.full_house import House
+from core.model import Terms, ThreadRef, WorkspaceRef
 from core.ports import Inbox, Memo, PolicyStore
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ def unnoticed(reason: str) -> None:
 class Ports:
     """What is left out is done without.
 
-    `askers` says who has asked in a thread, None if nobody knows; `running` gives the question that a thread waits for;
-    `purge` forgets a workspace that the bot was thrown out of; `setup` is called once a client has logged in, before it
-    hears anything; `cut_short` hears why not all could be read that was missed.
+    `askers` says who has asked in a thread, None if nobody knows; `purge` forgets a workspace that the bot was thrown
+    out of; `setup` is called once a client has logged in, before it hears anything; `house` knows how many wait;
+    `cut_short` hears why not all could be read that was missed.
     """
 
     inbox: Inbox
@@ -35,10 +35,9 @@ class Ports:
     memo: Memo | None = None
     policies: PolicyStore | None = None
     askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]] | None = None
-    running: Callable[[ThreadRef], Awaitable[Question | None]] | None = None
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
     setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None
-    crowd: Crowd | None = None
+    house: House | None = None
     cut_short: Callable[[str], None] = unnoticed
     now: Callable[[], datetime] = partial(datetime.now, UTC)
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep

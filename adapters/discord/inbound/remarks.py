@@ -1,13 +1,13 @@
-"""What the bot says beside answers: why there will be none, that many wait, and what moderators have to allow."""
+"""What the bot says beside answers: why there will be none, and what moderators have to allow."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
+from adapters.chat.full_house import ASIDE
 from adapters.chat.insisting import insisted
-from adapters.chat.meanwhile import answered, shown
-from adapters.chat.posting import Part, Posted, Poster, nonce
+from adapters.chat.posting import Part, Posted, nonce
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.inbound.hints import Hints
 
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from adapters.chat.chores import Chores
     from adapters.discord.inbound.ports import Ports
     from adapters.discord.inbound.scene import Scene
-    from core.model import Inbound
+    from core.model import Inbound, MessageRef
 
 WARNING = "⚠️"
-ASIDE = -1  # the number of a message beside those of the answer, which are counted from 0
-BUSY_FOR = 600  # seconds in which nobody is told again in the same place that many wait
 
 
 class Remarks:
@@ -53,28 +51,17 @@ class Remarks:
         if self._hints is not None and missing and channel is not None:
             self._chores.begin(partial(self._hints.give, channel.guild, scene.parent_id, missing))
 
-    def count(self, inbound: Inbound, scene: Scene) -> None:
-        """Say how long it will take, if many wait; once in a while in the same place, and until the answer is there."""
-        self._chores.begin(partial(self._count, inbound, scene))
-
-    async def _count(self, inbound: Inbound, scene: Scene) -> None:
-        crowd, memo = self._ports.crowd, self._ports.memo
-        sentence = crowd.sentence(await self._ports.inbox.waiting()) if crowd and memo else None
-        while_ = int(self._ports.now().timestamp() // BUSY_FOR)
-        if not (sentence and memo and await memo.changed(f"discord:busy:{scene.place.id}", str(while_))):
-            return
-        poster, posted = await self._post(inbound, scene, sentence)
-        if (running := self._ports.running) is not None:
-            async with shown(poster, posted):
-                await answered(inbound.message, running, sleep=self._ports.sleep)
-
-    async def _post(self, inbound: Inbound, scene: Scene, sentence: str) -> tuple[Poster, Posted]:
-        channel = self._client.get_partial_messageable(int(scene.place.id))
-        poster = ChannelPoster(channel, reply_to=int(inbound.message.id))
+    async def _post(self, inbound: Inbound, scene: Scene, sentence: str) -> Posted:
+        poster = below(self._client, scene.place.id, inbound.message)
         mark = nonce(inbound.message, inbound.revision, ASIDE)
-        return poster, await insisted(partial(poster.post, Part(sentence), mark))
+        return await insisted(partial(poster.post, Part(sentence), mark))
 
     async def _react(self, inbound: Inbound, scene: Scene) -> None:
         channel = self._client.get_partial_messageable(int(scene.place.id))
         message = channel.get_partial_message(int(inbound.message.id))
         await insisted(lambda: translated(message.add_reaction(WARNING)))
+
+
+def below(client: AutoShardedClient, place: str, message: MessageRef) -> ChannelPoster:
+    """Give what replies to a message in the channel or thread that it stands in."""
+    return ChannelPoster(client.get_partial_messageable(int(place)), reply_to=int(message.id))

@@ -20,6 +20,7 @@ from core.routing import Action, Decision, Reason, Standing, route, signal
 
 if TYPE_CHECKING:
     from adapters.chat.chores import Chores
+    from adapters.chat.full_house import FullHouse
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
 
@@ -62,10 +63,11 @@ class Hearing:
     Raises `StoreUnavailable` where an event that comes again could not be dealt with.
     """
 
-    def __init__(self, ports: Ports, chores: Chores) -> None:
+    def __init__(self, ports: Ports, chores: Chores, full_house: FullHouse | None = None) -> None:
         self._ports = ports
         self._chores = chores
         self._remarks = Remarks(ports, chores)
+        self._full_house = full_house
         self._owed = Owed(chores)
 
     async def hear(self, told: Told) -> None:
@@ -80,7 +82,7 @@ class Hearing:
 
     async def _take_question(self, heard: Heard) -> None:
         """Put a question; who asks is told why there will be no answer, once nothing else can be done."""
-        inbound, workspace = heard.inbound, heard.told.workspace
+        inbound = heard.inbound
         if heard.decision.reads_thread and await _certain(self._ports.inbox.knows(inbound.message), heard.told):
             return  # the other event of the mention was here before, and threads may not be read often
         signals = await self._signals(heard)
@@ -91,8 +93,8 @@ class Hearing:
                 raise
             self._chores.begin(partial(self._put_late, heard, signals))
         else:
-            if any(taken) and not heard.told.is_late:
-                self._remarks.count(inbound, workspace)
+            if any(taken) and not heard.told.is_late and self._full_house is not None:
+                self._full_house.count(inbound, inbound.thread.channel)
 
     async def _put_late(self, heard: Heard, signals: Sequence[Signal]) -> None:
         """Go on with what an event before may have put already, so that nobody is told wrongly that it was not."""

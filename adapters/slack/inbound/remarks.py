@@ -1,13 +1,13 @@
-"""What the bot says beside answers: why there will be none, and that many wait."""
+"""What the bot says beside answers: why there will be none."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
+from adapters.chat.full_house import ASIDE
 from adapters.chat.insisting import insisted
-from adapters.chat.meanwhile import answered, shown
-from adapters.chat.posting import Part, Posted, Poster, nonce
+from adapters.chat.posting import Part, Posted, nonce
 from adapters.slack.client.failures import tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import Look, ThreadPoster
@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from adapters.chat.chores import Chores
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
-    from core.model import Inbound
+    from core.model import Inbound, MessageRef
 
 WARNING, REACTION = "⚠️", "warning"
-ASIDE = -1  # the number of a message beside those of the answer, which are counted from 0
 PLAIN = Look(
     blocks=lambda _: (), below=lambda _: (), text=lambda part: part.text
 )  # for words that the code has written
-BUSY_FOR = 600  # seconds in which nobody is told again in the same place that many wait
 
 
 class Remarks:
@@ -43,22 +41,6 @@ class Remarks:
         self._chores.begin(partial(_react, inbound, workspace))
         self.say(inbound, workspace, f"{WARNING} {sentence}")
 
-    def count(self, inbound: Inbound, workspace: Workspace) -> None:
-        """Say how long it will take, if many wait; once in a while in the same place, and until the answer is there."""
-        self._chores.begin(partial(self._count, inbound, workspace))
-
-    async def _count(self, inbound: Inbound, workspace: Workspace) -> None:
-        crowd, memo = self._ports.crowd, self._ports.memo
-        sentence = crowd.sentence(await self._ports.inbox.waiting()) if crowd and memo else None
-        place = f"slack:busy:{workspace.name}:{inbound.thread.channel}"
-        while_ = int(self._ports.now().timestamp() // BUSY_FOR)
-        if not (sentence and memo and await memo.changed(place, str(while_))):
-            return
-        poster, posted = await _post(inbound, workspace, sentence)
-        if (running := self._ports.running) is not None:
-            async with shown(poster, posted):
-                await answered(inbound.message, running, sleep=self._ports.sleep)
-
     async def _say_once(self, inbound: Inbound, workspace: Workspace, sentence: str) -> None:
         if await self._is_new(inbound):
             await _post(inbound, workspace, sentence)
@@ -72,12 +54,16 @@ class Remarks:
             return True  # once more than needed is better than not at all
 
 
-async def _post(inbound: Inbound, workspace: Workspace, sentence: str) -> tuple[Poster, Posted]:
-    thread = inbound.thread
-    place = Place(workspace, thread.channel, thread.thread, inbound.message.id)
-    poster = ThreadPoster(place, PLAIN, LostPosts(place))
+async def _post(inbound: Inbound, workspace: Workspace, sentence: str) -> Posted:
+    poster = below(inbound.message, workspace)
     mark = nonce(inbound.message, inbound.revision, ASIDE)
-    return poster, await insisted(partial(poster.post, Part(sentence), mark))
+    return await insisted(partial(poster.post, Part(sentence), mark))
+
+
+def below(message: MessageRef, workspace: Workspace, *, may_stand: bool = False) -> ThreadPoster:
+    """Give what replies to a message in its thread; where the reply *may_stand* there already, that is looked up."""
+    place = Place(workspace, message.thread.channel, message.thread.thread, message.id)
+    return ThreadPoster(place, PLAIN, LostPosts(place, all_in_doubt=may_stand))
 
 
 async def _react(inbound: Inbound, workspace: Workspace) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import pytest
 from discord import AutoShardedClient
 
 from adapters.discord.inbound.context import RECALLED
-from core.crowd import CANNOT_TAKE, Crowd
+from core.crowd import CANNOT_TAKE
 from core.errors import StoreUnavailable
 from core.model import (
     NO_QUESTION,
@@ -24,8 +24,6 @@ from core.model import (
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
 from tests.fakes.box import Box
-from tests.fakes.memo import MemoryMemo
-from tests.fakes.naps import Naps
 from tests.servers.discord import DiscordServer
 from tests.servers.faults import Hold
 from tests.servers.service import Reply
@@ -350,29 +348,3 @@ async def test_the_chat_of_a_voice_channel_is_answered_in_place(server: DiscordS
     assert asked.address is not None
     assert (asked.address.thread.thread, asked.address.message) == (str(voice.id), asked.message)
     assert asked.message.thread.thread == str(message.id)
-
-
-def deleted(server: DiscordServer) -> Sequence[bool]:
-    """Say of what the bot has said whether it is gone again, first what is."""
-    return sorted((one.deleted for one in answers(server)), reverse=True)
-
-
-@pytest.mark.promise("full-house")
-async def test_who_asks_while_many_wait_is_told_how_long(server: DiscordServer, place: Place) -> None:
-    """Once in a while in one place, until the answer is there or the bot stops, and the question is kept."""
-    box, naps = Box(crowd=65), Naps(server.platform.changes.tell)
-    crowd, memo = Crowd(0.5), MemoryMemo()
-    async with listening(server, box, crowd=crowd, memo=memo, running=box.running, sleep=naps.sleep):
-        for number in range(3):
-            server.post_as(place.ada, place.channel, f"What is {number}?", mentions=[server.bot])
-            await box.question()
-        server.post_as(place.ada, server.dm(place.ada), "And now?")
-        last = await box.question()
-        await server.until(lambda: naps.asleep == 2, what="two replies")
-        box.known.remove(last)
-        naps.wake()
-        await server.until(lambda: (deleted(server), naps.asleep) == ([True, False], 1), what="the answer")
-
-    assert words(server) == ["I'm busy; your answer comes in about 40 seconds."] * 2
-    assert deleted(server) == [True, True]
-    assert not any(one.pings for one in answers(server) if one.pings.users)

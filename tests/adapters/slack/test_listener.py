@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import pytest
 
@@ -11,7 +11,7 @@ from adapters.slack.client.connection import open_session
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import OneWorkspace, Workspace
 from adapters.slack.inbound.guests import Guests
-from core.crowd import CANNOT_TAKE, Crowd
+from core.crowd import CANNOT_TAKE
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
 from core.sentences import NOT_YOURS, PROMPTS, PROMPTS_TITLE
@@ -19,7 +19,6 @@ from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import question
 from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
-from tests.fakes.naps import Naps
 from tests.servers.slack import Reply, limit
 from tests.waiting import at_once
 
@@ -307,32 +306,6 @@ async def test_a_workspace_that_throws_the_bot_out_is_forgotten(place: Place) ->
     team = place.workspace.team_id
     assert forgotten == [WorkspaceRef(platform="slack", workspace=team)] * 3
     assert noted == [team] * 2
-
-
-def deleted(place: Place) -> Sequence[bool]:
-    """Say of what the bot has said whether it is gone again, first what is."""
-    said = (one for one in place.server.platform.messages.values() if one.user_id == place.bot.id)
-    return sorted((one.deleted for one in said), reverse=True)
-
-
-@pytest.mark.promise("full-house")
-async def test_who_asks_while_many_wait_is_told_how_long(place: Place) -> None:
-    """Once in a while in one place, until the answer is there or the bot stops, and the question is kept."""
-    box, naps = Box(crowd=65), Naps(place.server.platform.changes.tell)
-    crowd, memo = Crowd(0.5), MemoryMemo()
-    async with listening(place, box, crowd=crowd, memo=memo, running=box.running, sleep=naps.sleep):
-        for number in range(2):
-            place.ask(f"What is {number}?")
-            await box.question()
-        place.direct("And now?")
-        last = await box.question()
-        await place.server.until(lambda: naps.asleep == 2, what="two replies")
-        box.known.remove(last)
-        naps.wake()
-        await place.server.until(lambda: (deleted(place), naps.asleep) == ([True, False], 1), what="the answer")
-
-    assert place.said() == ["I'm busy; your answer comes in about 40 seconds."] * 2
-    assert deleted(place) == [True, True]
 
 
 @pytest.mark.promise("members-only")

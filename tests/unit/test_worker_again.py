@@ -1,0 +1,86 @@
+"""What a worker had answered before it stopped, slept or died is shown again, and nobody is asked twice."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from core.model import Answer, ThreadRef, Turn
+from tests.fakes.chat import Script, Silence
+from tests.fakes.clock import Clock
+from tests.fakes.conversations import MemoryConversations
+from tests.fakes.office import WHOLE, Office, silent
+from tests.inboxes import asked, doubted
+from tests.waiting import wait_until
+
+
+async def answered_before(office: Office) -> Answer:
+    """Have a question answered, and give the answer."""
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        (answer,) = await office.answered(1)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the question")
+    return answer
+
+
+@pytest.mark.promise("crash-safe")
+async def test_an_answer_that_a_late_request_may_have_changed_is_shown_again(script: Script) -> None:
+    """As it is remembered, without asking the model."""
+    office = Office(script(*WHOLE))
+    answer = await answered_before(office)
+
+    assert await office.inbox.put(doubted(asked("1")))
+    office.reopen()
+    async with office.open():
+        _, again = await office.answered(2)
+
+    assert (again.text, again.citations, again.status) == (answer.text, answer.citations, answer.status)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_worker_that_lost_a_question_says_so_when_it_is_through(script: Script) -> None:
+    """Another one has answered it meanwhile, and is not asked to do so again: what it showed is shown again."""
+    silence = Silence()
+    office = Office(script(*silent(silence)))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await silence.begun.wait()
+        office.inbox.lose(asked("1").message)
+        await wait_until(lambda: bool(office.inbox.doubts), what="the doubt")
+
+    assert [doubt.message for doubt in office.inbox.doubts] == [asked("1").message]
+
+
+class Lingering(MemoryConversations):
+    """Remembers a turn, and the first time does not say so any more."""
+
+    def __init__(self) -> None:
+        super().__init__(ttl=timedelta(hours=1), now=Clock().now)
+        self.remembered = asyncio.Event()
+
+    async def append(self, thread: ThreadRef, turn: Turn) -> None:
+        """Remember it."""
+        await super().append(thread, turn)
+        if not self.remembered.is_set():
+            self.remembered.set()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_was_remembered_before_it_was_handed_back_is_shown_again(script: Script) -> None:
+    """A worker that has to stop counts as no attempt, and yet the model is not asked again."""
+    office = Office(script(*WHOLE))
+    memory = office.memory = Lingering()
+    office.reopen()
+    await office.inbox.put(asked("1"))
+    async with office.open() as running:
+        await memory.remembered.wait()
+        running.cancel()
+    office.reopen()
+    async with office.open():
+        before, again = await office.answered(2)
+
+    assert (again.text, again.citations) == (before.text, before.citations)
+    assert await office.remembered() == ["What is 1?"]
