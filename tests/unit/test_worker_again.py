@@ -82,5 +82,5 @@ async def test_what_was_remembered_before_it_was_handed_back_is_shown_again(scri
     async with office.open():
         before, again = await office.answered(2)
 
-    assert (again.text, again.citations) == (before.text, before.citations)
+    assert (again.text, again.citations, office.events) == (before.text, before.citations, [])
     assert await office.remembered() == ["What is 1?"]
