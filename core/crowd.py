@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
 FULL_HOUSE = 64  # questions that wait
 ROUND = 10  # seconds: nobody can say it more exactly
 

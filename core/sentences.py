@@ -8,7 +8,8 @@ from datetime import datetime
 
 from core.model import Complaint, Deed, Outline, Policy, Tally
 
-BUSY = "I can't take questions right now. Please try again in a moment."
+WARNING = "⚠️"
+CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
 AWAY = "I can't reach what I keep right now. Please try again in a moment."
 BROKEN = "Sorry, that didn't work. Please try again in a moment."
 OUTDATED = "This command has changed. Please try it again in a minute."

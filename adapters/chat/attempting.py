@@ -6,11 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from core.errors import InvalidInput, NotAllowed, StoreUnavailable
-from core.sentences import AWAY, BROKEN
+from core.sentences import AWAY, BROKEN, WARNING
 
 Tell: TypeAlias = Callable[[str], Awaitable[object]]
-
-WARNING = "⚠️"
 
 
 async def attempted(act: Callable[[], Awaitable[str | None]], tell: Tell) -> None:

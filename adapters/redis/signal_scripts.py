@@ -90,12 +90,12 @@ if state == 'running' then
   tell(ref)
   return 1
 end
-local record = redis.call('HMGET', question, 'attempts', 'concluded', 'delivery', 'retried')
+local record = redis.call('HMGET', question, 'attempts', 'concluded', 'delivery', 'retried', 'begun')
 redis.call('HSET', question, 'attempts', 0)
 wait(ref)
 if state ~= 'waiting' then
   join(thread, ref)
-elseif record[1] ~= '0' or record[2] or record[3] or record[4] then
+elseif record[1] ~= '0' or record[2] or record[3] or record[4] or record[5] then
   hurry(thread)
 else
   cease(ref, 'done')

@@ -9,6 +9,7 @@ from typing import Any
 from core.events import ErrorType
 from core.model import Answer, Citation, Status, without_controls
 from core.scanner import Mark, Scanner
+from core.sentences import WARNING
 
 _SEARCH_ERRORS: dict[Status, ErrorType] = {
     Status.NO_CONTEXT: "no_context",
@@ -19,7 +20,7 @@ _SEARCH_ERRORS: dict[Status, ErrorType] = {
 
 def plain(answer: Answer) -> str:
     """Give the answer and its sources as lines of text."""
-    parts = [f"⚠️ {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
+    parts = [f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
     if answer.citations:
         parts.append("Sources:\n" + "\n".join(source_line(citation) for citation in answer.citations))
     if answer.nearest:

@@ -22,6 +22,7 @@ from core.model import (
     ThreadRef,
     without_controls,
 )
+from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -99,7 +100,7 @@ class _View:
             case Searching(query):
                 self._spinner.update(text=f"Searching for “{one_line(query, LINE)}” …")
             case SearchFailed():
-                self._spinner.update(text="⚠️ The search has trouble …")
+                self._spinner.update(text=f"{WARNING} The search has trouble …")
             case TextDelta(text):
                 self._text += without_controls(text)
             case Restarted():
@@ -125,7 +126,7 @@ def _finished(answer: Answer) -> RenderableType:
     from rich.style import Style
     from rich.text import Text
 
-    text = f"⚠️ {answer.text}" if answer.is_failure or answer.lexical_only else answer.text
+    text = f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text
     parts: list[RenderableType] = [Markdown(linked(without_controls(text), answer.citations), hyperlinks=True)]
     named = answer.citations or answer.nearest
     if named:

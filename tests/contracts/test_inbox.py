@@ -163,13 +163,12 @@ async def test_what_fails_three_times_is_given_up(inbox: Box) -> None:
     assert await is_empty(inbox)
 
 
-async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> None:
-    """At once, and it does not count as an attempt."""
-    await boxes.here.put(asked())
+async def hand_back(box: Box) -> None:
+    """Take a task, and be cancelled over it."""
     claimed = asyncio.Event()
 
     async def work() -> None:
-        async with boxes.here.claim():
+        async with box.claim():
             claimed.set()
             await asyncio.Event().wait()
 
@@ -178,7 +177,23 @@ async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> N
     working.cancel()
     await asyncio.wait({working})
 
+
+async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> None:
+    """At once, and it does not count as an attempt."""
+    await boxes.here.put(asked())
+    await hand_back(boxes.here)
+
     assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_begun=True)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_question_that_was_handed_back_and_is_deleted_is_taken_back(boxes: Boxes) -> None:
+    """Whoever had it may have left a sign of work there."""
+    await boxes.here.put(asked())
+    await hand_back(boxes.here)
+    assert await boxes.here.put(deleted(asked()))
+
+    assert await taken(boxes.there) == Withdrawal(asked().message, attempt=1, fence=2, was_begun=True)
 
 
 async def test_one_who_gives_up_waiting_takes_nothing_along(boxes: Boxes) -> None:

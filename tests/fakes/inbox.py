@@ -253,7 +253,7 @@ class MemoryInbox:
             return False
         record.deleted, record.kept, record.stopped = True, None, False
         record.asked = record.asked if record.state == "running" else None
-        was_shown = record.attempts or record.concluded or record.retried or record.delivery.messages
+        was_shown = any((record.attempts, record.begun, record.concluded, record.retried, record.delivery.messages))
         if record.state == "waiting" and not was_shown:
             record.state = "done"
             self._lines[record.message.thread].remove(record)

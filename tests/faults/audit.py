@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from core.crowd import CANNOT_TAKE
 from core.prompts import FAILED, UNAVAILABLE
+from core.sentences import CANNOT_TAKE
 from tests.faults.model import said, words
 
 EXCUSES = (CANNOT_TAKE, FAILED, UNAVAILABLE)

@@ -27,13 +27,14 @@ from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
 from core.ports import Deliveries, PolicyStore
+from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, PartialMessage
 
 RefusalListener: TypeAlias = Callable[[Claim], object]
 
-EMOJI = {Reaction.WARNING: "⚠️"}
+EMOJI = {Reaction.WARNING: WARNING}
 NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
 WORTH_A_THREAD = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 

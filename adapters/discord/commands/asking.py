@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from adapters.chat.attempting import WARNING, attempted
+from adapters.chat.attempting import attempted
 from adapters.chat.desk import Desk
 from adapters.discord.commands.replying import deferred, tell
 from adapters.discord.commands.situation import (
@@ -17,7 +17,7 @@ from adapters.discord.commands.situation import (
 )
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, Question
-from core.sentences import BUSY
+from core.sentences import CANNOT_TAKE, WARNING
 
 
 async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None, private: bool = False) -> None:
@@ -48,5 +48,5 @@ async def _put(desk: Desk, used: Used, question: Question, message_id: str) -> s
     try:
         await desk.inbox.put(Asked(question=question.model_copy(update={"message": message}), address=address))
     except StoreUnavailable:
-        return f"{WARNING} {BUSY}"
+        return f"{WARNING} {CANNOT_TAKE}"
     return None

@@ -15,7 +15,7 @@ from adapters.chat.persevering import NOT_NOW, Perseverance, reason_of
 from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.permissions import reads
-from adapters.discord.inbound.remarks import WARNING
+from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from discord import Guild

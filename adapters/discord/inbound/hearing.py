@@ -14,10 +14,10 @@ from adapters.discord.inbound.context import Context
 from adapters.discord.inbound.event import Json, Self, parse
 from adapters.discord.inbound.remarks import Remarks
 from adapters.discord.inbound.scene import Scene, guild_of, scene_of
-from core.crowd import CANNOT_TAKE
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, Edited, Inbound, InboundKind, MessageRef, ReplyAddress, Setting, Signal
 from core.routing import Action, Decision, Reason, Standing, route, signal
+from core.sentences import CANNOT_TAKE
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient

@@ -10,6 +10,7 @@ from adapters.chat.insisting import insisted
 from adapters.chat.posting import Part, Posted, nonce
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.inbound.hints import Hints
+from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from adapters.discord.inbound.ports import Ports
     from adapters.discord.inbound.scene import Scene
     from core.model import Inbound, MessageRef
-
-WARNING = "⚠️"
 
 
 class Remarks:

@@ -6,8 +6,8 @@ from adapters.discord.rendering.markdown import PART_LIMIT, dialect, parts
 from adapters.discord.rendering.sources_list import nearest, plain_text, sources
 from core.markdown import units
 from core.model import Answer
+from core.sentences import WARNING
 
-WARNING = "⚠️"
 MENTION_TO_CONTINUE = "-# To go on, mention me, or reply to this message and leave the ping on."
 MENTION_AGAIN = "-# To go on, mention me."
 QUOTED = 300  # characters of a question

@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.attempting import WARNING
 from adapters.chat.posting import PostingFailed, Unreachable, nonce
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import ask, never_arrived, tell
@@ -17,7 +16,7 @@ from adapters.slack.commands.situation import Used
 from adapters.slack.rendering.escaping import plain_text
 from core.errors import StoreUnavailable
 from core.model import QUESTION_LIMIT, Asked, Question, ReplyAddress, Terms
-from core.sentences import BUSY, ONLY_YOU
+from core.sentences import CANNOT_TAKE, ONLY_YOU, WARNING
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -59,7 +58,7 @@ async def _put_openly(kit: Kit, used: Used, question: Question) -> str | None:
         if not await kit.desk.moderation.answers_in(question.thread):
             return await _put_privately(kit, used, question)
     except StoreUnavailable:
-        return f"{WARNING} {BUSY}"
+        return f"{WARNING} {CANNOT_TAKE}"
     try:
         client = once((await kit.workspaces.find(used.workspace)).client)
         posted = await _post(client, used, await _root_text(kit, used, question))
@@ -75,7 +74,7 @@ async def _put_openly(kit: Kit, used: Used, question: Question) -> str | None:
     except StoreUnavailable:
         with suppress(PostingFailed):
             await tell(client, "chat.delete", channel=used.channel, ts=posted)
-        return f"{WARNING} {BUSY}"
+        return f"{WARNING} {CANNOT_TAKE}"
     return None
 
 
@@ -83,7 +82,7 @@ async def _put_privately(kit: Kit, used: Used, question: Question) -> str | None
     try:
         await kit.desk.inbox.put(Asked(question=question, address=used.private_address(question.message)))
     except StoreUnavailable:
-        return f"{WARNING} {BUSY}"
+        return f"{WARNING} {CANNOT_TAKE}"
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from adapters.chat.attempting import WARNING, attempted
+from adapters.chat.attempting import attempted
 from adapters.chat.posting import PostingFailed, Refused
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.helping import forgot_person
@@ -83,7 +83,7 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     try:
         outline = await kit.outline()
     except RetrievalUnavailable:
-        return [f"{WARNING} {sentences.UNCOUNTED}"]
+        return [f"{sentences.WARNING} {sentences.UNCOUNTED}"]
     first, *names = sentences.outline_lines(outline)
     if not await kit.people.may_read(used.workspace, used.user):
         return [first]
@@ -96,7 +96,7 @@ async def _standing(kit: Kit, used: Used) -> Overview:
         actor = await kit.actor(used)
         return await overview(kit, actor) if actor.may_moderate else Overview()
     except StoreUnavailable:
-        return Overview([f"{WARNING} {sentences.AWAY}"])
+        return Overview([f"{sentences.WARNING} {sentences.AWAY}"])
     except PostingFailed:
         return Overview()
 

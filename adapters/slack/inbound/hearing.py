@@ -13,10 +13,10 @@ from adapters.chat.persevering import BRIEFLY, Perseverance
 from adapters.slack.inbound.context import said_before
 from adapters.slack.inbound.event import Json, Self, parse, speaks_for
 from adapters.slack.inbound.remarks import Remarks
-from core.crowd import CANNOT_TAKE
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, Edited, Inbound, InboundKind, MessageRef, ReplyAddress, Setting, Signal
 from core.routing import Action, Decision, Reason, Standing, route, signal
+from core.sentences import CANNOT_TAKE
 
 if TYPE_CHECKING:
     from adapters.chat.chores import Chores

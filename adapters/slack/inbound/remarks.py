@@ -12,6 +12,7 @@ from adapters.slack.client.failures import tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import Look, ThreadPoster
 from core.errors import StoreUnavailable
+from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from adapters.chat.chores import Chores
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from adapters.slack.inbound.ports import Ports
     from core.model import Inbound, MessageRef
 
-WARNING, REACTION = "⚠️", "warning"
+REACTION = "warning"
 PLAIN = Look(
     blocks=lambda _: (), below=lambda _: (), text=lambda part: part.text
 )  # for words that the code has written

@@ -14,8 +14,8 @@ from adapters.slack.rendering.plain_text import LIMIT, below_plain, plain
 from adapters.slack.rendering.sources_list import nearest, sources
 from core.markdown import units
 from core.model import Answer, Citation
+from core.sentences import WARNING
 
-WARNING = "⚠️"
 QUOTED = 300  # characters of a question
 
 _FOOT = 900  # characters that the plain text has for sources at least, as far as they need them

@@ -141,7 +141,7 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_in_the_place_of_the
         used = office.server.slash(place.ada, place.channel, "ask", question="What is a robot?")
         told = await office.told(used)
 
-    assert (told.id, told.content, told.thinking) == (used.original_id, f"⚠️ {sentences.BUSY}", False)
+    assert (told.id, told.content, told.thinking) == (used.original_id, f"⚠️ {sentences.CANNOT_TAKE}", False)
 
 
 async def test_a_question_without_words_is_told_privately_what_to_do(office: Office, place: Place) -> None:
@@ -233,7 +233,7 @@ async def test_a_reader_who_is_gone_misses_what_is_said(office: Office, place: P
         await office.server.until(lambda: office.server.requests_to(ORIGINAL), what="a try")
         told = await office.told(office.server.slash(place.ada, place.channel, "ask", question="What is a robot?"))
 
-    assert told.content == f"⚠️ {sentences.BUSY}"
+    assert told.content == f"⚠️ {sentences.CANNOT_TAKE}"
 
 
 async def test_the_sources_of_the_last_answer_are_shown_to_who_asks_for_them(office: Office, place: Place) -> None:

@@ -10,7 +10,6 @@ import pytest
 from discord import AutoShardedClient
 
 from adapters.discord.inbound.context import RECALLED
-from core.crowd import CANNOT_TAKE
 from core.errors import StoreUnavailable
 from core.model import (
     NO_QUESTION,
@@ -21,6 +20,7 @@ from core.model import (
     ThreadRef,
     WorkspaceRef,
 )
+from core.sentences import CANNOT_TAKE
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
 from tests.fakes.box import Box

@@ -233,8 +233,8 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning(office: Office, fla
         office.shut()
         await office.use(office.ada, "ask What is a robot?")
 
-    assert first in (sentences.LOOKING, f"⚠️ {sentences.BUSY}")
-    assert [one.text for one in office.told(office.ada)] == [f"⚠️ {sentences.BUSY}"] * 2
+    assert first in (sentences.LOOKING, f"⚠️ {sentences.CANNOT_TAKE}")
+    assert [one.text for one in office.told(office.ada)] == [f"⚠️ {sentences.CANNOT_TAKE}"] * 2
     assert (left, len(office.server.requests_to("chat.postMessage"))) == ([], 0 if flag else 1)
 
 

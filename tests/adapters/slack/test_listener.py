@@ -11,10 +11,9 @@ from adapters.slack.client.connection import open_session
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import OneWorkspace, Workspace
 from adapters.slack.inbound.guests import Guests
-from core.crowd import CANNOT_TAKE
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
-from core.sentences import NOT_YOURS, PROMPTS, PROMPTS_TITLE
+from core.sentences import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import question
 from tests.fakes.box import Box
