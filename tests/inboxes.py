@@ -147,6 +147,21 @@ async def fail(inbox: Inbox, error: Exception) -> Task:
     return task
 
 
+async def hand_back(inbox: Inbox) -> None:
+    """Take a task, and be cancelled over it."""
+    claimed = asyncio.Event()
+
+    async def work() -> None:
+        async with inbox.claim():
+            claimed.set()
+            await asyncio.Event().wait()
+
+    working = asyncio.create_task(work())
+    await claimed.wait()
+    working.cancel()
+    await asyncio.wait({working})
+
+
 def asks(task: Task) -> Question:
     """Give the question of a claim."""
     assert isinstance(task, Claim)

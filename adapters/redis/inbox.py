@@ -17,6 +17,7 @@ from core.errors import FootnoteError, StoreUnavailable, Untold
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     Asked,
+    Cancellation,
     Delivery,
     Interruption,
     MessageRef,
@@ -64,7 +65,7 @@ class RedisInbox(Letters):
     ) -> None:
         self._observer = observer
         self._ledger = ledger
-        super().__init__(ledger.scribe)
+        super().__init__(ledger.scribe, lease=bounds.lease)
         self._bounds = bounds
         self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
@@ -76,9 +77,9 @@ class RedisInbox(Letters):
         self._seats = 0  # how many wait for a task
         self._given = deque[Given]()
         self._taking = set[str]()  # entries that were given to us, and are not taken yet
-        # Both by message and fence: whoever loses a task may be given it again under the same entry, before that ends.
-        self._leases: dict[tuple[MessageRef, int], Lease] = {}
-        self._owed: dict[tuple[MessageRef, int], Callable[[], Awaitable[None]]] = {}
+        # Both by what no other task has: whoever loses a question may be given it again, before that ends.
+        self._leases: dict[Cancellation, Lease] = {}
+        self._owed: dict[Cancellation, Callable[[], Awaitable[bool]]] = {}
         self._is_busy = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
 
@@ -116,7 +117,7 @@ class RedisInbox(Letters):
     async def claim(self) -> AsyncGenerator[Task]:
         """Hold the next task while the block runs."""
         taken = await self._next()
-        keeping = asyncio.create_task(self._leases[taken.hold.key].keep())
+        keeping = asyncio.create_task(self._leases[taken.task.cancelled].keep())
         self._observer(Passed(taken.task.message, Step.TAKEN))
         try:
             yield taken.task
@@ -159,6 +160,10 @@ class RedisInbox(Letters):
         """Give the question that a thread waits for."""
         return await self._ledger.running(thread)
 
+    async def awaits(self, message: MessageRef) -> bool:
+        """Say whether somebody waits for the answer to a message."""
+        return await self._ledger.awaits(message)
+
     async def waiting(self) -> int:
         """Count what waits, for all processes."""
         return await self._ledger.waiting()
@@ -172,7 +177,7 @@ class RedisInbox(Letters):
         return await self._ledger.forget_workspace(home)
 
     def _lease_of(self, task: Task) -> Lease | None:
-        return self._leases.get((task.message, task.fence))
+        return self._leases.get(task.cancelled)
 
     async def _next(self) -> Taken:
         """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
@@ -239,7 +244,7 @@ class RedisInbox(Letters):
 
     def _hold_on(self, taken: Taken) -> None:
         lease = Lease(self._ledger, taken, consumer=self.consumer, seconds=self._bounds.lease)
-        self._leases[taken.hold.key] = lease
+        self._leases[taken.task.cancelled] = lease
         self._is_busy.set()
 
     async def _patience(self) -> float:
@@ -253,39 +258,39 @@ class RedisInbox(Letters):
     async def _tidy(self) -> None:
         """Do what could not be done when the server was away."""
         for key, write in list(self._owed.items()):
-            await write()
-            self._forget(key)
+            await self._write(key, write)
         if self._is_in_doubt:
             self._is_in_doubt = False
             with self._doubting():
                 held = {lease.hold.entry for lease in self._leases.values()}
                 await self._ledger.reap(self.consumer, held | self._taking)
 
-    async def _fail(self, taken: Taken, error: Exception) -> None:
+    async def _fail(self, taken: Taken, error: Exception) -> bool:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
         if taken.task.is_last_attempt and not isinstance(error, Untold):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
-            await self._ledger.bury(taken.hold, taken.task, reason=reason)
-            return
+            return await self._ledger.bury(taken.hold, taken.task, reason=reason)
         delay = self._delays[min(taken.failures, len(self._delays) - 1)]
-        await self._ledger.delay(taken.hold, seconds=delay)
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
+        return await self._ledger.delay(taken.hold, seconds=delay)
 
-    async def _finish(self, taken: Taken, write: Callable[[], Awaitable[None]]) -> None:
+    async def _finish(self, taken: Taken, write: Callable[[], Awaitable[bool]]) -> None:
         """Write down how the task ended; a server that is away gets it later, since the work is done."""
-        key = taken.hold.key
+        key = taken.task.cancelled
         try:
-            await write()
+            await self._write(key, write)
         except StoreUnavailable:
             self._owed[key] = write
         except BaseException:  # broken off: nobody knows whether it was written, and it may be written twice
             self._owed[key] = write
             raise
-        else:
-            self._forget(key)
 
-    def _forget(self, key: tuple[MessageRef, int]) -> None:
-        """Hold it no more; two that wrote the same may both come here."""
+    async def _write(self, key: Cancellation, write: Callable[[], Awaitable[bool]]) -> None:
+        """Write it down, and hold it no more; two that write the same may both come here.
+
+        Of what was not ours, nobody may know: a server that was failed over to has forgotten that we took it.
+        """
+        self._is_in_doubt = not await write() or self._is_in_doubt
         self._owed.pop(key, None)
         self._leases.pop(key, None)
         if not self._leases:

@@ -18,7 +18,8 @@ The keys, all on one node of a cluster as they share a hash tag:
     dead                  the messages that were given up, by the time of that
 
 Whoever works on a question renews its entry in `ready`. An entry that nobody has renewed for the time of a lease goes
-to another worker, with a higher fence; the former one finds that it holds nothing any more.
+to another worker, with a higher fence; the former one finds that it holds nothing any more. A server that was failed
+over to may have lost a fence and give it again, so whoever takes a question brings a name that nobody had before.
 
 A question is `early` (something was heard of it before itself), `waiting`, `running`, `done` or `dead`. A thread is in
 `ready` or `delayed` whenever its list is not empty. It may be in `ready` twice: whoever takes an entry of a thread
@@ -41,10 +42,13 @@ local function announce(thread)
   redis.call('XADD', READY, '*', 'thread', thread)
   redis.call('PEXPIRE', READY, LIFE)
 end
+local function endure(thread)
+  redis.call('PEXPIRE', READY, LIFE)
+  redis.call('PEXPIRE', key('thread', thread), LIFE)
+end
 local function join(thread, ref)
-  local line = key('thread', thread)
-  if redis.call('RPUSH', line, ref) == 1 then announce(thread) end
-  redis.call('PEXPIRE', line, LIFE)
+  if redis.call('RPUSH', key('thread', thread), ref) == 1 then announce(thread) end
+  endure(thread)
 end
 local function hurry(thread)
   if redis.call('ZREM', PREFIX .. 'delayed', thread) == 0 then return false end
@@ -112,8 +116,8 @@ local function leave(thread, ref)
   if redis.call('LLEN', line) > 0 then announce(thread) end
 end
 local function holds(question, entry, fence)
-  local found = redis.call('HMGET', question, 'state', 'entry', 'fence')
-  return found[1] == 'running' and found[2] == entry and found[3] == fence
+  local found = redis.call('HMGET', question, 'state', 'entry', 'fence', 'holder')
+  return found[1] == 'running' and found[2] == entry and found[3] .. ' ' .. (found[4] or '') == fence
 end
 """
 
@@ -127,7 +131,7 @@ return due and math.max(due - now(), 1) or -1
 """
 
 TAKE = f"""{PRELUDE}
-local entry, consumer, thread, lease = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local entry, consumer, thread, lease, holder = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[9]
 local line = key('thread', thread)
 local pending = redis.call('XPENDING', READY, GROUP, entry, entry, 1)[1]
 if not pending or pending[2] ~= consumer then return false end
@@ -160,7 +164,7 @@ occupy(ref, lease)
 local attempt = redis.call('HINCRBY', question, 'attempts', 1)
 if attempt == 1 then redis.call('HDEL', question, 'failures') end
 local fence = redis.call('HINCRBY', question, 'fence', 1)
-redis.call('HSET', question, 'entry', entry)
+redis.call('HSET', question, 'entry', entry, 'holder', holder)
 cease(ref, 'running')
 redis.call('DEL', key('retry', ref))
 redis.call('PEXPIRE', question, LIFE)
@@ -210,7 +214,7 @@ return 1
 OUTDATED = """
 drop(entry)
 vacate(ref)
-redis.call('HDEL', question, 'entry')
+redis.call('HDEL', question, 'entry', 'holder')
 redis.call('PEXPIRE', question, LIFE)
 redis.call('PEXPIRE', key('thread', thread), LIFE)
 if change >= 2 then
@@ -249,9 +253,10 @@ end
 local is_told_again = tonumber(redis.call('HGET', question, 'attempts')) > {MOST_ATTEMPTS}
 redis.call(is_told_again and 'HSETNX' or 'HSET', question, 'reason', reason)
 redis.call('HSET', question, 'state', 'dead', 'concluded', 1)
-redis.call('HDEL', question, 'text', 'stopped', 'person', 'home', 'asked')
+redis.call('HDEL', question, 'text', 'stopped', 'person', 'home', 'asked', 'begun')
 retain(words, kept)
 redis.call('ZADD', PREFIX .. 'dead', now(), ref)
+redis.call('ZREMRANGEBYSCORE', PREFIX .. 'dead', '-inf', now() - LIFE)
 redis.call('PEXPIRE', PREFIX .. 'dead', LIFE)
 leave(thread, ref)
 return 1
@@ -276,7 +281,7 @@ for _, pending in ipairs(found) do
       wait(ref)
       redis.call('HINCRBY', question, 'attempts', -1)
       redis.call('HSET', question, 'begun', 1)
-      redis.call('HDEL', question, 'entry')
+      redis.call('HDEL', question, 'entry', 'holder')
     end
     if ref then announce(thread) end
   end

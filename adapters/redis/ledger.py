@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
+from uuid import uuid4
 
 from adapters.redis import inbox_scripts as scripts
 from adapters.redis import queue_scripts, signal_scripts
@@ -50,22 +51,21 @@ UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has change
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """What shows that somebody works on a question: the entry of its thread, and how often it was taken."""
+    """What shows that somebody works on a question.
+
+    It is the entry of its thread, how often it was taken, and a name that no other hold has.
+    """
 
     message: MessageRef
     entry: str
     fence: int
     revision: int
-
-    @property
-    def key(self) -> tuple[MessageRef, int]:
-        """What no other hold has in common with this one."""
-        return self.message, self.fence
+    name: str
 
     @property
     def words(self) -> Words:
         """The hold as scripts take it."""
-        return str(self.message), str(self.message.thread), self.entry, self.fence, self.revision
+        return str(self.message), str(self.message.thread), self.entry, f"{self.fence} {self.name}", self.revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,13 @@ class Ledger:
             text = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "text"))
         return self.scribe.unsealed(message, "text", text, Question)
 
+    async def awaits(self, message: MessageRef) -> bool:
+        """Look whether a question waits or is worked on, and was not deleted."""
+        with translated():
+            about = self._client.hmget(f"{PREFIX}question:{message}", ["state", "deleted"])
+            state, is_deleted = await cast("Awaitable[list[bytes | None]]", about)
+        return state in (b"waiting", b"running") and not is_deleted
+
     async def waiting(self) -> int:
         """Count the questions that wait."""
         return cast("int", await self._waiting())
@@ -176,11 +183,12 @@ class Ledger:
         None if there is none, if it is not for *consumer* any more, or if it has to wait until less is done at once for
         whoever asks: then it comes by itself.
         """
-        words, since = (_milliseconds(bounds.lease), bounds.per_person, bounds.per_workspace), waking_time()
-        found = cast("list[Any] | None", await self._take(entry, consumer, thread, *words))
+        limits, name, since = (bounds.per_person, bounds.per_workspace), uuid4().hex, waking_time()
+        words = consumer, thread, _milliseconds(bounds.lease), *limits, name
+        found = cast("list[Any] | None", await self._take(entry, *words))
         if not found:
             return None
-        taken = self._taken(entry, found, since)
+        taken = self._taken(entry, name, found, since)
         if isinstance(taken, Hold):
             await self.bury(taken, None, reason=UNREADABLE)
             return None
@@ -200,24 +208,24 @@ class Ledger:
         """Keep the words of the question beyond its end, without those of others, if the task is still ours."""
         return await self._keep(*hold.words, *self._kept(task, KEPT)) == 1
 
-    async def settle(self, hold: Hold) -> None:
-        """Conclude the task; what changed meanwhile comes next."""
-        await self._settle(*hold.words)
+    async def settle(self, hold: Hold) -> bool:
+        """Conclude the task, if it is still ours; what changed meanwhile comes next."""
+        return await self._settle(*hold.words) == 1
 
-    async def hand_back(self, hold: Hold) -> None:
-        """Give the task to whoever is next, as if it had not been taken."""
-        await self._hand_back(*hold.words)
+    async def hand_back(self, hold: Hold) -> bool:
+        """Give the task to whoever is next, as if it had not been taken, if it is still ours."""
+        return await self._hand_back(*hold.words) == 1
 
-    async def delay(self, hold: Hold, *, seconds: float) -> None:
-        """Let the task wait for its next attempt."""
-        await self._fail(*hold.words, _milliseconds(seconds))
+    async def delay(self, hold: Hold, *, seconds: float) -> bool:
+        """Let the task wait for its next attempt, if it is still ours."""
+        return await self._fail(*hold.words, _milliseconds(seconds)) == 1
 
-    async def bury(self, hold: Hold, task: Task | None, *, reason: str) -> None:
-        """Lay the task aside as dead, and keep the words of the question for longer than `keep` does.
+    async def bury(self, hold: Hold, task: Task | None, *, reason: str) -> bool:
+        """Lay the task aside as dead, if it is still ours, and keep the question's words for longer than `keep` does.
 
         None is a task whose words cannot be read.
         """
-        await self._fail(*hold.words, "", reason, *self._kept(task, GIVEN_UP))
+        return await self._fail(*hold.words, "", reason, *self._kept(task, GIVEN_UP)) == 1
 
     async def reap(self, consumer: str, held: Collection[str]) -> None:
         """Give back what the server handed to *consumer* without its knowledge, as the answer was lost."""
@@ -270,13 +278,13 @@ class Ledger:
         token = self.scribe.sealed(question.message, "interaction", address.interaction)
         return rest, token, int(address.interaction.expires_at.timestamp() * 1000)
 
-    def _taken(self, entry: str, found: list[Any], since: float) -> Taken | Hold:
+    def _taken(self, entry: str, name: str, found: list[Any], since: float) -> Taken | Hold:
         """Read what was taken; the bare hold if the question cannot be read."""
         ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped, *more = found
         failures, was_begun = int(more[0] or 0), bool(more[1])
         message = MessageRef.parse(ref.decode())
         posted = self.scribe.unsealed(message, "delivery", delivery, Delivery) or Delivery()
-        hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision))
+        hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision), name)
         if deleted:
             withdrawal = Withdrawal(message, attempt, fence, posted, was_begun=was_begun)
             return Taken(withdrawal, hold, since, failures)

@@ -15,14 +15,15 @@ from core.model import Backlog, DeadLetter, MessageRef, Question
 class Letters:
     """Implements `DeadLetters` and `Backlogged` over what the inbox has written down."""
 
-    def __init__(self, scribe: Scribe) -> None:
+    def __init__(self, scribe: Scribe, *, lease: float) -> None:
         self._scribe = scribe
+        self._lease_time = int(lease * 1000)  # ms; a question that nobody has renewed for longer waits for a worker
         self._backlog, self._drop = scribe.script(queue_scripts.BACKLOG), scribe.script(queue_scripts.DROP)
         self._retry = scribe.script(signal_scripts.RETRY)
 
     async def backlog(self) -> Backlog:
         """Count what waits, what is worked on and what was given up."""
-        waiting, running, dead, oldest = cast("list[int]", await self._backlog())
+        waiting, running, dead, oldest = cast("list[int]", await self._backlog(self._lease_time))
         return Backlog(waiting, running, dead, oldest / 1000)
 
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:

@@ -5,14 +5,22 @@ from __future__ import annotations
 from adapters.redis.inbox_scripts import PRELUDE
 
 BACKLOG = f"""{PRELUDE}
-redis.call('ZREMRANGEBYSCORE', PREFIX .. 'waiting', '-inf', now() - LIFE)
-local oldest = redis.call('ZRANGE', PREFIX .. 'waiting', 0, 0, 'WITHSCORES')[2]
+local lease = ARGV[3]
+for _, index in ipairs({{'waiting', 'dead'}}) do
+  redis.call('ZREMRANGEBYSCORE', PREFIX .. index, '-inf', now() - LIFE)
+end
+local first = redis.call('ZRANGE', PREFIX .. 'waiting', 0, 0, 'WITHSCORES')[2]
+local oldest = first and now() - first or 0
 local pending = redis.pcall('XPENDING', READY, GROUP)
+local left = redis.pcall('XPENDING', READY, GROUP, 'IDLE', lease, '-', '+', 100)
+if not left.err then
+  for _, entry in ipairs(left) do oldest = math.max(oldest, entry[3]) end
+end
 return {{
   redis.call('ZCARD', PREFIX .. 'waiting'),
   pending.err and 0 or pending[1],
   redis.call('ZCARD', PREFIX .. 'dead'),
-  oldest and now() - oldest or 0,
+  oldest,
 }}
 """
 

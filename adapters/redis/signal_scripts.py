@@ -27,8 +27,8 @@ ASK = f"""{PUT}
 local function first_asked_after(time)
   local line, later = redis.call('LRANGE', key('thread', thread), 0, -1), nil
   for i = #line, 1, -1 do
-    local other = redis.call('HMGET', key('question', line[i]), 'state', 'attempts', 'asked')
-    local is_untouched = other[1] == 'waiting' and other[2] == '0' and other[3]
+    local other = redis.call('HMGET', key('question', line[i]), 'state', 'attempts', 'asked', 'begun')
+    local is_untouched = other[1] == 'waiting' and other[2] == '0' and other[3] and not other[4]
     if not is_untouched or tonumber(other[3]) <= tonumber(time) then break end
     later = line[i]
   end
@@ -42,7 +42,12 @@ wait(ref)
 redis.call('PEXPIRE', question, LIFE)
 if ARGV[11] ~= '' then redis.call('SET', token, ARGV[11], 'PXAT', ARGV[12]) end
 local later = first_asked_after(ARGV[13])
-if later then redis.call('LINSERT', key('thread', thread), 'BEFORE', later, ref) else join(thread, ref) end
+if later then
+  redis.call('LINSERT', key('thread', thread), 'BEFORE', later, ref)
+  endure(thread)
+else
+  join(thread, ref)
+end
 return 1
 """
 

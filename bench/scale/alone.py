@@ -119,6 +119,8 @@ def _memories(load: Load) -> Iterator[Row]:
     live, most = max(notes.resident)
     before = notes.resident[0][1]
     yield Row("resident memory of the worker, before and most", f"{before:.0f} and {most:.0f} MB")
+    quarters = [notes.resident[len(notes.resident) * at // 4 - 1][1] for at in range(1, 5)]
+    yield Row("the same after each quarter of the time", f"{', '.join(f'{each:.0f}' for each in quarters)} MB")
     if load.waiting:
         yield Row("memory of Redis for each question that waits", f"{load.waiting / 1000:.1f} kB")
     else:  # else the worker had loaded nothing before

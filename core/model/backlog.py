@@ -12,7 +12,10 @@ from core.model.question import Question
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many questions wait, are worked on and were given up; *oldest* is how many seconds the first one waits."""
+    """How many questions wait, are worked on and were given up.
+
+    `oldest` is for how many seconds the first one waits, or one that was begun since its worker gave a sign of life.
+    """
 
     waiting: int = 0
     running: int = 0

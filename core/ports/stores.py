@@ -100,6 +100,10 @@ class Underway(Protocol):
         """Give the question of a thread that is being answered, or comes next; None if nobody waits for an answer."""
         ...
 
+    async def awaits(self, message: MessageRef) -> bool:
+        """Say whether somebody still waits for the answer to a message."""
+        ...
+
 
 class PersonalData(Protocol):
     """Anything that is kept of people. Raises `StoreUnavailable`."""

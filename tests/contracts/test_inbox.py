@@ -28,6 +28,7 @@ from tests.inboxes import (
     deleted,
     edited,
     fail,
+    hand_back,
     heard,
     is_empty,
     open_boxes,
@@ -92,6 +93,26 @@ async def test_the_question_that_a_thread_waits_for_is_known(boxes: Boxes) -> No
     assert await boxes.there.running(first.message.thread) is None
 
 
+async def test_it_is_known_whether_somebody_waits_for_an_answer(boxes: Boxes) -> None:
+    """Also to what is not the first question of its thread; not to what is done, deleted or unknown."""
+    first, second = asked("1"), asked("2")
+
+    async def awaited() -> list[bool]:
+        return [await boxes.there.awaits(each.message) for each in (first, second)]
+
+    known = [await awaited()]
+    for each in (first, second):
+        await boxes.here.put(each)
+    async with boxes.here.claim():
+        known.append(await awaited())
+    known.append(await awaited())
+    async with boxes.here.claim():
+        await boxes.here.put(deleted(second))
+        known.append(await awaited())
+
+    assert known == [[False, False], [True, True], [False, True], [False, False]]
+
+
 @pytest.mark.promise("asked-once")
 async def test_a_question_that_two_put_at_once_is_taken_from_one(boxes: Boxes) -> None:
     """One of them hears that it was new."""
@@ -126,14 +147,15 @@ async def test_many_questions_of_a_thread_come_in_order(boxes: Boxes) -> None:
 
 
 @pytest.mark.promise("in-order")
-async def test_what_comes_late_goes_before_what_was_asked_after_it(inbox: Box) -> None:
+@pytest.mark.parametrize("how", ["fails", "is handed back"])
+async def test_what_comes_late_goes_before_what_was_asked_after_it(inbox: Box, how: str) -> None:
     """Unless somebody has begun with that: two connections, or a second delivery, may have changed the order."""
     for number in (1, 3, 2, 0):
         late = asked(f"m{number}")
         later = late.question.model_copy(update={"asked_at": NOON + timedelta(seconds=number)})
         await inbox.put(late.model_copy(update={"question": later}))
         if number == 1:
-            await fail(inbox, ValueError())
+            await (fail(inbox, ValueError()) if how == "fails" else hand_back(inbox))
 
     assert [(await taken(inbox)).message.id for _ in range(4)] == ["m1", "m0", "m2", "m3"]
 
@@ -161,39 +183,6 @@ async def test_what_fails_three_times_is_given_up(inbox: Box) -> None:
     assert not await inbox.put(asked("1"))
     assert asks(await taken(inbox)).message.id == "2"
     assert await is_empty(inbox)
-
-
-async def hand_back(box: Box) -> None:
-    """Take a task, and be cancelled over it."""
-    claimed = asyncio.Event()
-
-    async def work() -> None:
-        async with box.claim():
-            claimed.set()
-            await asyncio.Event().wait()
-
-    working = asyncio.create_task(work())
-    await claimed.wait()
-    working.cancel()
-    await asyncio.wait({working})
-
-
-async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> None:
-    """At once, and it does not count as an attempt."""
-    await boxes.here.put(asked())
-    await hand_back(boxes.here)
-
-    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_begun=True)
-
-
-@pytest.mark.promise("deletions-count")
-async def test_a_question_that_was_handed_back_and_is_deleted_is_taken_back(boxes: Boxes) -> None:
-    """Whoever had it may have left a sign of work there."""
-    await boxes.here.put(asked())
-    await hand_back(boxes.here)
-    assert await boxes.here.put(deleted(asked()))
-
-    assert await taken(boxes.there) == Withdrawal(asked().message, attempt=1, fence=2, was_begun=True)
 
 
 async def test_one_who_gives_up_waiting_takes_nothing_along(boxes: Boxes) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.model import MOST_ATTEMPTS, Claim, Task, Withdrawal
@@ -41,6 +41,7 @@ class Expected:
     revision: int = -1
     deleted: bool = False
     attempts: int = 0
+    begun: bool = False
     concluded: bool = False
     retried: bool = False
     kept: bool = False
@@ -128,7 +129,8 @@ class Model:
 
     def _withdraw(self, name: str, place: str) -> None:
         question = self.known[name]
-        was_shown = question.concluded or question.retried or question.attempts > 0 or name in self._running()
+        was_touched = question.attempts > 0 or question.begun or name in self._running()
+        was_shown = question.concluded or question.retried or was_touched
         question.deleted, question.attempts, question.kept = True, 0, False
         if not was_shown:
             self.lines[place].remove(name)
@@ -178,13 +180,14 @@ class Model:
         name, question = held.task.message.id, self.known[held.task.message.id]
         error = {"fail": ValueError(), "hand back": asyncio.CancelledError()}.get(doing)
         await held.stack.__aexit__(type(error) if error else None, error, None)
+        question.begun = question.begun or doing == "hand back"
         if self._is_outdated(held.task):
             question.attempts = 0
         elif doing == "hand back":
             question.attempts -= 1
         elif doing == "settle" or question.attempts >= MOST_ATTEMPTS:
             self.lines[place].remove(name)
-            question.attempts, question.concluded = 0, True
+            question.attempts, question.begun, question.concluded = 0, False, True
             question.kept = not question.deleted and (question.kept or doing == "fail")
             self.finished.append((name, -1 if question.deleted else question.revision, question.tries))
 
@@ -227,6 +230,7 @@ async def obeys(inbox: Box, steps: list[Step]) -> None:
 @pytest.mark.promise("forget-workspace")
 @pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
+@example(steps=[("ask", 0), ("claim", 0), ("hand back", 0), ("delete", 0)])
 @settings(max_examples=examples(150), deadline=None)
 def test_each_question_comes_in_its_turn_and_once(steps: list[Step]) -> None:
     """In memory."""
@@ -244,6 +248,7 @@ def _server(request: pytest.FixtureRequest) -> Place:
 @pytest.mark.promise("forget-workspace")
 @pytest.mark.promise("queue-is-known")
 @given(steps=STEPS)
+@example(steps=[("ask", 0), ("claim", 0), ("hand back", 0), ("delete", 0)])
 @settings(max_examples=examples(40), deadline=None)
 def test_each_question_comes_in_its_turn_and_once_from_the_server(server: Place, steps: list[Step]) -> None:
     """On the real one."""

@@ -22,6 +22,7 @@ from tests.inboxes import (
     edited,
     fail,
     fall_short,
+    hand_back,
     heard,
     is_empty,
     open_boxes,
@@ -287,3 +288,34 @@ async def test_the_questions_that_wait_are_counted(boxes: Boxes) -> None:
     counts.append(await boxes.there.waiting())
 
     assert counts == [0, 3, 2, 2, 1]
+
+
+async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> None:
+    """At once, and it does not count as an attempt."""
+    await boxes.here.put(asked())
+    await hand_back(boxes.here)
+
+    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_begun=True)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_a_question_that_was_handed_back_and_is_deleted_is_taken_back(boxes: Boxes) -> None:
+    """Whoever had it may have left a sign of work there."""
+    await boxes.here.put(asked())
+    await hand_back(boxes.here)
+    assert await boxes.here.put(deleted(asked()))
+
+    assert await taken(boxes.there) == Withdrawal(asked().message, attempt=1, fence=2, was_begun=True)
+
+
+async def test_a_question_that_was_given_up_begins_anew_with_its_edit(inbox: Box) -> None:
+    """Whoever handed it back before that has nothing to do with it any more."""
+    await inbox.put(asked())
+    await hand_back(inbox)
+    for _ in range(MOST_ATTEMPTS):
+        await fail(inbox, ValueError())
+    await inbox.put(edited())
+
+    again = await taken(inbox)
+    assert isinstance(again, Claim)
+    assert (again.attempt, again.was_begun) == (1, False)

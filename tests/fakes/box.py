@@ -50,6 +50,10 @@ class Box:
         asked = [one.question for one in self.known if isinstance(one, Asked)]
         return next((question for question in asked if question.thread == thread), None)
 
+    async def awaits(self, message: MessageRef) -> bool:
+        """Look among the questions, of which nobody answers any."""
+        return await self.knows(message)
+
     async def waiting(self) -> int:
         """Give what the test has said."""
         return self.crowd

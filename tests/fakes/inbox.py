@@ -86,7 +86,8 @@ class Record:
 
     def is_untouched_and_after(self, time: datetime) -> bool:
         """Say whether nobody has begun with it, and it was asked later."""
-        return self.state == "waiting" and not self.attempts and self.asked is not None and self.asked > time
+        is_untouched = self.state == "waiting" and not self.attempts and not self.begun
+        return is_untouched and self.asked is not None and self.asked > time
 
     def is_held_as(self, task: Task) -> bool:
         """Say whether *task* is what somebody works on."""
@@ -148,6 +149,12 @@ class MemoryInbox:
         self._check()
         line = self._lines.get(thread)
         return None if not line or line[0].deleted else line[0].question
+
+    async def awaits(self, message: MessageRef) -> bool:
+        """Say whether a message waits, or is worked on."""
+        self._check()
+        record = self._records.get(message)
+        return record is not None and record.state in ("waiting", "running") and not record.deleted
 
     async def waiting(self) -> int:
         """Count the questions that nobody works on yet."""
@@ -332,6 +339,7 @@ class MemoryInbox:
         thread = record.message.thread
         if record.attempts >= MOST_ATTEMPTS and not isinstance(error, Untold):
             record.state, record.concluded, record.stopped, record.asked = "dead", True, False, None
+            record.begun = False
             self.dead[record.message] = error
             record.keep()
             self._leave(record)
