@@ -12,9 +12,9 @@ from typing import Protocol
 
 from adapters.chat.chores import Chores
 from adapters.chat.insisting import insisted
-from adapters.chat.posting import Gone, Part, Poster, Refused, nonce
+from adapters.chat.posting import Gone, Part, Poster, Refused, TooFast, nonce
 from core.crowd import Crowd
-from core.model import Inbound, MessageRef, Notice, Question, ThreadRef
+from core.model import Inbound, MessageRef, Notice, ThreadRef
 from core.ports import Inbox, Memo, Notices
 
 ASIDE = -1  # the number of a message beside those of the answer, which are counted from 0
@@ -26,22 +26,26 @@ LONGEST_END = 5.0  # seconds to take the words away, as it may be time to stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
-    """Who waits, and what is known of them; `running` gives the question that a thread waits for."""
+    """Who waits, and what is known of them; `awaits` says whether the answer to a message is still to come."""
 
     crowd: Crowd
     inbox: Inbox
     memo: Memo
     notices: Notices
-    running: Callable[[ThreadRef], Awaitable[Question | None]]
+    awaits: Callable[[MessageRef], Awaitable[bool]]
     now: Callable[[], datetime] = field(default=partial(datetime.now, UTC))
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
 
-class Way(Protocol):
-    """Gives what posts a notice where it belongs; one that *may_stand* there already has to be looked for first."""
+class Board(Protocol):
+    """Where notices stand on a platform. Raises `PostingFailed`."""
 
-    async def __call__(self, notice: Notice, *, may_stand: bool) -> Poster:
-        """Raises `PostingFailed`."""
+    async def poster(self, notice: Notice) -> Poster:
+        """Give what posts a notice where it belongs, and removes it there."""
+        ...
+
+    async def find(self, notice: Notice) -> str | None:
+        """Give the id of the message if the notice stands there; None if it does not, or nobody can know."""
         ...
 
 
@@ -51,9 +55,9 @@ class FullHouse:
     What is said is written down before and after, so that whoever listens next can take it away.
     """
 
-    def __init__(self, house: House, way: Way, chores: Chores) -> None:
+    def __init__(self, house: House, board: Board, chores: Chores) -> None:
         self._house = house
-        self._way = way
+        self._board = board
         self._chores = chores
         self._watched: set[MessageRef] = set()
 
@@ -68,9 +72,9 @@ class FullHouse:
     async def _count(self, inbound: Inbound, place: str) -> None:
         words = self._house.crowd.sentence(await self._house.inbox.waiting())
         if words and await self._is_quiet(inbound.thread, place):
-            notice = Notice(question=inbound.message, revision=inbound.revision, place=place, words=words)
-            await self._house.notices.put(notice)
-            await self._watch(notice)
+            at, revision = self._house.now(), inbound.revision
+            notice = Notice(question=inbound.message, revision=revision, place=place, words=words, at=at)
+            await self._watch(notice, self._post)
 
     async def _is_quiet(self, thread: ThreadRef, place: str) -> bool:
         """Say whether nobody was told in this place for a while; if so, somebody is now."""
@@ -80,40 +84,52 @@ class FullHouse:
     async def _take_up(self, platform: str) -> None:
         for notice in await self._house.notices.standing(platform):
             if notice.question not in self._watched:
-                self._chores.begin(partial(self._watch, notice, may_stand=not notice.posted))
+                self._chores.begin(partial(self._watch, notice, self._find))
 
-    async def _watch(self, notice: Notice, *, may_stand: bool = False) -> None:
+    async def _watch(self, notice: Notice, posted: Callable[[Notice], Awaitable[str | None]]) -> None:
+        """Let the words stand for as long as they are true; what will not stand there is forgotten."""
         self._watched.add(notice.question)
         try:
-            await self._show(notice, await self._way(notice, may_stand=may_stand))
-        except (Gone, Refused):
-            await self._house.notices.remove(notice)
+            await self._house.notices.put(notice)
+            message_id: str | None = None
+            with suppress(Gone, Refused):
+                message_id = await posted(notice)
+            if message_id is not None:
+                await self._keep(notice.model_copy(update={"posted": message_id}))
+            else:
+                await self._house.notices.remove(notice)
         finally:
             self._watched.discard(notice.question)
 
-    async def _show(self, notice: Notice, poster: Poster) -> None:
-        """Let the words stand until the answer is there or this is broken off."""
-        if not notice.posted:
-            mark = nonce(notice.question, notice.revision, ASIDE)
-            posted = await insisted(partial(poster.post, Part(notice.words), mark))
-            notice = notice.model_copy(update={"posted": posted.id})
+    async def _post(self, notice: Notice) -> str | None:
+        poster, mark = await self._board.poster(notice), nonce(notice.question, notice.revision, ASIDE)
+        with suppress(TooFast):  # then it comes too late
+            return (await insisted(partial(poster.post, Part(notice.words), mark))).id
+        return None
+
+    async def _find(self, notice: Notice) -> str | None:
+        return notice.posted or await insisted(partial(self._board.find, notice))
+
+    async def _keep(self, notice: Notice) -> None:
+        """Wait for the answer, or until this is broken off, and take the words away."""
         try:
             await self._house.notices.put(notice)
             await self._answered(notice.question)
         finally:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_END):
-                    await self._take_away(notice, poster)
+                    await self._take_away(notice)
 
-    async def _take_away(self, notice: Notice, poster: Poster) -> None:
+    async def _take_away(self, notice: Notice) -> None:
+        """Remove the message; what the platform cannot do just now is left to whoever listens next."""
         with suppress(Gone, Refused):
+            poster = await self._board.poster(notice)
             await insisted(partial(poster.delete, notice.posted))
         await self._house.notices.remove(notice)
 
     async def _answered(self, message: MessageRef) -> None:
         """Wait until nobody waits for the answer to a message any more; some minutes are long enough."""
         for _ in range(LOOKS):
-            waiting = await self._house.running(message.thread)
-            if waiting is None or waiting.message != message:
+            if not await self._house.awaits(message):
                 return
             await self._house.sleep(PAUSE)

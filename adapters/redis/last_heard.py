@@ -22,7 +22,7 @@ local key, at, life = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[3])
 redis.call('ZADD', key, 'GT', at, ARGV[2])
 redis.call('ZREMRANGEBYSCORE', key, '-inf', at - life)
 redis.call('ZREMRANGEBYRANK', key, 0, -1 - ARGV[4])
-redis.call('EXPIRE', key, life)
+redis.call('PEXPIRE', key, 1000 * life)
 """
 
 FORGET = """

@@ -68,7 +68,7 @@ class Office:
             inbox=self._inbox,
             memo=self._stores.memo,
             notices=self._stores.notices,
-            running=self._inbox.running,
+            awaits=self._inbox.awaits,
             now=self.now,
         )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 
@@ -11,7 +13,7 @@ from core.model import Notice
 from core.ports import Notices
 from tests.builders import question
 from tests.fakes.notices import MemoryNotices
-from tests.fixtures.redis import clean, place
+from tests.fixtures.redis import clean, place, say
 
 
 @pytest.fixture(name="notices", params=["memory", "redis", "cluster"])
@@ -24,12 +26,15 @@ async def _notices(request: pytest.FixtureRequest) -> AsyncIterator[Notices]:
         yield RedisNotices(client)
 
 
+NOW = datetime.now(UTC)
+
+
 def notice(message: str = "m1", posted: str = "", platform: str = "discord") -> Notice:
     """Make a notice below a message."""
     asked = question(id=message).message
     thread = asked.thread.model_copy(update={"platform": platform})
     below = asked.model_copy(update={"thread": thread})
-    return Notice(question=below, revision=1, place="C 1", words="I'm busy — wait.", posted=posted)
+    return Notice(question=below, revision=1, place="C 1", words="I'm busy — wait.", at=NOW, posted=posted)
 
 
 async def test_what_is_put_stands_until_it_is_removed(notices: Notices) -> None:
@@ -44,6 +49,18 @@ async def test_what_is_put_stands_until_it_is_removed(notices: Notices) -> None:
     assert await notices.standing("discord") == (notice("m2"),)
     assert await notices.standing("slack") == (notice("m3", platform="slack"),)
     assert await notices.standing("elsewhere") == ()
+
+
+async def test_in_redis_what_is_too_old_or_unreadable_goes(redis_url: str) -> None:
+    """Others are said meanwhile, so the platform's notices live on."""
+    async with clean(redis_url) as client:
+        for hours, each in ((25, notice("old")), (23, notice("new"))):
+            await RedisNotices(client).put(each.model_copy(update={"at": NOW - timedelta(hours=hours)}))
+        await say(client, "HSET", "footnote:notices:discord", "m3", "{}")
+        standing = await RedisNotices(client, now=lambda: NOW).standing("discord")
+
+        assert [each.question.id for each in standing] == ["new"]
+        assert len(cast("list[bytes]", await say(client, "HKEYS", "footnote:notices:discord"))) == 1
 
 
 async def test_in_redis_they_expire(redis_url: str) -> None:

@@ -20,7 +20,7 @@ def house(box: Box, naps: Naps, notices: MemoryNotices | None = None) -> House:
         inbox=box,
         memo=MemoryMemo(),
         notices=notices or MemoryNotices(),
-        running=box.running,
+        awaits=box.awaits,
         now=lambda: NOON,
         sleep=naps.sleep,
     )

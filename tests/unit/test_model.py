@@ -109,7 +109,7 @@ VALUES = [
     Stopped(message=question().message, by=Person(id="p1")),
     Retried(message=question().message, by=Person(id="p1")),
     Terms(top_k=3, relevance_threshold=0.7),
-    Notice(question=question().message, revision=1, place="c1", words="Wait.", posted="m2"),
+    Notice(question=question().message, revision=1, place="c1", words="Wait.", at=NOON, posted="m2"),
     Vote(answer_id="a", person_id="p1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON),
     Tally(helpful=2, unhelpful=1),
 ]

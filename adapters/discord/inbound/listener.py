@@ -14,15 +14,14 @@ from discord.abc import GuildChannel
 from adapters.chat.chores import Chores
 from adapters.chat.full_house import FullHouse
 from adapters.chat.order import Order
-from adapters.discord.client.poster import ChannelPoster
+from adapters.discord.inbound.board import DiscordBoard
 from adapters.discord.inbound.catch_up import CatchUp
 from adapters.discord.inbound.event import PLATFORM, Json, unbundled
 from adapters.discord.inbound.hearing import Hearing
 from adapters.discord.inbound.ports import Ports
-from adapters.discord.inbound.remarks import below
 from adapters.discord.inbound.scene import known_channel
 from core.errors import StoreUnavailable
-from core.model import Notice, WorkspaceRef
+from core.model import WorkspaceRef
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 
@@ -41,7 +40,7 @@ class Listener(AutoShardedClient):
         self._ports = ports
         self._order = Order()
         self._chores = Chores()
-        self._full_house = FullHouse(ports.house, self._below, self._chores) if ports.house is not None else None
+        self._full_house = FullHouse(ports.house, DiscordBoard(self), self._chores) if ports.house is not None else None
         self._hearing = Hearing(self, ports, self._chores, self._full_house)
         self._catch_up = CatchUp(self.http, self._hear_late, ports)
 
@@ -81,10 +80,6 @@ class Listener(AutoShardedClient):
     async def _hear(self, event: Json, *, quietly: bool = False) -> None:
         async with self._order.turn(self._line(event["d"])):
             await self._hearing.hear(event, quietly=quietly)
-
-    async def _below(self, notice: Notice, *, may_stand: bool) -> ChannelPoster:
-        """Give what posts it; a message that may stand there is found by its nonce, by Discord itself."""
-        return below(self, notice.place, notice.question)
 
     async def _hear_late(self, event: Json) -> None:
         await self._hear(event, quietly=True)

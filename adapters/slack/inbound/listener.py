@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 from adapters.chat.chores import Chores
 from adapters.chat.full_house import FullHouse
 from adapters.chat.order import Order
-from adapters.slack.client.poster import ThreadPoster
 from adapters.slack.client.workspaces import NotInstalled, Workspace
 from adapters.slack.inbound.attending import Attending
+from adapters.slack.inbound.board import SlackBoard
 from adapters.slack.inbound.catch_up import CatchUp
 from adapters.slack.inbound.event import PLATFORM, Json, line_of, workspace_of
 from adapters.slack.inbound.greeting import Greeting
 from adapters.slack.inbound.hearing import Hearing, Told
-from adapters.slack.inbound.remarks import below
 from adapters.slack.inbound.stopping import Stopping
-from core.model import Notice, WorkspaceRef
+from core.model import WorkspaceRef
 
 if TYPE_CHECKING:
     from slack_bolt.app.async_app import AsyncApp
@@ -46,7 +45,9 @@ class Listener:
         self._ports = ports
         self._order = Order()
         self._chores = Chores()
-        self._full_house = FullHouse(ports.house, self._below, self._chores) if ports.house is not None else None
+        self._full_house = (
+            FullHouse(ports.house, SlackBoard(ports.workspaces), self._chores) if ports.house is not None else None
+        )
         self._hearing = Hearing(ports, self._chores, self._full_house)
         self._stopping = Stopping(ports, self._chores)
         self._greeting = Greeting(ports, self._chores)
@@ -102,10 +103,6 @@ class Listener:
 
     async def on_anything(self) -> None:
         """Take what nothing comes of, since Slack sends again what nobody takes."""
-
-    async def _below(self, notice: Notice, *, may_stand: bool) -> ThreadPoster:
-        workspace = await self._ports.workspaces.find(notice.question.thread.workspace)
-        return below(notice.question, workspace, may_stand=may_stand)
 
     async def _hear_late(self, told: Told) -> None:
         async with self._order.turn(f"{told.workspace.name}:{line_of(told.event)}"):

@@ -61,10 +61,15 @@ async def _post(inbound: Inbound, workspace: Workspace, sentence: str) -> Posted
     return await insisted(partial(poster.post, Part(sentence), mark))
 
 
-def below(message: MessageRef, workspace: Workspace, *, may_stand: bool = False) -> ThreadPoster:
-    """Give what replies to a message in its thread; where the reply *may_stand* there already, that is looked up."""
-    place = Place(workspace, message.thread.channel, message.thread.thread, message.id)
-    return ThreadPoster(place, PLAIN, LostPosts(place, all_in_doubt=may_stand))
+def below(message: MessageRef, workspace: Workspace) -> ThreadPoster:
+    """Give what replies to a message in its thread."""
+    place = place_of(message, workspace)
+    return ThreadPoster(place, PLAIN, LostPosts(place))
+
+
+def place_of(message: MessageRef, workspace: Workspace) -> Place:
+    """Say where a message is replied to."""
+    return Place(workspace, message.thread.channel, message.thread.thread, message.id)
 
 
 async def _react(inbound: Inbound, workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ from adapters.chat.full_house import LOOKS, FullHouse
 from adapters.chat.posting import Gone, Poster, PostingFailed, Refused, TooFast
 from core.errors import StoreUnavailable
 from core.model import Asked, Inbound, InboundKind, Notice, ReplyAddress, Setting
-from tests.builders import question
+from tests.builders import NOON, question
 from tests.fakes.box import Box
 from tests.fakes.house import FULL, house
 from tests.fakes.naps import Naps
@@ -56,14 +56,19 @@ class Listening:
         self.box = Box(crowd=FULL, known=[Asked(question=ASKED, address=ReplyAddress(thread=ASKED.message.thread))])
         self.naps = Naps(lambda: None)
         self.chores = Chores()
-        self.looked_for: list[bool] = []
+        self.looks = 0
         self._thread = thread
-        self.house = FullHouse(house(self.box, self.naps, notices), self._way, self.chores)
+        self.house = FullHouse(house(self.box, self.naps, notices), self, self.chores)
 
-    async def _way(self, notice: Notice, *, may_stand: bool) -> Poster:
+    async def poster(self, notice: Notice) -> Poster:
+        """Give the thread."""
         assert notice.place == "C1"
-        self.looked_for.append(may_stand)
         return self._thread
+
+    async def find(self, notice: Notice) -> str | None:
+        """Look whether the words stand there."""
+        self.looks += 1
+        return next((each for each, words in self._thread.messages.items() if words == notice.words), None)
 
     async def count(self) -> None:
         """Let somebody ask, and everything happen that can happen now."""
@@ -97,7 +102,7 @@ async def test_the_words_are_noted_before_and_after_they_are_posted() -> None:
     stood = thread.shown
     await listening.answer()
 
-    assert (stood, thread.shown, listening.looked_for) == ([WORDS], [], [False])
+    assert (stood, thread.shown, listening.looks) == ([WORDS], [], 0)
     assert diary.steps == ["put unknown", "put m1", "removed"]
 
 
@@ -128,10 +133,11 @@ async def test_after_some_minutes_they_are_taken_away_without_an_answer() -> Non
     ("failures", "did"),
     [
         ([Refused("code 1")], ["post"]),
+        ([LONG], ["post"]),
         ([None, Gone("it is gone")], ["post", "delete"]),
         ([None, Refused("code 1")], ["post", "delete"]),
     ],
-    ids=["not posted", "gone", "not deleted"],
+    ids=["not posted", "not now", "gone", "not deleted"],
 )
 async def test_what_the_platform_does_not_do_is_let_be(
     failures: Sequence[PostingFailed | None], did: list[str]
@@ -160,7 +166,7 @@ async def test_what_a_process_left_that_was_killed_is_taken_up_by_the_next(known
     await listening.answer()
 
     assert (stood, thread.messages, notices.kept) == ([WORDS], {"m1": DELETED}, {})
-    assert listening.looked_for == [not known]
+    assert (listening.looks, thread.did) == (int(not known), ["post", "delete"])
 
 
 async def test_what_could_not_be_taken_away_is_left_to_whoever_comes_next() -> None:
@@ -175,6 +181,33 @@ async def test_what_could_not_be_taken_away_is_left_to_whoever_comes_next() -> N
     await following.take_up()
 
     assert (left, thread.shown, notices.kept) == ([WORDS], [], {})
+
+
+async def test_what_was_never_posted_is_not_posted_by_whoever_comes_next() -> None:
+    """It was killed before that; the words would come too late."""
+    thread, diary = Thread(), Diary()
+    notice = Notice(question=ASKED.message, revision=0, place="C1", words=WORDS, at=NOON)
+    await diary.put(notice)
+    listening = Listening(thread, diary)
+    await listening.take_up()
+
+    assert (thread.did, diary.kept, listening.looks) == ([], {}, 1)
+
+
+async def test_the_second_question_of_a_thread_has_words_of_its_own() -> None:
+    """They stand until that one is answered, whatever becomes of the first."""
+    thread = Thread()
+    listening = Listening(thread, MemoryNotices())
+    listening.box.known.insert(0, Asked(question=question(id="m0"), address=ReplyAddress(thread=ASKED.message.thread)))
+    await listening.count()
+    stood = thread.shown
+    listening.box.known.pop(0)
+    listening.naps.wake()
+    await listening.rest()
+    stands = thread.shown
+    await listening.answer()
+
+    assert (stood, stands, thread.shown) == ([WORDS], [WORDS], [])
 
 
 @pytest.mark.parametrize(("until", "calls"), [(0, []), (1, ["post", "delete"]), (2, ["post", "delete"])])

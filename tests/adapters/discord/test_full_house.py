@@ -12,6 +12,7 @@ from adapters.discord.inbound.remarks import below
 from core.model import Notice
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
+from tests.builders import NOON
 from tests.fakes.box import Box
 from tests.fakes.house import FULL, house
 from tests.fakes.naps import Naps
@@ -59,7 +60,7 @@ async def test_what_a_process_said_that_was_killed_is_taken_away(
         asked = (await box.question()).message
         poster = below(killed, str(place.channel.id), asked)
         said = await poster.post(Part(WORDS), nonce(asked, 0, ASIDE))
-    notice = Notice(question=asked, revision=0, place=str(place.channel.id), words=WORDS)
+    notice = Notice(question=asked, revision=0, place=str(place.channel.id), words=WORDS, at=NOON)
     await notices.put(notice.model_copy(update={"posted": said.id}) if is_known else notice)
     async with listening(server, box, house=house(box, naps, notices)):
         await server.until(lambda: naps.asleep == 1, what="a look for the answer")

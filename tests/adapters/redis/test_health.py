@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from adapters import redis
 from adapters.redis.address import Address
 from adapters.redis.connection import connect
-from adapters.redis.health import check
+from adapters.redis.health import HARMLESS, MAKING, check
 from core.errors import Misconfigured, StoreUnavailable
 from tests.fixtures.redis import Place, all_keys, clean, place
 from tests.servers import valkey
@@ -24,6 +26,21 @@ async def checked(url: str, *, now: Callable[[], float] = time.time) -> str:
         return await check(client, str(Address.parse(url)), now=now)
     finally:
         await client.aclose()
+
+
+SCRIPTED = re.compile(r"redis\.p?call\('([A-Z]+)'")
+CALLED = re.compile(r"_?(?:client|blocking)\.(?!register)([a-z]+)\(")
+OTHERS = {"ACLOSE": "", "DELETE": "DEL", "EVALSHA": "EVALSHA", "PING": ""}
+"""What a client's method comes to where the server's command has another name; some are none, or need no right."""
+
+
+def test_every_command_that_is_needed_is_tried() -> None:
+    """A user who lacks the right to one of them hears it from doctor, and not when it is too late."""
+    source = "\n".join(path.read_text() for path in Path(redis.__file__).parent.glob("*.py") if path.stem != "health")
+    used = {*SCRIPTED.findall(source), *(OTHERS.get(name.upper(), name.upper()) for name in CALLED.findall(source))}
+    tried = {words[0].split()[0] for words in (*HARMLESS, *MAKING)}
+
+    assert used - tried - {""} == set()
 
 
 @pytest.fixture(name="where", params=["redis", "tls", "sentinel", "cluster"])

@@ -13,6 +13,7 @@ from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.inbound.remarks import below
 from core.model import Notice
 from tests.adapters.slack.ears import Place, listening, place_fixture
+from tests.builders import NOON
 from tests.fakes.box import Box
 from tests.fakes.house import FULL, house
 from tests.fakes.naps import Naps
@@ -60,7 +61,7 @@ async def test_what_a_process_said_that_was_killed_is_taken_away(place: Place, i
     async with open_session() as session:
         workspace = await OneWorkspace(session, place.workspace.token, place.server.api_url).only()
         said = await below(asked, workspace).post(Part(WORDS), nonce(asked, 0, ASIDE))
-    notice = Notice(question=asked, revision=0, place=place.channel.id, words=WORDS)
+    notice = Notice(question=asked, revision=0, place=place.channel.id, words=WORDS, at=NOON)
     await notices.put(notice.model_copy(update={"posted": said.id}) if is_known else notice)
     async with listening(place, box, catches_up=True, house=house(box, naps, notices)):
         await place.server.until(lambda: naps.asleep == 1, what="a look for the answer")
