@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+BUSY = "I'm busy"
 FULL_HOUSE = 64  # questions that wait
 ROUND = 10  # seconds: nobody can say it more exactly
 
@@ -21,4 +22,4 @@ class Crowd:
         if waiting <= self.bound:
             return None
         seconds = max(ROUND, math.ceil(waiting * self.seconds_each / ROUND) * ROUND)
-        return f"I'm busy; your answer comes in about {seconds} seconds."
+        return f"{BUSY}; your answer comes in about {seconds} seconds."

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from core.events import Event, Passed, Step
-from core.model import Answer, Citation, Claim, Delivery, Progress, Status, Task
+from core.model import Answer, Citation, Claim, Delivery, Progress, Searching, Status, Task
 from core.ports import ChatSurface
 
 CITED = Citation(
@@ -61,6 +61,12 @@ async def progress(*items: Progress) -> AsyncIterator[Progress]:
     """What the core says, one after the other."""
     for item in items:
         yield item
+
+
+async def silence() -> AsyncIterator[Progress]:
+    """What the core says while it searches for as long as anybody waits."""
+    yield Searching("robot")
+    await asyncio.Event().wait()
 
 
 @dataclass

@@ -21,3 +21,9 @@ async def wait_until(is_true: Callable[[], bool], *, what: str) -> None:
 async def at_once(_seconds: float) -> None:
     """Wait for a time in which nothing happens, in none."""
     await asyncio.sleep(0)
+
+
+async def cancelled(task: asyncio.Task[object]) -> None:
+    """End a task as if its process had died, and wait for that."""
+    task.cancel()
+    await asyncio.wait({task})

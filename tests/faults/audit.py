@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from core.crowd import BUSY
 from core.prompts import FAILED, UNAVAILABLE
 from core.sentences import CANNOT_TAKE
 from tests.faults.model import said, words
@@ -54,6 +55,11 @@ class Shown:
         return any(excuse in self.text for excuse in EXCUSES)
 
     @property
+    def is_unfinished(self) -> bool:
+        """Whether it says that something is still to come."""
+        return self.is_open or self.text.startswith(BUSY)
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """The questions that it answers, in order."""
         return tuple(dict.fromkeys(number for number, _ in said(self.text)))
@@ -71,7 +77,7 @@ class Scene:
 
 def endings(scene: Scene) -> Mapping[int, Ending]:
     """Say what became of each question; nothing that still goes on has ended."""
-    if scene.is_working or any(message.is_open for message in scene.shown):
+    if scene.is_working or any(message.is_unfinished for message in scene.shown):
         return dict.fromkeys(scene.asked, Ending.PENDING)
     told = Counter(number for message in scene.shown for number in message.numbers if message.is_whole)
     excuses = sum(message.is_excuse for message in scene.shown)
@@ -118,11 +124,11 @@ def _wrong_words(number: int, shown: Sequence[Shown], *, is_answered: bool) -> I
 def _wrong_messages(scene: Scene, excused: int) -> Iterator[Wrong]:
     known = set(scene.asked)
     for message in scene.shown:
-        if message.is_open:
+        if message.is_unfinished:
             yield Wrong(Kind.UNFINISHED, f"a message goes on: {message.text[:80]!r}")
         if not known.issuperset(message.numbers):
             yield Wrong(Kind.STRAY, f"an answer stands in a wrong place: {message.text[:80]!r}")
-        if not message.numbers and not message.is_excuse:
+        elif not message.numbers and not message.is_excuse:
             yield Wrong(Kind.STRAY, f"a message belongs to nothing: {message.text[:80]!r}")
     whole = Counter(number for message in scene.shown for number in message.numbers if message.is_whole)
     yield from (Wrong(Kind.DOUBLED, f"q{number} ends {count} times") for number, count in whole.items() if count > 1)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.crowd import Crowd
 from core.prompts import FAILED
 from tests.faults.audit import Ending, Kind, Scene, Shown, endings, wrongs
 from tests.faults.model import words
@@ -38,6 +39,7 @@ BAD = {
     ),
     "a message that goes on": (Scene((1,), (replace(WHOLE, is_open=True),)), Kind.UNFINISHED),
     "a sign of work": (Scene((1,), (WHOLE,), is_working=True), Kind.UNFINISHED),
+    "words that many wait": (Scene((1,), (WHOLE, Shown(str(Crowd(1).sentence(99))))), Kind.UNFINISHED),
     "an answer to somebody else": (Scene((1,), (WHOLE, NEXT)), Kind.STRAY),
     "a message about nothing": (Scene((1,), (WHOLE, Shown("…"))), Kind.STRAY),
 }

@@ -72,9 +72,12 @@ async def unknown_of(withdrawal: Withdrawal, spots: Spots) -> Sequence[MessageRe
 
 
 async def untitle(withdrawal: Withdrawal, client: AutoShardedClient) -> None:
-    """Take the words of the question out of the name of the thread that we opened on it; it need not be allowed."""
+    """Take the words of the question out of the name of the thread that we opened on it; it need not be allowed.
+
+    The thread is there before anything is posted in it.
+    """
     thread = withdrawal.thread.thread
-    if withdrawal.message.id != thread or not withdrawal.delivery.messages:
+    if withdrawal.message.id != thread:
         return
     with suppress(PostingFailed):
         found = await translated(client.http.get_channel(int(thread)))

@@ -58,9 +58,12 @@ async def unknown_of(withdrawal: Withdrawal, workspace: Workspace) -> Sequence[M
 
 
 async def untitle(withdrawal: Withdrawal, workspace: Workspace) -> None:
-    """Take the words of the question out of the title of its session; where there is none, nothing is to be done."""
+    """Take the words of the question out of the title of its session; where there is none, nothing is to be done.
+
+    The title is there before anything is posted.
+    """
     thread = withdrawal.thread
-    if withdrawal.message.id != thread.thread or not withdrawal.delivery.messages:
+    if withdrawal.message.id != thread.thread:
         return
     with suppress(PostingFailed):
         await tell(

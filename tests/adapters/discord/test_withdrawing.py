@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from adapters.discord.answering.withdrawing import UNTITLED
 from core.model import Withdrawal
 from tests.on_discord import ASKED, OnDiscord, on_discord
-from tests.platforms import ANSWER, progress
+from tests.platforms import ANSWER, progress, silence
+from tests.waiting import cancelled
 
 RENAMES = "PATCH /channels/{channel}"
 
@@ -29,6 +31,22 @@ async def test_the_words_of_a_deleted_question_leave_the_name_of_its_thread(disc
     before = thread.name
 
     await discord.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
+
+    assert (before, thread.name) == (ASKED, UNTITLED)
+
+
+@pytest.mark.promise("deletions-count")
+async def test_they_leave_it_also_where_nothing_was_posted_yet(discord: OnDiscord) -> None:
+    """Its worker was killed while it searched, and the thread was there."""
+    claim = await discord.asks()
+    working = asyncio.create_task(discord.surface.reply(claim, silence()))
+    threads = discord.server.platform.channels
+    await discord.server.until(lambda: int(claim.thread.thread) in threads, what="the thread")
+    await cancelled(working)
+    thread = threads[int(claim.thread.thread)]
+    before = thread.name
+
+    await discord.surface.withdraw(Withdrawal(claim.message, was_begun=True))
 
     assert (before, thread.name) == (ASKED, UNTITLED)
 

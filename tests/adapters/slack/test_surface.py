@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -28,9 +29,10 @@ from core.model import (
 )
 from core.prompts import FAILED
 from tests.on_slack import OVER, POST, OnSlack, OnSlackByEdits
-from tests.platforms import ANSWER, CITED, progress
+from tests.platforms import ANSWER, CITED, progress, silence
 from tests.servers.slack import Message as Posted
 from tests.servers.slack import Reset, refuse
+from tests.waiting import cancelled
 
 PLAIN = "A robot acts. [1]\n\n[1] Robots › What (docs.example) 0.93 https://docs.example/robots#what"
 LONG = ANSWER.model_copy(update={"text": "\n\n".join(f"Robot {n}. {'word ' * 300}" for n in range(14))})
@@ -320,3 +322,18 @@ async def test_a_question_that_is_taken_back_leaves_no_words_in_the_title(slack:
     await slack.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
 
     assert (before, session.title, slack.stands(claim)) == ("What is a robot?", "Question removed", [])
+
+
+@pytest.mark.promise("deletions-count")
+async def test_it_leaves_none_also_where_nothing_was_posted_yet(slack: OnSlack) -> None:
+    """Its worker was killed while it searched, and the session had its title."""
+    claim = await slack.asks()
+    working = asyncio.create_task(slack.surface.reply(claim, silence()))
+    sessions, key = slack.server.platform.sessions, (slack.channel.id, claim.thread.thread)
+    await slack.server.until(lambda: key in sessions and bool(sessions[key].title), what="the title")
+    await cancelled(working)
+    before = sessions[key].title
+
+    await slack.surface.withdraw(Withdrawal(claim.message, was_begun=True))
+
+    assert (before, sessions[key].title) == ("What is a robot?", "Question removed")
