@@ -8,7 +8,7 @@ from datetime import datetime
 
 from core.model import Terms
 from core.moderation import Moderation
-from core.ports import Inbox, Memo, VoteStore
+from core.ports import Inbox, Memo, Promises, VoteStore
 from core.self_help import SelfHelp
 from core.sentences import Practices
 
@@ -26,6 +26,7 @@ class Desk:
     moderation: Moderation
     votes: VoteStore
     memo: Memo
+    promises: Promises
     now: Callable[[], datetime]
     terms: Terms = Terms()
     practices: Practices = Practices()

@@ -52,6 +52,7 @@ class Office:
             moderation=moderation,
             votes=stores.votes,
             memo=stores.memo,
+            promises=stores.promises,
             now=self.now,
             terms=self._settings.terms,
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),

@@ -126,11 +126,14 @@ class Discord:
 
         client.event(on_shard_disconnect)
         await install(client, desk)
-        self._announcing = asyncio.create_task(self._announce(client))
+        self._announcing = asyncio.create_task(self._announce(desk, client))
 
-    async def _announce(self, client: AutoShardedClient) -> None:
+    async def _announce(self, desk: Desk, client: AutoShardedClient) -> None:
+        from adapters.discord.commands.asking import take_up
+
         await client.wait_until_ready()
         self._observer(Connected(NAME, str(client.user)))
+        await take_up(desk, client)
 
     def _client(self, kind: Any, **options: Any) -> Any:
         from adapters.discord.client.connection import connect

@@ -13,7 +13,18 @@ from bot.wiring.check import Advice
 from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
 from core.model import Backlog
-from core.ports import AuditLog, ConversationStore, LastHeard, Memo, Notices, PolicyStore, Quota, Vault, VoteStore
+from core.ports import (
+    AuditLog,
+    ConversationStore,
+    LastHeard,
+    Memo,
+    Notices,
+    PolicyStore,
+    Promises,
+    Quota,
+    Vault,
+    VoteStore,
+)
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -45,6 +56,7 @@ class Stores:
     memo: Memo
     seen: Memo
     notices: Notices
+    promises: Promises
     last_heard: LastHeard
     vault: Vault
     bounds: Bounds
@@ -73,6 +85,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     from adapters.redis.memo import RedisMemo
     from adapters.redis.notices import RedisNotices
     from adapters.redis.policies import RedisPolicies
+    from adapters.redis.promises import RedisPromises
     from adapters.redis.quota import RedisQuota
     from adapters.redis.seal import Seal
     from adapters.redis.vault import RedisVault
@@ -94,6 +107,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
             notices=RedisNotices(client),
+            promises=RedisPromises(client, seal=seal),
             last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
             bounds=Bounds(settings.lease_seconds, settings.answers_per_person, settings.answers_per_workspace),

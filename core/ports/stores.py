@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -225,6 +225,22 @@ class Memo(Protocol):
 
     async def forget(self, key: str) -> None:
         """Take a note back, as what it speaks of could not be done after all."""
+        ...
+
+
+class Promises(Protocol):
+    """Remembers for a time what a platform was told and is not done yet. Raises `StoreUnavailable`."""
+
+    async def put(self, platform: str, key: str, text: str) -> None:
+        """Keep *text*, sealed, in the place of what was kept under the key."""
+        ...
+
+    async def remove(self, platform: str, key: str) -> None:
+        """Forget it, as it is done; nothing is no error."""
+        ...
+
+    async def standing(self, platform: str) -> Mapping[str, str]:
+        """Give all texts of a platform by their keys, whoever put them."""
         ...
 
 

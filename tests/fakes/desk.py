@@ -21,6 +21,7 @@ from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+from tests.fakes.promises import MemoryPromises
 from tests.fakes.votes import MemoryVotes
 
 TERMS = Terms(top_k=7, relevance_threshold=0.25)
@@ -79,6 +80,7 @@ class MemoryDesk:
     inbox: Counter = field(default_factory=Counter)
     votes: MemoryVotes = field(default_factory=MemoryVotes)
     memo: MemoryMemo = field(default_factory=MemoryMemo)
+    promises: MemoryPromises = field(default_factory=MemoryPromises)
     audit: MemoryAudit = field(default_factory=MemoryAudit)
     policies: MemoryPolicies = field(default_factory=MemoryPolicies)
     conversations: MemoryConversations = field(
@@ -97,6 +99,7 @@ class MemoryDesk:
             moderation=moderation,
             votes=self.votes,
             memo=self.memo,
+            promises=self.promises,
             now=lambda: NOON,
             terms=TERMS,
             practices=Practices(conversation_hours=48, services=("OpenAI",)),
@@ -117,7 +120,7 @@ class MemoryDesk:
     def shut(self) -> None:
         """Let every call to a store fail from now on."""
         self.inbox.fails = self.away
-        self.conversations.fails = self.votes.fails = self.memo.fails = True
+        self.conversations.fails = self.votes.fails = self.memo.fails = self.promises.fails = True
 
     async def heard(self) -> Signal:
         """Wait for a signal and take it."""

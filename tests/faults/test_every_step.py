@@ -10,7 +10,7 @@ import pytest
 from tests.faults.kinds import LISTENED, WORKED, hang_and_kill, stop_at
 from tests.faults.rig import LISTENERS, Rig, rig
 
-COMMANDED = ("step taken", "state generating", "step edited", "step shown", "step recorded")
+COMMANDED = ("step heard", "step put", "step taken", "state generating", "step edited", "step shown", "step recorded")
 FROZEN = ("step posting", "tokens used")
 
 
@@ -53,10 +53,15 @@ async def kill_workers(rig: Rig) -> None:
 
 
 async def kill_behind_commands(rig: Rig) -> None:
-    """The response to a command is promised before there is an answer, and has to come."""
+    """The response to a command is promised before there is an answer, and has to come.
+
+    A command that is used while nobody listens never reaches the bot, which people are told by the platform.
+    """
     for point in COMMANDED:
         await rig.patience()
         await stop_at(rig, point, rig.command())
+        if point in LISTENED:
+            await rig.settled()
 
 
 async def freeze_workers(rig: Rig) -> None:

@@ -6,18 +6,21 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
-from discord import AllowedMentions, InteractionResponseType
+from discord import AllowedMentions, AutoShardedClient, InteractionResponseType
 from discord.http import Route
 from discord.ui import Modal
 
 from adapters.chat.attempting import attempted
 from adapters.chat.insisting import insisted
-from adapters.chat.posting import PostingFailed, Unreachable
+from adapters.chat.posting import Gone, PostingFailed, Refused, Unreachable
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.situation import Used
 from adapters.discord.rendering.markdown import PART_LIMIT
 from core.markdown import split
+from core.model import Interaction
 
+ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
+NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook, and a token that has expired
 SUPPRESS_EMBEDS = 1 << 2
 TRIES = 2  # within the three seconds that Discord waits
 
@@ -46,6 +49,19 @@ async def _shown_before(used: Used) -> str | None:
         return str((await translated(used.original_response())).id)
     except PostingFailed:
         return None
+
+
+async def original(client: AutoShardedClient, used: Interaction) -> str | None:
+    """Give the id of the message that Discord shows for an interaction; None if it was never acknowledged, or is over.
+
+    Raises `PostingFailed` where Discord does not say.
+    """
+    route = Route("GET", ORIGINAL, webhook_id=client.application_id or 0, webhook_token=used.token)
+    try:
+        found = await insisted(lambda: translated(client.http.request(route), gone=NO_INTERACTION))
+    except (Gone, Refused):
+        return None
+    return str(found["id"])
 
 
 async def acknowledged(used: Used) -> bool:
@@ -92,7 +108,6 @@ async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
 
 async def _fill(used: Used, text: str) -> None:
     """Put the text in the place of what was promised; the library's own way of it cannot suppress previews."""
-    path = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
-    route = Route("PATCH", path, webhook_id=used.application_id, webhook_token=used.token)
+    route = Route("PATCH", ORIGINAL, webhook_id=used.application_id, webhook_token=used.token)
     body: dict[str, object] = {"content": text, "flags": SUPPRESS_EMBEDS, "allowed_mentions": {"parse": []}}
     await used.client.http.request(route, json=body)

@@ -38,13 +38,6 @@ def thread_of(used: Used) -> ThreadRef | None:
     return None if place.setting is Setting.CHANNEL else _thread(used, place, place.id)
 
 
-def own_message(used: Used, message_id: str) -> MessageRef:
-    """Name the message that a question asked by a command stands for: in a channel, it begins its own thread."""
-    place = place_of(used)
-    thread_id = message_id if place.setting is Setting.CHANNEL else place.id
-    return MessageRef(thread=_thread(used, place, thread_id), id=message_id)
-
-
 def private_message(used: Used) -> MessageRef:
     """Name what only one person sees: it is in no thread, and goes by the interaction's own id."""
     return MessageRef(thread=_thread(used, place_of(used), str(used.id)), id=str(used.id))
@@ -57,10 +50,10 @@ def pressed_message(used: Used, channel: str, thread: str, message: str) -> Mess
     return MessageRef(thread=ref, id=message)
 
 
-def address_of(used: Used, message: MessageRef, *, opens_thread: bool = False) -> ReplyAddress:
+def address_of(used: Used, message: MessageRef) -> ReplyAddress:
     """Say where the answer goes: in the interaction's name while that may be, afterwards in the bot's own."""
     token = Interaction(id=str(used.id), token=used.token, expires_at=used.created_at + TOKEN_LIFE)
-    return ReplyAddress(thread=message.thread, message=message if opens_thread else None, interaction=token)
+    return ReplyAddress(thread=message.thread, interaction=token)
 
 
 def may_open_thread(used: Used) -> bool:

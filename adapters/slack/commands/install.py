@@ -6,6 +6,7 @@ three seconds, and sends none of these again.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -15,9 +16,10 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from adapters.chat.desk import Desk
+from adapters.chat.promised import Sleep
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from adapters.slack.commands.asking import ask_openly, ask_privately, question_of
+from adapters.slack.commands.asking import Promise, promises, put, question_of, take_up
 from adapters.slack.commands.errands import Errands
 from adapters.slack.commands.forms import (
     QUESTION,
@@ -67,6 +69,10 @@ class Commands:
         """Wait until all that people have used is done."""
         await self._errands.finish()
 
+    async def take_up(self, sleep: Sleep = asyncio.sleep) -> None:
+        """Put what was asked of somebody who was killed over it."""
+        await take_up(self._kit, sleep)
+
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""
         used, order = used_by_command(body, self._kit.desk.now()), parsed(str(body.get("text") or ""))
@@ -79,11 +85,13 @@ class Commands:
         except InvalidInput as refused:
             await ack(text=str(refused), response_type="ephemeral")
             return
+        asked = Promise(used=used, question=question, is_private=order.is_private)
+        await promises(self._kit).note(used.trigger, asked)
         if order.is_private:
             await ack(text=LOOKING, response_type="ephemeral")
         else:
             await ack()
-        self._errands.begin(partial(ask_privately if order.is_private else ask_openly, self._kit, used, question))
+        self._errands.begin(partial(put, self._kit, asked))
 
     async def _obey(self, used: Used, order: Order) -> str:
         if order.word in ORDERS:
@@ -125,8 +133,10 @@ class Commands:
         except InvalidInput as refused:
             await ack(response_action="errors", errors={FORM_FIELDS.get(refused.field, QUESTION): str(refused)})
             return
+        asked = Promise(used=used, question=question, is_private=True)
+        await promises(self._kit).note(used.trigger, asked)
         await ack()
-        self._errands.begin(partial(ask_privately, self._kit, used, question))
+        self._errands.begin(partial(put, self._kit, asked))
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take what is wrong with an answer, and give thanks where the form was."""

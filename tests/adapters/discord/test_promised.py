@@ -1,0 +1,70 @@
+"""A process dies over a command on Discord, and who used it is answered by the next one."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.discord.commands.asking import Promise, promises, take_up
+from core.model import Asked, Interaction, ReplyAddress
+from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.office import Office
+from tests.builders import question
+from tests.fakes.promises import MemoryPromises
+from tests.servers.discord import DiscordServer, Reply
+from tests.waiting import at_once
+
+ASKS = "What is a robot?"
+ORIGINAL = "GET /webhooks/{application}/{token}/messages/@original"
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("private", [False, True])
+async def test_what_was_acknowledged_and_not_put_is_put_by_the_next(
+    server: DiscordServer, place: Place, private: bool
+) -> None:
+    """As it would have been; once that is done, nobody has to do it any more."""
+    dying, kept = Office(server), MemoryPromises()
+    dying.inbox.opens.clear()
+    async with dying.open():
+        used = server.slash(place.ada, place.channel, "ask", question=ASKS, private=private)
+        await server.until(lambda: used.deferred, what="a deferral")
+        kept.kept = dict(dying.promises.kept)
+    following = Office(server, promises=kept)
+    async with following.open() as client:
+        await take_up(following.desk, client, at_once)
+    dying.inbox.opens.set()
+
+    asked = await following.heard()
+    assert asked == await dying.heard()
+    assert isinstance(asked, Asked)
+    assert (asked.question.text, asked.message.id) == (ASKS, str(used.id if private else used.original_id))
+    assert (kept.kept, following.inbox.signals) == ({}, [])
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_was_put_is_promised_no_more(server: DiscordServer, place: Place) -> None:
+    """Nobody finds anything to do."""
+    office = Office(server)
+    async with office.open():
+        server.slash(place.ada, place.channel, "ask", question=ASKS)
+        await office.heard()
+        await server.until(lambda: not office.promises.kept, what="the end of the promise")
+
+
+@pytest.mark.parametrize("is_away", [True, False])
+async def test_what_was_never_acknowledged_is_let_be(server: DiscordServer, place: Place, is_away: bool) -> None:
+    """Discord has told whoever asked that nothing answered; while it does not say so itself, the promise stands."""
+    async with Office(server).open():
+        pass  # it registers the commands, and goes
+    used = server.slash(place.ada, place.channel, "ask", question=ASKS)
+    asked = question(ASKS)
+    way = Interaction(id=str(used.id), token=used.token, expires_at=asked.asked_at)
+    office = Office(server)
+    address = ReplyAddress(thread=asked.thread, interaction=way)
+    await promises(office.desk).note("1", Promise(question=asked, address=address))
+    if is_away:
+        server.faults.break_(ORIGINAL, Reply(503, {"message": "busy"}))
+    async with office.open() as client:
+        await take_up(office.desk, client, at_once)
+
+    assert (office.inbox.signals, len(office.promises.kept)) == ([], int(is_away))
