@@ -6,20 +6,23 @@ import math
 from dataclasses import dataclass
 
 BUSY = "I'm busy"
-FULL_HOUSE = 64  # questions that wait
+USUAL_ANSWER = 6.0  # seconds; a guess
 ROUND = 10  # seconds: nobody can say it more exactly
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Knows how long one question takes when many wait, and how many may wait before anybody is told."""
+    """Knows from when on a house is full whose workers answer at least *seats* questions at once."""
 
-    seconds_each: float
-    bound: int = FULL_HOUSE
+    seats: int
 
-    def sentence(self, waiting: int) -> str | None:
-        """Say when the last of those who wait will be answered; None if that will be soon."""
-        if waiting <= self.bound:
+    def sentence(self, waiting: int, running: int) -> str | None:
+        """Say when the last of those who wait will be answered; None if that will be soon.
+
+        Of several workers nobody knows the seats, but when many wait, as many run as there are.
+        """
+        at_once = max(self.seats, running)
+        if waiting <= 2 * at_once:
             return None
-        seconds = max(ROUND, math.ceil(waiting * self.seconds_each / ROUND) * ROUND)
+        seconds = max(ROUND, math.ceil(waiting * USUAL_ANSWER / at_once / ROUND) * ROUND)
         return f"{BUSY}; your answer comes in about {seconds} seconds."

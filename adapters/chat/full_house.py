@@ -15,7 +15,7 @@ from adapters.chat.insisting import insisted
 from adapters.chat.posting import Gone, Part, Poster, Refused, TooFast, nonce
 from core.crowd import Crowd
 from core.model import Inbound, MessageRef, Notice, ThreadRef
-from core.ports import Inbox, Memo, Notices
+from core.ports import Backlogged, Memo, Notices
 
 ASIDE = -1  # the number of a message beside those of the answer, which are counted from 0
 QUIET = 600  # seconds in which nobody is told again in the same place that many wait
@@ -29,7 +29,7 @@ class House:
     """Who waits, and what is known of them; `awaits` says whether the answer to a message is still to come."""
 
     crowd: Crowd
-    inbox: Inbox
+    inbox: Backlogged
     memo: Memo
     notices: Notices
     awaits: Callable[[MessageRef], Awaitable[bool]]
@@ -70,7 +70,8 @@ class FullHouse:
         self._chores.begin(partial(self._take_up, platform))
 
     async def _count(self, inbound: Inbound, place: str) -> None:
-        words = self._house.crowd.sentence(await self._house.inbox.waiting())
+        backlog = await self._house.inbox.backlog()
+        words = self._house.crowd.sentence(backlog.waiting, backlog.running)
         if words and await self._is_quiet(inbound.thread, place):
             at, revision = self._house.now(), inbound.revision
             notice = Notice(question=inbound.message, revision=revision, place=place, words=words, at=at)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from adapters.chat.full_house import House
     from adapters.redis.inbox import RedisInbox
 
-USUAL_ANSWER = 6.0  # seconds; a guess for the sentence that says how long it takes
-
 
 def unnoticed(reason: str) -> None:
     """Take no note of commands that a platform did not take."""
@@ -63,9 +61,8 @@ class Office:
         """Give what whoever asks while many wait is told by."""
         from adapters.chat.full_house import House
 
-        at_once = self._settings.answers_at_once
         return House(
-            crowd=Crowd(USUAL_ANSWER / at_once, bound=2 * at_once),
+            crowd=Crowd(self._settings.answers_at_once),
             inbox=self._inbox,
             memo=self._stores.memo,
             notices=self._stores.notices,

@@ -7,7 +7,7 @@ import contextlib
 from dataclasses import dataclass, field
 
 from core.errors import StoreUnavailable
-from core.model import Asked, Edited, MessageRef, Question, Signal, Task, ThreadRef
+from core.model import Asked, Backlog, Edited, MessageRef, Question, Signal, Task, ThreadRef
 
 
 @dataclass
@@ -57,6 +57,10 @@ class Box:
     async def waiting(self) -> int:
         """Give what the test has said."""
         return self.crowd
+
+    async def backlog(self) -> Backlog:
+        """Give what the test has said, of which nobody answers any."""
+        return Backlog(waiting=self.crowd)
 
     def _is_old(self, signal: Signal) -> bool:
         """Know a question by its message, and an edit by its revision."""

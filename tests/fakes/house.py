@@ -16,7 +16,7 @@ FULL = 65  # questions that wait
 def house(box: Box, naps: Naps, notices: MemoryNotices | None = None) -> House:
     """A house in which it is noon, and whose looks for answers a test wakes up."""
     return House(
-        crowd=Crowd(0.5),
+        crowd=Crowd(seats=12),
         inbox=box,
         memo=MemoryMemo(),
         notices=notices or MemoryNotices(),

@@ -39,7 +39,7 @@ BAD = {
     ),
     "a message that goes on": (Scene((1,), (replace(WHOLE, is_open=True),)), Kind.UNFINISHED),
     "a sign of work": (Scene((1,), (WHOLE,), is_working=True), Kind.UNFINISHED),
-    "words that many wait": (Scene((1,), (WHOLE, Shown(str(Crowd(1).sentence(99))))), Kind.UNFINISHED),
+    "words that many wait": (Scene((1,), (WHOLE, Shown(str(Crowd(1).sentence(99, 1))))), Kind.UNFINISHED),
     "an answer to somebody else": (Scene((1,), (WHOLE, NEXT)), Kind.STRAY),
     "a message about nothing": (Scene((1,), (WHOLE, Shown("…"))), Kind.STRAY),
 }

@@ -1,4 +1,4 @@
-"""What people are told while many wait."""
+"""What people are told who ask while many wait."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import pytest
 from core.crowd import Crowd
 
 
-@pytest.mark.parametrize(("waiting", "seconds"), [(65, 40), (68, 40), (69, 40), (300, 150)])
-def test_who_waits_behind_many_is_told_how_long(waiting: int, seconds: int) -> None:
-    """In tens of seconds, since nobody can say it more exactly."""
-    assert Crowd(0.5).sentence(waiting) == f"I'm busy; your answer comes in about {seconds} seconds."
+@pytest.mark.parametrize(
+    ("waiting", "running", "seconds"),
+    [(65, 12, 40), (65, 6, 40), (65, 0, 40), (65, 24, 20), (25, 12, 20), (300, 48, 40), (99, 49, 20)],
+)
+def test_who_asks_while_many_wait_hears_a_round_number_of_seconds(waiting: int, running: int, seconds: int) -> None:
+    """By how many are answered at once, which may be more than one process does, and is never taken for less."""
+    assert Crowd(seats=12).sentence(waiting, running) == f"I'm busy; your answer comes in about {seconds} seconds."
 
 
-def test_who_waits_behind_few_is_told_nothing() -> None:
-    """Their answer comes soon; and at least some seconds are named to the others."""
-    assert Crowd(0.5).sentence(64) is None
-    assert Crowd(0.1, bound=1).sentence(2) == "I'm busy; your answer comes in about 10 seconds."
+@pytest.mark.parametrize(("waiting", "running"), [(0, 0), (24, 12), (96, 48)])
+def test_who_waits_for_a_moment_only_hears_nothing(waiting: int, running: int) -> None:
+    """As many may wait as are answered in two rounds."""
+    assert Crowd(seats=12).sentence(waiting, running) is None
