@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from adapters.redis.connection import translated
+from adapters.redis.fields import PUT_FIELD
 from adapters.redis.seal import Seal
 
 if TYPE_CHECKING:
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
 
 KEPT = timedelta(minutes=30)  # after the newest one of the platform; no way back to a person is open for longer
 
-PUT = """
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-"""
-
 
 class RedisPromises:
     """Keeps promises, each bound to its key: copied to another one, it cannot be read."""
@@ -28,7 +24,7 @@ class RedisPromises:
     def __init__(self, client: Redis, *, seal: Seal) -> None:
         self._client = client
         self._seal = seal
-        self._put = client.register_script(PUT)
+        self._put = client.register_script(PUT_FIELD)
 
     async def put(self, platform: str, key: str, text: str) -> None:
         """Encrypt and write, and let the platform's promises live longer."""

@@ -22,13 +22,25 @@ async def _office() -> AsyncIterator[Office]:
         yield office
 
 
-def next_to(office: Office) -> Office:
-    """Another process with the same stores, as they are now."""
+async def followed(office: Office) -> Office:
+    """Let another process begin with the same stores, as they are now, and then the first one go on."""
     kept = MemoryPromises()
     kept.kept = dict(office.promises.kept)
-    return Office(
+    following = Office(
         office.server, office.workspace, office.ada, office.boss, office.channel, memo=office.memo, promises=kept
     )
+    async with following.open() as commands:
+        await commands.take_up(at_once)
+    office.inbox.opens.set()
+    return following
+
+
+async def put_by_both(office: Office, following: Office) -> Asked:
+    """Give what both have put, which is the same."""
+    asked = await following.heard()
+    assert asked == await office.heard()
+    assert isinstance(asked, Asked)
+    return asked
 
 
 def roots(office: Office) -> list[Message]:
@@ -45,14 +57,9 @@ async def test_what_was_acknowledged_and_not_put_is_put_by_the_next(office: Offi
         await office.server.slash(office.ada, office.channel, "/footnote", words).acknowledged()
         posts = int("--private" not in words)
         await office.server.until(lambda: len(roots(office)) == posts, what="the message that asks")
-        following = next_to(office)
-        async with following.open() as commands:
-            await commands.take_up(at_once)
-        office.inbox.opens.set()
+        following = await followed(office)
 
-    asked = await following.heard()
-    assert asked == await office.heard()
-    assert isinstance(asked, Asked)
+    asked = await put_by_both(office, following)
     assert asked.question.text == ASKS
     assert len(roots(office)) == posts
     assert (following.promises.kept, following.inbox.signals) == ({}, [])
@@ -67,12 +74,7 @@ async def test_a_question_about_a_text_is_put_by_the_next(office: Office) -> Non
         used = office.server.shortcut(office.ada, office.channel, message, ANSWER_FROM)
         form = await office.form(office.ada, used)
         await office.server.submit(office.ada, form, {"question": ASKS, "text": "A robot acts."}).acknowledged()
-        following = next_to(office)
-        async with following.open() as commands:
-            await commands.take_up(at_once)
-        office.inbox.opens.set()
+        following = await followed(office)
 
-    asked = await following.heard()
-    assert asked == await office.heard()
-    assert isinstance(asked, Asked)
+    asked = await put_by_both(office, following)
     assert (asked.question.selection, following.promises.kept, office.promises.kept) == ("A robot acts.", {}, {})
