@@ -62,6 +62,7 @@ async def kill_behind_commands(rig: Rig) -> None:
         await stop_at(rig, point, rig.command())
         if point in LISTENED:
             await rig.settled()
+            await rig.ready()
 
 
 async def freeze_workers(rig: Rig) -> None:
