@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -31,3 +32,4 @@ class Desk:
     terms: Terms = Terms()
     practices: Practices = Practices()
     unregistered: Callable[[str], None] = unnoticed
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep

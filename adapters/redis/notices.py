@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, cast
 from pydantic import ValidationError
 
 from adapters.redis.connection import translated
-from adapters.redis.fields import PUT_FIELD
 from core.model import Notice
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 KEPT = timedelta(days=1)
+
+PUT = """
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+"""
 
 
 class RedisNotices:
@@ -26,7 +30,7 @@ class RedisNotices:
     def __init__(self, client: Redis, *, now: Callable[[], datetime] | None = None) -> None:
         self._client = client
         self._now = now or partial(datetime.now, UTC)
-        self._put = client.register_script(PUT_FIELD)
+        self._put = client.register_script(PUT)
 
     async def put(self, notice: Notice) -> None:
         """Write the notice, and let the platform's notices live longer."""

@@ -231,8 +231,11 @@ class Memo(Protocol):
 class Promises(Protocol):
     """Remembers for a time what a platform was told and is not done yet. Raises `StoreUnavailable`."""
 
-    async def put(self, platform: str, key: str, text: str) -> None:
-        """Keep *text*, sealed, in the place of what was kept under the key."""
+    async def put(self, platform: str, key: str, text: str, *, within: float) -> bool:
+        """Keep *text*, sealed; False if something is kept under the key, which then stays.
+
+        It is tried for so many seconds; what was not kept *within* these never will be.
+        """
         ...
 
     async def remove(self, platform: str, key: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -23,6 +24,7 @@ from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryAudit, MemoryPolicies
 from tests.fakes.promises import MemoryPromises
 from tests.fakes.votes import MemoryVotes
+from tests.waiting import at_once
 
 TERMS = Terms(top_k=7, relevance_threshold=0.25)
 SOURCE = Citation(
@@ -87,6 +89,7 @@ class MemoryDesk:
         default_factory=lambda: MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
     )
     unregistered: list[str] = field(default_factory=list[str])
+    sleep: Callable[[float], Awaitable[object]] = at_once
 
     @cached_property
     def desk(self) -> Desk:
@@ -104,6 +107,7 @@ class MemoryDesk:
             terms=TERMS,
             practices=Practices(conversation_hours=48, services=("OpenAI",)),
             unregistered=self.unregistered.append,
+            sleep=self.sleep,
         )
 
     async def remember(self, thread: ThreadRef, asker: object, *, id: str = "1", **fields: Any) -> None:  # noqa: A002 - the field's name

@@ -14,10 +14,13 @@ class MemoryPromises:
         self.fails = False
         self.kept: dict[tuple[str, str], str] = {}
 
-    async def put(self, platform: str, key: str, text: str) -> None:
-        """Keep it."""
+    async def put(self, platform: str, key: str, text: str, *, within: float) -> bool:
+        """Keep it at once, or not at all."""
         self._check()
-        self.kept[platform, key] = text
+        assert within > 0
+        is_new = (platform, key) not in self.kept
+        self.kept.setdefault((platform, key), text)
+        return is_new
 
     async def remove(self, platform: str, key: str) -> None:
         """Take it out."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from discord import AutoShardedClient
 
-from adapters.chat.attempting import attempted
 from adapters.chat.desk import Desk
-from adapters.chat.promised import Promised, Sleep
-from adapters.discord.commands.replying import deferred, original, tell
+from adapters.chat.posting import Unreachable
+from adapters.chat.promised import NO_STORE, Promised
+from adapters.discord.commands.replying import awaited, deferred, tell
 from adapters.discord.commands.situation import (
     Used,
     address_of,
@@ -22,7 +22,8 @@ from adapters.discord.commands.situation import (
 from adapters.discord.inbound.event import PLATFORM
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, MessageRef, Question, ReplyAddress, Value
-from core.sentences import CANNOT_TAKE, WARNING
+
+LATEST = 3.0  # seconds after which Discord takes no acknowledgement
 
 
 class Promise(Value):
@@ -63,27 +64,25 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
     except InvalidInput as refused:
         await tell(used, str(refused))
         return
-    promise, promised = _promise(used, question), promises(desk)
-    await promised.note(str(used.id), promise)
-    if message_id := await deferred(used, private=private):
-        await attempted(partial(_put, desk, promise, message_id), partial(tell, used))
-        await promised.forget(str(used.id))
+    promise, promised, key = _promise(used, question), promises(desk), str(used.id)
+    try:
+        is_new = await promised.note(key, promise)
+    except StoreUnavailable:
+        await tell(used, NO_STORE)
+        return
+    if is_new:
+        put = await _shown(desk, used, promise, private=private)
+        await promised.keep(key, put, partial(tell, used))
 
 
-async def take_up(desk: Desk, client: AutoShardedClient, sleep: Sleep = asyncio.sleep) -> None:
+async def take_up(desk: Desk, client: AutoShardedClient) -> None:
     """Put what was asked by a command of somebody who was killed over it."""
-
-    async def put(promise: Promise) -> None:
-        message_id = await original(client, promise.address.interaction) if promise.address.interaction else None
-        if message_id is not None:  # else Discord has told that nothing answered
-            await desk.inbox.put(promise.asked(message_id))
-
-    await promises(desk).take_up(put, sleep)
+    await promises(desk).take_up(partial(_put_if_awaited, desk, client), after=LATEST)
 
 
 def promises(desk: Desk) -> Promised[Promise]:
     """Give what was promised to those who used commands."""
-    return Promised(desk.promises, PLATFORM, Promise)
+    return Promised(desk.promises, PLATFORM, Promise, desk.sleep)
 
 
 def _promise(used: Used, question: Question) -> Promise:
@@ -96,9 +95,21 @@ def _promise(used: Used, question: Question) -> Promise:
     )
 
 
-async def _put(desk: Desk, promise: Promise, message_id: str) -> str | None:
+async def _shown(desk: Desk, used: Used, promise: Promise, *, private: bool) -> Callable[[], Awaitable[None]]:
+    """Show that an answer is on its way, and give what puts the question."""
     try:
+        message_id = await deferred(used, private=private)
+    except Unreachable:
+        return partial(_put_if_awaited, desk, used.client, promise)
+    return partial(_put, desk, promise, message_id)
+
+
+async def _put_if_awaited(desk: Desk, client: AutoShardedClient, promise: Promise) -> None:
+    """Put a question of which Discord still shows that an answer is on its way; else nobody waits for one."""
+    way = promise.address.interaction
+    await _put(desk, promise, await awaited(client, way) if way else None)
+
+
+async def _put(desk: Desk, promise: Promise, message_id: str | None) -> None:
+    if message_id is not None:
         await desk.inbox.put(promise.asked(message_id))
-    except StoreUnavailable:
-        return f"{WARNING} {CANNOT_TAKE}"
-    return None

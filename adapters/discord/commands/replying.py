@@ -22,13 +22,15 @@ from core.model import Interaction
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook, and a token that has expired
 SUPPRESS_EMBEDS = 1 << 2
+LOADING = 1 << 7
 TRIES = 2  # within the three seconds that Discord waits
 
 
 async def deferred(used: Used, *, private: bool) -> str | None:
     """Show that an answer is on its way, and give its message's id.
 
-    None if it is too late or was done before, as with interactions that come again: then nothing must follow.
+    None if it is too late or was done before, as with interactions that come again: then nothing must follow. Raises
+    `Unreachable` where nobody knows whether it is shown.
     """
     is_lost = False
     for _ in range(TRIES):
@@ -37,31 +39,34 @@ async def deferred(used: Used, *, private: bool) -> str | None:
         except Unreachable:
             is_lost = True
         except PostingFailed:
-            return await _shown_before(used) if is_lost else None
+            break
         else:
             return str(receipt.message_id) if receipt and receipt.message_id else None
-    return None
+    return await _shown_before(used) if is_lost else None
 
 
 async def _shown_before(used: Used) -> str | None:
-    """Give the id after a first try that arrived although nobody heard so."""
+    """Give the id after a first try that may have arrived although nobody heard so."""
     try:
         return str((await translated(used.original_response())).id)
+    except Unreachable:
+        raise
     except PostingFailed:
         return None
 
 
-async def original(client: AutoShardedClient, used: Interaction) -> str | None:
-    """Give the id of the message that Discord shows for an interaction; None if it was never acknowledged, or is over.
+async def awaited(client: AutoShardedClient, used: Interaction) -> str | None:
+    """Give the id of the message with which Discord shows that an answer is on its way.
 
-    Raises `PostingFailed` where Discord does not say.
+    None where that was never so, is over, or something has been said in its place. Raises `PostingFailed` where Discord
+    does not say.
     """
     route = Route("GET", ORIGINAL, webhook_id=client.application_id or 0, webhook_token=used.token)
     try:
-        found = await insisted(lambda: translated(client.http.request(route), gone=NO_INTERACTION))
+        found = await translated(client.http.request(route), gone=NO_INTERACTION)
     except (Gone, Refused):
         return None
-    return str(found["id"])
+    return str(found["id"]) if found["flags"] & LOADING else None
 
 
 async def acknowledged(used: Used) -> bool:
@@ -102,8 +107,9 @@ async def _said(used: Used, text: str) -> None:
 
 async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
     """Acknowledge, do what was wanted, and say how it went, all of which one person sees."""
-    if await deferred(used, private=True):
-        await attempted(act, partial(tell, used))
+    with suppress(Unreachable):
+        if await deferred(used, private=True):
+            await attempted(act, partial(tell, used))
 
 
 async def _fill(used: Used, text: str) -> None:

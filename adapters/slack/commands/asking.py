@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
+from adapters.chat.persevering import BRIEFLY
 from adapters.chat.posting import PostingFailed, Unreachable, nonce
-from adapters.chat.promised import Promised, Sleep
+from adapters.chat.promised import Promised
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import ask, never_arrived, tell
 from adapters.slack.client.lost import LOOKED_AT, mark
@@ -17,9 +18,8 @@ from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.inbound.event import PLATFORM
 from adapters.slack.rendering.escaping import plain_text
-from core.errors import StoreUnavailable
 from core.model import QUESTION_LIMIT, Asked, Question, ReplyAddress, Terms, Value
-from core.sentences import CANNOT_TAKE, ONLY_YOU, WARNING
+from core.sentences import ONLY_YOU
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -48,34 +48,40 @@ class Promise(Value):
 
 def promises(kit: Kit) -> Promised[Promise]:
     """Give what was promised to those who used commands and forms."""
-    return Promised(kit.desk.promises, PLATFORM, Promise)
+    return Promised(kit.desk.promises, PLATFORM, Promise, kit.desk.sleep)
 
 
 async def put(kit: Kit, promise: Promise) -> None:
     """Put a question: before everybody in the channel, or in the place of what one person has been told."""
-    if promise.is_private:
-        act = partial(_put_privately, kit, promise.used, promise.question)
-    else:
-        act = partial(_put_openly, kit, promise.used, promise.question)
-    await kit.privately(promise.used, act, replaces=promise.is_private)
-    await promises(kit).forget(promise.used.trigger)
+    tries = count()
+
+    async def act() -> None:
+        await _put(kit, promise, again=next(tries) > 0)
+
+    await promises(kit).keep(promise.used.trigger, act, partial(_excuse, kit, promise))
 
 
-async def take_up(kit: Kit, sleep: Sleep = asyncio.sleep) -> None:
+async def take_up(kit: Kit) -> None:
     """Put what was asked of somebody who was killed over it; what stands in the channel for it is found."""
-
-    async def put_late(promise: Promise) -> None:
-        if promise.is_private:
-            failure = await _put_privately(kit, promise.used, promise.question)
-        else:
-            failure = await _put_openly(kit, promise.used, promise.question, again=True)
-        if failure is not None:
-            raise StoreUnavailable(failure)
-
-    await promises(kit).take_up(put_late, sleep)
+    await promises(kit).take_up(partial(_put, kit, again=True), after=BRIEFLY)
 
 
-async def _put_openly(kit: Kit, used: Used, question: Question, *, again: bool = False) -> str | None:
+async def _put(kit: Kit, promise: Promise, *, again: bool) -> None:
+    if promise.is_private:
+        await _put_privately(kit, promise.used, promise.question)
+    else:
+        await _put_openly(kit, promise.used, promise.question, again=again)
+
+
+async def _excuse(kit: Kit, promise: Promise, text: str) -> None:
+    """Say that there will be no answer, once no message stands for the question any more."""
+    if not promise.is_private:
+        with suppress(PostingFailed):
+            await _take_back(kit, promise.used)
+    await kit.replies.tell(promise.used, text, replaces=promise.is_private)
+
+
+async def _put_openly(kit: Kit, used: Used, question: Question, *, again: bool) -> None:
     """Post a message that stands for the question and begins its thread, once for each use of the command.
 
     Where moderators do not want answers, nothing is posted, and only who asks is told why.
@@ -83,43 +89,37 @@ async def _put_openly(kit: Kit, used: Used, question: Question, *, again: bool =
     *Again*, it may have been posted before.
     """
     way = used.private_address(question.message).interaction
-    try:
-        if not await kit.desk.memo.changed(f"slack:asked:{used.home}:{used.trigger}", "") and not again:
-            return None
-        if not await kit.desk.moderation.answers_in(question.thread):
-            return await _put_privately(kit, used, question)
-    except StoreUnavailable:
-        return f"{WARNING} {CANNOT_TAKE}"
+    if not await kit.desk.memo.changed(f"slack:asked:{used.home}:{used.trigger}", "") and not again:
+        return
+    if not await kit.desk.moderation.answers_in(question.thread):
+        await _put_privately(kit, used, question)
+        return
     try:
         client = once((await kit.workspaces.find(used.workspace)).client)
         posted = await _post(client, used, await _root_text(kit, used, question), again=again)
     except PostingFailed:
+        await _put_privately(kit, used, question)
         await kit.replies.tell(used, ONLY_YOU)
-        return await _put_privately(kit, used, question)
+        return
     message = used.root(posted)
     public = question.model_copy(update={"message": message, "visibility": "thread"})
-    try:
-        await kit.desk.inbox.put(
-            Asked(question=public, address=ReplyAddress(thread=message.thread, message=message, interaction=way))
-        )
-    except StoreUnavailable:
-        with suppress(PostingFailed):
-            await tell(client, "chat.delete", channel=used.channel, ts=posted)
-        return f"{WARNING} {CANNOT_TAKE}"
-    return None
+    address = ReplyAddress(thread=message.thread, message=message, interaction=way)
+    await kit.desk.inbox.put(Asked(question=public, address=address))
 
 
-async def _put_privately(kit: Kit, used: Used, question: Question) -> str | None:
-    try:
-        await kit.desk.inbox.put(Asked(question=question, address=used.private_address(question.message)))
-    except StoreUnavailable:
-        return f"{WARNING} {CANNOT_TAKE}"
-    return None
+async def _put_privately(kit: Kit, used: Used, question: Question) -> None:
+    await kit.desk.inbox.put(Asked(question=question, address=used.private_address(question.message)))
+
+
+async def _take_back(kit: Kit, used: Used) -> None:
+    client = (await kit.workspaces.find(used.workspace)).client
+    if stands := await _standing(client, used.channel, _bears(used)):
+        await tell(client, "chat.delete", channel=used.channel, ts=stands["ts"])
 
 
 async def _post(client: AsyncWebClient, used: Used, text: str, *, again: bool) -> str:
     """Post a message and give its id; one whose confirmation was lost is looked for once."""
-    bears = mark(nonce(used.private_message, 0, 0))
+    bears = _bears(used)
     if again and (stands := await _standing(client, used.channel, bears)):
         return str(stands["ts"])
     post: dict[str, Any] = {"channel": used.channel, "text": text, "unfurl_links": False, "unfurl_media": False}
@@ -136,6 +136,10 @@ async def _standing(client: AsyncWebClient, channel: str, bears: Mapping[str, ob
     found = await ask(client, "conversations.history", channel=channel, limit=LOOKED_AT, include_all_metadata="true")
     newest = cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
     return next((one for one in newest if one.get("metadata") == bears), dict[str, Any]())
+
+
+def _bears(used: Used) -> Mapping[str, object]:
+    return mark(nonce(used.private_message, 0, 0))
 
 
 async def _root_text(kit: Kit, used: Used, question: Question) -> str:

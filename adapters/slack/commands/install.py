@@ -6,7 +6,6 @@ three seconds, and sends none of these again.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -16,7 +15,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from adapters.chat.desk import Desk
-from adapters.chat.promised import Sleep
+from adapters.chat.promised import NO_STORE
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspace, Workspaces
 from adapters.slack.commands.asking import Promise, promises, put, question_of, take_up
@@ -45,7 +44,7 @@ from adapters.slack.commands.slash import NAME, Order, Word, parsed
 from adapters.slack.commands.wording import FORGET_WHAT, ONLY_IN_THREADS, not_understood
 from adapters.slack.inbound.wording import words
 from adapters.slack.rendering.escaping import plain_text
-from core.errors import InvalidInput
+from core.errors import InvalidInput, StoreUnavailable
 from core.model import Inbound, Outline
 from core.sentences import LOOKING, THANKS
 
@@ -69,9 +68,9 @@ class Commands:
         """Wait until all that people have used is done."""
         await self._errands.finish()
 
-    async def take_up(self, sleep: Sleep = asyncio.sleep) -> None:
+    async def take_up(self) -> None:
         """Put what was asked of somebody who was killed over it."""
-        await take_up(self._kit, sleep)
+        await take_up(self._kit)
 
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""
@@ -86,12 +85,17 @@ class Commands:
             await ack(text=str(refused), response_type="ephemeral")
             return
         asked = Promise(used=used, question=question, is_private=order.is_private)
-        await promises(self._kit).note(used.trigger, asked)
+        try:
+            is_new = await promises(self._kit).note(used.trigger, asked)
+        except StoreUnavailable:
+            await ack(text=NO_STORE, response_type="ephemeral")
+            return
         if order.is_private:
             await ack(text=LOOKING, response_type="ephemeral")
         else:
             await ack()
-        self._errands.begin(partial(put, self._kit, asked))
+        if is_new:
+            self._errands.begin(partial(put, self._kit, asked))
 
     async def _obey(self, used: Used, order: Order) -> str:
         if order.word in ORDERS:
@@ -134,9 +138,14 @@ class Commands:
             await ack(response_action="errors", errors={FORM_FIELDS.get(refused.field, QUESTION): str(refused)})
             return
         asked = Promise(used=used, question=question, is_private=True)
-        await promises(self._kit).note(used.trigger, asked)
+        try:
+            is_new = await promises(self._kit).note(used.trigger, asked)
+        except StoreUnavailable:
+            await ack(response_action="errors", errors={QUESTION: NO_STORE})
+            return
         await ack()
-        self._errands.begin(partial(put, self._kit, asked))
+        if is_new:
+            self._errands.begin(partial(put, self._kit, asked))
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take what is wrong with an answer, and give thanks where the form was."""

@@ -226,7 +226,7 @@ async def test_what_is_said_survives_a_platform_that_stumbles(
 
 async def test_a_reader_who_is_gone_misses_what_is_said(office: Office, place: Place) -> None:
     """The next one is told as usual."""
-    office.shut()
+    office.inbox.fails = office.away
     async with office.open():
         office.server.faults.add(ORIGINAL, Reply(404, {"code": 10008, "message": "Unknown Message"}))
         office.server.slash(place.ada, place.channel, "ask", question="What is a robot?")

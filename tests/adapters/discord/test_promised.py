@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.chat.promised import NO_STORE
 from adapters.discord.commands.asking import Promise, promises, take_up
 from core.model import Asked, Interaction, ReplyAddress
 from tests.adapters.discord.conftest import Place
@@ -11,9 +12,11 @@ from tests.adapters.discord.office import Office
 from tests.builders import question
 from tests.fakes.promises import MemoryPromises
 from tests.servers.discord import DiscordServer, Reply
-from tests.waiting import at_once
+from tests.servers.faults import Lost
+from tests.servers.service import Reset
 
 ASKS = "What is a robot?"
+CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 ORIGINAL = "GET /webhooks/{application}/{token}/messages/@original"
 
 
@@ -31,7 +34,7 @@ async def test_what_was_acknowledged_and_not_put_is_put_by_the_next(
         kept.kept = dict(dying.promises.kept)
     following = Office(server, promises=kept)
     async with following.open() as client:
-        await take_up(following.desk, client, at_once)
+        await take_up(following.desk, client)
     dying.inbox.opens.set()
 
     asked = await following.heard()
@@ -65,6 +68,66 @@ async def test_what_was_never_acknowledged_is_let_be(server: DiscordServer, plac
     if is_away:
         server.faults.break_(ORIGINAL, Reply(503, {"message": "busy"}))
     async with office.open() as client:
-        await take_up(office.desk, client, at_once)
+        await take_up(office.desk, client)
 
     assert (office.inbox.signals, len(office.promises.kept)) == ([], int(is_away))
+
+
+@pytest.mark.promise("asked-once")
+async def test_what_was_told_to_be_impossible_is_let_be(server: DiscordServer, place: Place) -> None:
+    """Whoever told it could not take the note away any more."""
+    following = Office(server)
+
+    async def sleep(_: float) -> None:
+        following.promises.kept |= dying.promises.kept
+
+    dying = Office(server, sleep=sleep)
+    dying.inbox.fails = dying.away
+    async with dying.open():
+        told = await dying.told(server.slash(place.ada, place.channel, "ask", question=ASKS))
+    noted = len(following.promises.kept)
+    async with following.open() as client:
+        await take_up(following.desk, client)
+
+    assert (told.content, noted) == (NO_STORE, 1)
+    assert (following.inbox.signals, following.promises.kept) == ([], {})
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_deferral_of_which_nobody_heard_is_looked_for(server: DiscordServer, place: Place) -> None:
+    """The connection was lost over it, and over the first look."""
+    office = Office(server)
+    async with office.open():
+        server.faults.add(CALLBACK, Lost(), Reset())
+        server.faults.add(ORIGINAL, Reset(), Reset())
+        used = server.slash(place.ada, place.channel, "ask", question=ASKS)
+        asked = await office.heard()
+
+    assert (asked.message.id, office.inbox.signals) == (str(used.original_id), [])
+
+
+async def test_what_cannot_be_noted_is_not_promised(server: DiscordServer, place: Place) -> None:
+    """Who asked is told at once, and nothing shows that an answer is on its way."""
+    office = Office(server)
+    office.promises.fails = True
+    async with office.open():
+        used = server.slash(place.ada, place.channel, "ask", question=ASKS)
+        told = await office.told(used)
+
+    assert (told.content, told.seen_by, used.deferred) == (NO_STORE, place.ada.id, False)
+    assert office.inbox.signals == []
+
+
+async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(server: DiscordServer, place: Place) -> None:
+    """The promise is kept."""
+    office = Office(server, sleep=lambda _: back())
+    office.inbox.fails = office.away
+
+    async def back() -> None:
+        office.inbox.fails = None
+
+    async with office.open():
+        used = server.slash(place.ada, place.channel, "ask", question=ASKS)
+        asked = await office.heard()
+
+    assert asked.message.id == str(used.original_id)

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from adapters.chat.promised import NO_STORE
+from adapters.slack.commands.forms import QUESTION
 from adapters.slack.commands.shortcuts import ANSWER_FROM
 from core.model import Asked
 from tests.adapters.slack.office import Office
 from tests.fakes.promises import MemoryPromises
 from tests.servers.slack import Message
-from tests.waiting import at_once
 
 ASKS = "What is a robot?"
 
@@ -30,7 +31,7 @@ async def followed(office: Office) -> Office:
         office.server, office.workspace, office.ada, office.boss, office.channel, memo=office.memo, promises=kept
     )
     async with following.open() as commands:
-        await commands.take_up(at_once)
+        await commands.take_up()
     office.inbox.opens.set()
     return following
 
@@ -78,3 +79,34 @@ async def test_a_question_about_a_text_is_put_by_the_next(office: Office) -> Non
 
     asked = await put_by_both(office, following)
     assert (asked.question.selection, following.promises.kept, office.promises.kept) == ("A robot acts.", {}, {})
+
+
+async def test_what_cannot_be_noted_is_not_promised(office: Office) -> None:
+    """Who asks hears so in the answer to the command, and a form stays, with all that was written into it."""
+    async with office.open():
+        message = office.server.post_as(office.boss, office.channel, "A robot acts.")
+        form = await office.form(office.ada, office.server.shortcut(office.ada, office.channel, message, ANSWER_FROM))
+        office.promises.fails = True
+        told = await office.use(office.ada, f"ask {ASKS}")
+        filled = office.server.submit(office.ada, form, {"question": ASKS, "text": "A robot acts."})
+        said = await filled.acknowledged()
+
+    assert (told, said["errors"], form.is_open) == (NO_STORE, {QUESTION: NO_STORE}, True)
+    assert (roots(office), office.inbox.signals) == ([], [])
+
+
+@pytest.mark.promise("asked-once")
+@pytest.mark.parametrize("words", [f"ask {ASKS}", f"ask --private {ASKS}"])
+async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(office: Office, words: str) -> None:
+    """The promise is kept, and one message stands for the question."""
+
+    async def back(_: float) -> None:
+        office.inbox.fails = None
+
+    office.sleep, office.inbox.fails = back, office.away
+    async with office.open():
+        await office.server.slash(office.ada, office.channel, "/footnote", words).acknowledged()
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert (asked.question.text, len(roots(office)), office.promises.kept) == (ASKS, int("--private" not in words), {})
