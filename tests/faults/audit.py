@@ -21,6 +21,7 @@ class Ending(Enum):
     PENDING = "pending"
     ANSWERED = "answered"
     EXCUSED = "excused"
+    UNHEARD = "unheard"
 
 
 class Kind(Enum):
@@ -67,11 +68,15 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A place where questions were asked, in this order, and what is there: messages, warnings, and signs of work."""
+    """A place where questions were asked, in this order, and what is there: messages, warnings, and signs of work.
+
+    Of those `unheard`, the platform itself has said that nobody answered.
+    """
 
     asked: tuple[int, ...]
     shown: tuple[Shown, ...] = ()
     warned: frozenset[int] = frozenset()
+    unheard: frozenset[int] = frozenset()
     is_working: bool = False
 
 
@@ -88,6 +93,8 @@ def endings(scene: Scene) -> Mapping[int, Ending]:
         elif excuses and number in scene.warned:
             found[number] = Ending.EXCUSED
             excuses -= 1
+        elif number in scene.unheard:
+            found[number] = Ending.UNHEARD
         else:
             found[number] = Ending.PENDING
     return found

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from tests.faults.communities import Asked
+from tests.faults.community import Asked
 from tests.faults.points import LISTENING, POINTS
 from tests.faults.rig import LEASE, LISTENERS, WORKERS, Rig
 from tests.faults.store import Lone
@@ -22,6 +22,7 @@ Fault: TypeAlias = Callable[[Rig, random.Random], Awaitable[None]]
 LISTENED = frozenset(f"step {step}" for step in LISTENING)
 WORKED = tuple(point for point in POINTS if point not in LISTENED)
 PATIENCE = 30.0  # seconds for a process to come to where it is stopped
+COMMANDED = 0.2  # of all questions
 AWAY = (0.3, 1.5)  # seconds that a service is not there
 ACCEPTED = {
     "discord": ("POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"),
@@ -177,8 +178,10 @@ KINDS: dict[str, Fault] = {
 
 
 def _asked(rig: Rig, chance: random.Random, *, alone: bool = False) -> Asked:
-    """Let somebody ask: by a mention, or in a thread of people where others ask as well."""
+    """Let somebody ask: by a command, by a mention, or in a thread of people where others ask as well."""
     platform = chance.choice(LISTENERS)
+    if chance.random() < COMMANDED:
+        return rig.command(platform)
     if alone or chance.random() < 0.6:
         return rig.ask(platform)
     return rig.ask(platform, f"people {chance.randrange(1_000_000)}")

@@ -29,6 +29,7 @@ class Piece:
     unmet: int = 0
     questions: int = 0
     excused: int = 0
+    unheard: int = 0
     starts: int = 0
     seconds: float = 0.0
     recoveries: list[float] = field(default_factory=list[float])
@@ -70,6 +71,7 @@ def lines(pieces: Sequence[Piece]) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
     yield f"| questions | {sum(piece.questions for piece in pieces):,} |"
+    yield f"| commands used while nobody heard them | {sum(piece.unheard for piece in pieces):,} |"
     yield f"| ended with an apology | {sum(piece.excused for piece in pieces):,} |"
     wrongs = _wrongs(pieces)
     yield from (f"| {kind} | {wrongs.get(kind, 0):,} |" for kind in ("lost", "doubled", "out of order"))

@@ -18,10 +18,12 @@ from bot.wiring import Rhythm, assemble
 from core.model import Document
 from tests.fakes.documents import ListSource
 from tests.faults.audit import Ending, Kind, Scene, Wrong, endings, wrongs
-from tests.faults.communities import Asked, Community, OnDiscord, OnSlack
+from tests.faults.community import Asked, Community
+from tests.faults.discord import OnDiscord
 from tests.faults.host import Host, News
 from tests.faults.model import NumberingModel
 from tests.faults.points import LISTENING, Order
+from tests.faults.slack import OnSlack
 from tests.faults.store import Store, open_store
 from tests.servers.cohere import CohereServer
 from tests.servers.qdrant import QdrantServer
@@ -124,10 +126,10 @@ class Rig:
         number = next(self._numbers)
         return self._note(self.on(platform).ask(number, self._text(number), place))
 
-    def command(self) -> Asked:
-        """Let somebody use the command on Discord."""
+    def command(self, platform: str) -> Asked:
+        """Let somebody ask by a command."""
         number = next(self._numbers)
-        return self._note(self.discord.command(number, self._text(number)))
+        return self._note(self.on(platform).command(number, self._text(number)))
 
     @staticmethod
     def _text(number: int) -> str:
@@ -179,16 +181,17 @@ class Rig:
         strays = [(each.name, Wrong(Kind.STRAY, text[:80])) for each in self.communities for text in each.strays()]
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays)]
 
-    def excused(self) -> list[int]:
-        """Give the questions that ended without an answer."""
+    def ended(self, how: Ending) -> list[int]:
+        """Give the questions that ended in a way."""
         ended = (endings(scene) for scene in self.scenes().values())
-        return [number for each in ended for number, ending in each.items() if ending is Ending.EXCUSED]
+        return [number for each in ended for number, ending in each.items() if ending is how]
 
     def look(self) -> None:
         """Take note of the questions that are over."""
         for number, asked in list(self.pending.items()):
             community = self.on(asked.platform)
-            if endings(community.scene(asked.place))[number] is not Ending.PENDING:
+            ending = endings(community.scene(asked.place))[number]
+            if ending is not Ending.PENDING:
                 self.record.over(community.message_of(asked))
                 del self.pending[number]
 
@@ -196,8 +199,9 @@ class Rig:
         """Wait until every question is over, for people and for the bot. Raises `TimeoutError` with what is not."""
         try:
             async with asyncio.timeout(seconds):
-                while self.pending or await self.store.unsettled():  # noqa: ASYNC110 - the store tells of nothing
+                while self.pending or await self.store.unsettled():
                     await asyncio.sleep(LOOK)
+                    self.look()  # nothing tells when it is too late to hear a command
         except TimeoutError as error:
             left = [f"q{number} on {asked.platform}" for number, asked in self.pending.items()]
             raise TimeoutError(f"still open after {seconds:g} s: {left}, {self.wrongs()}") from error

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tests.faults.audit import Ending
 from tests.faults.kinds import KINDS, ONE_STORE, Unmet
 from tests.faults.report import Piece
 from tests.faults.rig import Rig, rig
@@ -75,5 +76,5 @@ async def _rest(running: Rig, piece: Piece) -> None:
         found = piece.wrongs.setdefault(wrong.kind.value, [])
         if wrong.what not in found:
             found.append(wrong.what)
-    piece.excused = len(running.excused())
+    piece.excused, piece.unheard = len(running.ended(Ending.EXCUSED)), len(running.ended(Ending.UNHEARD))
     running.pending.clear()

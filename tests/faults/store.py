@@ -12,7 +12,7 @@ from typing import Protocol
 from tests.faults.forwarder import Forwarder
 from tests.servers.valkey import MASTER, Node, Watched, alone, until, wait_for, watched
 
-UNSETTLED = "footnote:inbox:{inbox}:thread:*"
+UNSETTLED = ("footnote:inbox:{inbox}:thread:*", "footnote:promises:*")
 MISSED_AFTER = 500  # milliseconds after which a Sentinel takes its master for dead
 
 
@@ -32,7 +32,7 @@ class Store(Protocol):
         ...
 
     async def unsettled(self) -> int:
-        """Count the threads that the bot has something to do in."""
+        """Count the threads that the bot has something to do in, and the platforms that it has promised something."""
         ...
 
 
@@ -69,7 +69,7 @@ class Lone:
 
     async def unsettled(self) -> int:
         """Look at the names of keys."""
-        return len(await asyncio.to_thread(self.node.say, "KEYS", UNSETTLED))
+        return await asyncio.to_thread(_unsettled, self.node)
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Doubled:
 
     async def unsettled(self) -> int:
         """Look at the names of keys."""
-        return len(await asyncio.to_thread(lambda: self._master().say("KEYS", UNSETTLED)))
+        return await asyncio.to_thread(lambda: _unsettled(self._master()))
 
     def _is_seen(self, node: Node) -> bool:
         """Say whether the Sentinel would choose a replica."""
@@ -121,6 +121,10 @@ class Doubled:
 
     def _other(self, node: Node) -> Node:
         return self.servers.replica if node is self.servers.master else self.servers.master
+
+
+def _unsettled(node: Node) -> int:
+    return sum(len(node.say("KEYS", pattern)) for pattern in UNSETTLED)
 
 
 def _follows(node: Node, master: Node) -> bool:

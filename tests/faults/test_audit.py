@@ -20,6 +20,9 @@ GOOD = (
     Scene((1,), (WHOLE,)),
     Scene((1, 2), (WHOLE, NEXT)),
     Scene((1, 2), (EXCUSE, NEXT), frozenset({1})),
+    Scene((1,), (), unheard=frozenset({1})),
+    Scene((1,), (WHOLE,), unheard=frozenset({1})),
+    Scene((1,), (EXCUSE,), frozenset({1}), unheard=frozenset({1})),
     Scene((9,), (Shown(" ".join(LONG[:200])), Shown(" ".join(LONG[200:]), is_whole=True))),
 )
 BAD = {
@@ -39,6 +42,8 @@ BAD = {
     ),
     "a message that goes on": (Scene((1,), (replace(WHOLE, is_open=True),)), Kind.UNFINISHED),
     "a sign of work": (Scene((1,), (WHOLE,), is_working=True), Kind.UNFINISHED),
+    "half an answer to what was not heard": (Scene((1,), (HALF,), unheard=frozenset({1})), Kind.DOUBLED),
+    "a sign of work for what was not heard": (Scene((1,), (), unheard=frozenset({1}), is_working=True), Kind.LOST),
     "words that many wait": (Scene((1,), (WHOLE, Shown(str(Crowd(1).sentence(99, 1))))), Kind.UNFINISHED),
     "an answer to somebody else": (Scene((1,), (WHOLE, NEXT)), Kind.STRAY),
     "a message about nothing": (Scene((1,), (WHOLE, Shown("…"))), Kind.STRAY),

@@ -97,6 +97,8 @@ async def _put_openly(kit: Kit, used: Used, question: Question, *, again: bool) 
     try:
         client = once((await kit.workspaces.find(used.workspace)).client)
         posted = await _post(client, used, await _root_text(kit, used, question), again=again)
+    except Unreachable:
+        raise
     except PostingFailed:
         await _put_privately(kit, used, question)
         await kit.replies.tell(used, ONLY_YOU)

@@ -12,6 +12,7 @@ from adapters.slack.commands.shortcuts import ANSWER_FROM
 from core.model import Asked
 from tests.adapters.slack.office import Office
 from tests.fakes.promises import MemoryPromises
+from tests.servers.service import Reset
 from tests.servers.slack import Message
 
 ASKS = "What is a robot?"
@@ -110,3 +111,15 @@ async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(office: 
 
     assert isinstance(asked, Asked)
     assert (asked.question.text, len(roots(office)), office.promises.kept) == (ASKS, int("--private" not in words), {})
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_platform_that_is_away_for_a_moment_costs_nobody_an_answer(office: Office) -> None:
+    """All see the question, as if nothing had been."""
+    office.server.faults.add("chat.postMessage", Reset(), Reset())
+    async with office.open():
+        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert ([one.ts for one in roots(office)], office.told(office.ada)) == ([asked.message.id], [])

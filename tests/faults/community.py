@@ -1,0 +1,72 @@
+"""People who ask on each platform, and what they see of the answers."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Protocol
+
+from tests.faults.audit import Scene
+from tests.servers.discord.platform import Changes
+from tests.servers.faults import Faults
+
+VOTES, STOPS = ("footnote:up", "footnote:vote"), ("footnote:stop",)
+LATEST = 3.0  # seconds after which platforms say that a command was not heard
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that somebody asked, and the id that the platform gave it; empty where that comes later."""
+
+    number: int
+    platform: str
+    place: str
+    message: str
+
+
+class Community(Protocol):
+    """People on a platform; a *place* is a name of ours for where questions are answered together."""
+
+    name: str
+    faults: Faults
+
+    @property
+    def changes(self) -> Changes:
+        """What wakes whoever waits for something to become so."""
+        ...
+
+    def open(self) -> contextlib.AbstractAsyncContextManager[None]:
+        """Run the platform while the block runs."""
+        ...
+
+    def settings(self) -> dict[str, str]:
+        """Give the settings with which the bot is there."""
+        ...
+
+    def is_heard(self) -> bool:
+        """Say whether the bot hears what is written."""
+        ...
+
+    def drop(self) -> None:
+        """Cut the connections over which the bot hears."""
+        ...
+
+    def ask(self, number: int, text: str, place: str = "") -> Asked:
+        """Mention the bot: in the channel, or in a thread of people that has a name of ours."""
+        ...
+
+    def command(self, number: int, text: str) -> Asked:
+        """Ask by a command, which the platform tells the bot once, and only if it is there."""
+        ...
+
+    def scene(self, place: str) -> Scene:
+        """Give what is to be seen in a place."""
+        ...
+
+    def message_of(self, asked: Asked) -> str:
+        """Give the id by which the bot knows a question; empty while it cannot know it."""
+        ...
+
+    def strays(self) -> list[str]:
+        """Give what the bot has said where nobody asked."""
+        ...
