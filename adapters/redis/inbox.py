@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from typing import Self
 from uuid import uuid4
 
 from adapters.redis.lease import Lease
 from adapters.redis.ledger import Bounds, Ledger, Taken
 from adapters.redis.letters import Letters
+from adapters.redis.supply import Given, Supply
 from core.errors import FootnoteError, StoreUnavailable, Untold
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
@@ -34,15 +33,6 @@ PUT_AGAIN = (0.05, 0.3)  # seconds before a signal is written again; platforms w
 PAUSE = 1.0  # seconds before signals are read again from a server that failed
 MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have their share
 USUAL = Bounds()
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A thread that has something to do, by its entry; *is_over* says whether its worker is gone."""
-
-    entry: str
-    thread: str
-    is_over: bool = False
 
 
 class RedisInbox(Letters):
@@ -75,8 +65,7 @@ class RedisInbox(Letters):
         self._next_sweep = 0.0
         self._is_in_doubt = False
         self._seats = 0  # how many wait for a task
-        self._given = deque[Given]()
-        self._taking = set[str]()  # entries that were given to us, and are not taken yet
+        self._supply = Supply()
         # Both by what no other task has: whoever loses a question may be given it again, before that ends.
         self._leases: dict[Cancellation, Lease] = {}
         self._owed: dict[Cancellation, Callable[[], Awaitable[bool]]] = {}
@@ -91,7 +80,7 @@ class RedisInbox(Letters):
         if self._listening:
             await _ended(self._listening)
         self._is_in_doubt = True
-        self._taking.clear()
+        self._supply.clear()
         with suppress(StoreUnavailable):  # whoever takes over finds it
             await self._tidy()
 
@@ -185,10 +174,10 @@ class RedisInbox(Letters):
             self._seats += 1
             try:
                 async with self._turn:
-                    if not self._given:
+                    if not self._supply:
                         await self._tidy()
                         await self._look()
-                    found = self._given.popleft() if self._given else None
+                    found = self._supply.next()
             finally:
                 self._seats -= 1
             taken = await self._take(found) if found else None
@@ -199,22 +188,18 @@ class RedisInbox(Letters):
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
         with self._doubting():
             if abandoned := await self._abandoned():
-                self._give(Given(*abandoned, is_over=True))
+                self._supply.add(Given(*abandoned, is_over=True))
                 return
             count, block = min(self._seats, MOST_AT_ONCE), await self._patience()
             for entry, thread in await self._ledger.read(self.consumer, block=block, count=count):
-                self._give(Given(entry, thread))
-
-    def _give(self, given: Given) -> None:
-        self._given.append(given)
-        self._taking.add(given.entry)
+                self._supply.add(Given(entry, thread))
 
     async def _take(self, given: Given) -> Taken | None:
         try:
             with self._doubting():
                 taken = await self._ledger.take(self.consumer, given.entry, given.thread, self._bounds)
         finally:
-            self._taking.discard(given.entry)
+            self._supply.over(given)
         if taken:
             self._hold_on(taken)
         if taken and given.is_over:
@@ -263,7 +248,7 @@ class RedisInbox(Letters):
             self._is_in_doubt = False
             with self._doubting():
                 held = {lease.hold.entry for lease in self._leases.values()}
-                await self._ledger.reap(self.consumer, held | self._taking)
+                await self._ledger.reap(self.consumer, held | self._supply.entries)
 
     async def _fail(self, taken: Taken, error: Exception) -> bool:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
@@ -302,6 +287,7 @@ class RedisInbox(Letters):
         while True:
             await self._is_busy.wait()
             try:
+                await self._release()
                 last, messages = await self._ledger.signals(last, block=self._block)
             except StoreUnavailable:
                 await asyncio.sleep(PAUSE)
@@ -309,6 +295,14 @@ class RedisInbox(Letters):
             for lease in self._leases.values():
                 if str(lease.hold.message) in messages:
                     lease.nudge()
+
+    async def _release(self) -> None:
+        """Give back what came when nobody waited for it any more: it is time to stop, or all have enough to do."""
+        if not self._seats:
+            async with self._turn:
+                self._is_in_doubt = self._is_in_doubt or bool(self._supply)
+                self._supply.clear()
+                await self._tidy()
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

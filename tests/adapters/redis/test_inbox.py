@@ -246,6 +246,21 @@ async def test_what_came_back_to_nobody_waits_again(desk: Desk) -> None:
     assert counts == [0, 1]
 
 
+async def test_what_came_to_nobody_is_given_to_others_while_work_goes_on(desk: Desk) -> None:
+    """A worker that stops takes nothing more, and may need long for what it has begun."""
+    async with desk.inbox() as inbox, desk.inbox() as other:
+        await inbox.put(asked("m1", in_thread="1"))
+        async with inbox.claim() as busy:
+            await inbox.put(asked("m2", in_thread="2"))
+            assert await is_empty_handed(desk, inbox)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0):
+                    await taken(inbox)
+
+            assert asks(await taken(other)).message.id == "m2"
+            assert busy.cancelled.reason is None
+
+
 async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
     """Take a question in the name of *inbox*, without its knowledge."""
     ledger, name = desk.ledger(), inbox.consumer
