@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-import time
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -25,7 +24,11 @@ PATIENCE = 30.0  # seconds for a process to come to where it is stopped
 COMMANDED = 0.2  # of all questions
 AWAY = (0.3, 1.5)  # seconds that a service is not there
 ACCEPTED = {
-    "discord": ("POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"),
+    "discord": (
+        "POST /channels/{channel}/messages",
+        "PATCH /channels/{channel}/messages/{message}",
+        "POST /interactions/{interaction}/{token}/callback",
+    ),
     "slack": ("chat.startStream", "chat.postMessage", "chat.stopStream"),
 }
 """What platforms carry out without anybody hearing of it."""
@@ -145,7 +148,7 @@ async def answers_of_the_platform_lost(rig: Rig, chance: random.Random) -> None:
     """A platform carries something out, and nobody hears of it."""
     asked = _asked(rig, chance)
     rig.on(asked.platform).faults.add(chance.choice(ACCEPTED[asked.platform]), Lost())
-    rig.record.hurt_at[asked.message] = time.monotonic()
+    rig.record.hurt(asked.message)
 
 
 async def platform_away(rig: Rig, chance: random.Random) -> None:
@@ -197,4 +200,4 @@ async def _busy(rig: Rig, chance: random.Random) -> None:
 def _hurt_everybody(rig: Rig) -> None:
     """What was out of reach for everybody is back; recovery counts from here."""
     for asked in rig.pending.values():
-        rig.record.hurt_at[rig.on(asked.platform).message_of(asked)] = time.monotonic()
+        rig.record.hurt(rig.on(asked.platform).message_of(asked))

@@ -75,12 +75,17 @@ class Record:
                 self.held.get(pid, set()).discard(question)
                 self.hits.pop(question, None)
             case {"kind": "met", "pid": pid, "question": question}:
-                self.hurt_at[question] = time.monotonic()
+                self.hurt(question)
                 self._lose(pid)
             case {"kind": "ended", "of": pid}:
                 self._lose(pid)
             case _:
                 pass
+
+    def hurt(self, question: str) -> None:
+        """Take note that something was broken for a question; recovery counts from here, if the bot can know it."""
+        if question:
+            self.hurt_at[question] = time.monotonic()
 
     def over(self, question: str) -> None:
         """Take note of the end of a question."""
@@ -89,12 +94,14 @@ class Record:
             del self.hits[question]
         hurt_at = self.hurt_at.pop(question, None)
         if hurt_at is not None:
-            self.recoveries.append(time.monotonic() - hurt_at)
+            seconds = time.monotonic() - hurt_at
+            self.recoveries.append(seconds)
+            self.tell(f"recovered after {seconds:.1f} s: {question}")
 
     def _lose(self, pid: int) -> None:
         for question in self.held.pop(pid, ()):
             self.hits[question] += 1
-            self.hurt_at[question] = time.monotonic()
+            self.hurt(question)
 
 
 @dataclass
