@@ -39,6 +39,8 @@ class StateChanged:
 class Step(StrEnum):
     """What is done with a question on its way, in this order; a process may die between any two steps."""
 
+    PROMISED = "promised"  # a question that was asked by a command is noted, and the platform does not know yet
+    ACKNOWLEDGED = "acknowledged"  # the platform says that an answer is on its way
     HEARD = "heard"  # a message is a question, and nothing of it is written down
     PUT = "put"  # it is written down, and the platform does not know yet
     TAKEN = "taken"

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from core.events import Observer, unobserved
 from core.model import Terms
 from core.moderation import Moderation
 from core.ports import Inbox, Memo, Promises, VoteStore
@@ -33,3 +34,4 @@ class Desk:
     practices: Practices = Practices()
     unregistered: Callable[[str], None] = unnoticed
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    observer: Observer = unobserved

@@ -10,74 +10,127 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from adapters.chat.attempting import Tell, attempted
-from adapters.chat.persevering import BRIEFLY, NOT_NOW, Perseverance
-from core.errors import StoreUnavailable
-from core.model import Value
+from adapters.chat.attempting import Tell
+from adapters.chat.persevering import BRIEFLY, LONGEST, NOT_NOW, Perseverance
+from adapters.chat.posting import Unreachable
+from core.events import Observer, Passed, Step, unobserved
+from core.model import Question, Value
 from core.ports import Promises
-from core.sentences import CANNOT_TAKE, WARNING
+from core.sentences import BROKEN, CANNOT_TAKE, WARNING
 
-Kind = TypeVar("Kind", bound=Value)
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 
 LONGEST_NOTE = 1.5  # seconds; platforms wait three for the acknowledgement that comes after it
+LONGEST_TRY = 2 / 3  # of the time of a claim, so that what is broken off has had its effect before others begin
+LOOK = 1.0  # seconds between two looks whether others are still at it
 NO_STORE = f"{WARNING} {CANNOT_TAKE}"
 
 
-class Promised(Generic[Kind]):
-    """The promises of one kind on one platform."""
+class Promise(Value):
+    """A question that was asked by a command or a form."""
 
-    def __init__(self, promises: Promises, platform: str, kind: type[Kind], sleep: Sleep = asyncio.sleep) -> None:
+    question: Question
+
+
+Kind = TypeVar("Kind", bound=Promise)
+
+
+class TakenOver(Exception):
+    """Another process is about to do it, or has done it."""
+
+
+class Promised(Generic[Kind]):
+    """The promises of one kind on one platform. Of several processes, one is at each of them at a time."""
+
+    def __init__(
+        self,
+        promises: Promises,
+        platform: str,
+        kind: type[Kind],
+        *,
+        sleep: Sleep = asyncio.sleep,
+        observer: Observer = unobserved,
+    ) -> None:
         self._promises = promises
         self._platform = platform
         self._kind = kind
         self._sleep = sleep
+        self._observer = observer
 
-    async def note(self, key: str, what: Kind) -> bool:
+    async def note(self, key: str, promise: Kind) -> bool:
         """Write down what will be done; False if that is so already.
 
-        Raises `StoreUnavailable` where it cannot be, and then it must not be promised.
+        Raises `StoreUnavailable` where nobody knows whether it is; then it must not be promised, and has to be
+        forgotten.
         """
-        return await self._promises.put(self._platform, key, what.model_dump_json(), within=LONGEST_NOTE)
+        is_new = await self._promises.put(self._platform, key, promise.model_dump_json(), within=LONGEST_NOTE)
+        if is_new:
+            self._observer(Passed(promise.question.message, Step.PROMISED))
+        return is_new
 
-    async def keep(self, key: str, do: Callable[[], Awaitable[object]], tell: Tell) -> None:
+    async def keep(self, key: str, promise: Kind, do: Callable[[], Awaitable[object]], tell: Tell) -> None:
         """Do it and take the note away; *tell* why not, where the store or the platform is away for too long."""
-        await attempted(partial(self._done, do), tell)
-        await self._forget(key)
-
-    async def _done(self, do: Callable[[], Awaitable[object]]) -> str | None:
+        self._observer(Passed(promise.question.message, Step.ACKNOWLEDGED))
         try:
-            await Perseverance(self._sleep, BRIEFLY).done(do)
+            await self._do(key, do, BRIEFLY)
+        except TakenOver:
+            return
         except NOT_NOW:
-            return NO_STORE
-        return None
+            await tell(NO_STORE)
+        except Exception:
+            await tell(f"{WARNING} {BROKEN}")
+            await self.forget(key)
+            raise
+        await self.forget(key)
 
-    async def _forget(self, key: str) -> None:
+    async def forget(self, key: str) -> None:
         """Take the note away, as it is done, or never will be."""
-        with suppress(StoreUnavailable):
+        with suppress(*NOT_NOW):
             await Perseverance(self._sleep).done(partial(self._promises.remove, self._platform, key))
 
-    async def take_up(self, do: Callable[[Kind], Awaitable[object]], *, after: float) -> None:
-        """Do what somebody has promised who is gone; whoever is there gets so many seconds to do it.
+    async def take_up(self, do: Callable[[Kind], Awaitable[object]]) -> None:
+        """Do what others have promised, as soon as they are not at it any more.
 
-        While the store or the platform is away, this waits for them.
+        While the store or the platform is away, this waits for them; what breaks is written into the log.
         """
         with suppress(*NOT_NOW):
-            if before := await self._standing():
-                await self._sleep(after)
-                for key, text in (await self._standing()).items():
-                    if key in before:
-                        await self._take_up(key, text, do)
+            taking = [self._take_up(key, do) for key in await self._standing()]
+            for error in await asyncio.gather(*taking, return_exceptions=True):
+                if isinstance(error, Exception):
+                    context: dict[str, Any] = {"message": "something that was promised broke", "exception": error}
+                    asyncio.get_running_loop().call_exception_handler(context)
 
-    async def _take_up(self, key: str, text: str, do: Callable[[Kind], Awaitable[object]]) -> None:
+    async def _take_up(self, key: str, do: Callable[[Kind], Awaitable[object]]) -> None:
+        with suppress(*NOT_NOW):
+            while text := (await self._standing()).get(key):
+                with suppress(TakenOver):
+                    if promise := self._read(text):
+                        await self._do(key, partial(do, promise), LONGEST)
+                    await self.forget(key)
+                    return
+                await self._sleep(LOOK)
+
+    def _read(self, text: str) -> Kind | None:
         with suppress(ValidationError):  # another version wrote it
-            what = self._kind.model_validate_json(text)
-            await Perseverance(self._sleep).done(lambda: do(what))
-        await self._forget(key)
+            return self._kind.model_validate_json(text)
+        return None
+
+    async def _do(self, key: str, do: Callable[[], Awaitable[object]], seconds: float) -> None:
+        await Perseverance(self._sleep, seconds).done(partial(self._try, key, do))
+
+    async def _try(self, key: str, do: Callable[[], Awaitable[object]]) -> None:
+        """Do it once, unless somebody else is at it."""
+        if not await self._promises.claim(self._platform, key):
+            raise TakenOver
+        try:
+            async with asyncio.timeout(self._promises.lasting * LONGEST_TRY):
+                await do()
+        except TimeoutError as error:
+            raise Unreachable("it took too long") from error
 
     async def _standing(self) -> Mapping[str, str]:
         return await Perseverance(self._sleep).done(partial(self._promises.standing, self._platform))

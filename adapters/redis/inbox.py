@@ -302,7 +302,8 @@ class RedisInbox(Letters):
             async with self._turn:
                 self._is_in_doubt = self._is_in_doubt or bool(self._supply)
                 self._supply.clear()
-                await self._tidy()
+                with suppress(StoreUnavailable):
+                    await self._tidy()
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

@@ -12,6 +12,7 @@ from bot.settings import Settings
 from bot.wiring.stores import Stores
 from core.crowd import Crowd
 from core.errors import StoreUnavailable
+from core.events import Observer
 from core.forgetting import Forgetting
 from core.model import ThreadRef
 from core.moderation import Moderation
@@ -31,10 +32,11 @@ def unnoticed(reason: str) -> None:
 class Office:
     """Makes what the listeners of a platform work with, over the stores of this process."""
 
-    def __init__(self, settings: Settings, stores: Stores, inbox: RedisInbox) -> None:
+    def __init__(self, settings: Settings, stores: Stores, inbox: RedisInbox, observer: Observer) -> None:
         self._settings = settings
         self._stores = stores
         self._inbox = inbox
+        self._observer = observer
         self.now: Callable[[], datetime] = partial(datetime.now, UTC)
         self.forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
 
@@ -55,6 +57,7 @@ class Office:
             terms=self._settings.terms,
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
             unregistered=unregistered,
+            observer=self._observer,
         )
 
     def house(self) -> House:

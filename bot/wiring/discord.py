@@ -55,7 +55,11 @@ class Discord:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         from adapters.discord.client.connection import stay_connected
 
-        await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
+        try:
+            await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
+        finally:
+            if self._announcing:
+                self._announcing.cancel()
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
@@ -100,7 +104,7 @@ class Discord:
         from adapters.discord.inbound.listener import Listener
         from adapters.discord.inbound.ports import Ports
 
-        office = Office(self._settings, stores, inbox)
+        office = Office(self._settings, stores, inbox, self._observer)
         desk = office.desk(lambda reason: self._observer(CommandsFailed(NAME, reason)))
         ports = Ports(
             inbox=inbox,

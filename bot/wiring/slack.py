@@ -93,7 +93,7 @@ class Slack:
         from adapters.slack.intake.app import make_app
 
         await self._log_in()
-        office = Office(self._settings, stores, inbox)
+        office = Office(self._settings, stores, inbox, self._observer)
         client, api_url = self._client(), self._settings.slack_api_url
         secret = revealed(self._settings.slack_signing_secret) or ""
         app = make_app(self._workspaces, client, signing_secret=secret, failed=self._failed)

@@ -107,7 +107,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
             notices=RedisNotices(client),
-            promises=RedisPromises(client, seal=seal),
+            promises=RedisPromises(client, seal=seal, lasting=settings.lease_seconds),
             last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
             bounds=Bounds(settings.lease_seconds, settings.answers_per_person, settings.answers_per_workspace),

@@ -229,13 +229,23 @@ class Memo(Protocol):
 
 
 class Promises(Protocol):
-    """Remembers for a time what a platform was told and is not done yet. Raises `StoreUnavailable`."""
+    """Remembers for half an hour what a platform was told and is not done yet, and who is about to do it.
+
+    Raises `StoreUnavailable`.
+    """
+
+    lasting: float
+    """For how many seconds a claim is good."""
 
     async def put(self, platform: str, key: str, text: str, *, within: float) -> bool:
-        """Keep *text*, sealed; False if something is kept under the key, which then stays.
+        """Keep *text*, sealed, and claim it; False if something is kept under the key, which then stays.
 
         It is tried for so many seconds; what was not kept *within* these never will be.
         """
+        ...
+
+    async def claim(self, platform: str, key: str) -> bool:
+        """Say that this process is about to do it; False if another one is, or if it is done."""
         ...
 
     async def remove(self, platform: str, key: str) -> None:

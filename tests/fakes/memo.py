@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from core.errors import StoreUnavailable
 
 
 class MemoryMemo:
     """Keeps the last value of each key, and for ever.
 
-    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone.
+    Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone, and `hangs` to make none end.
     """
 
     def __init__(self) -> None:
-        self.fails = False
+        self.fails = self.hangs = False
         self.notes: dict[str, str] = {}
 
     async def changed(self, key: str, value: str) -> bool:
         """Note the value."""
-        self._check()
+        await self._check()
         before, self.notes[key] = self.notes.get(key), value
         return before != value
 
     async def forget(self, key: str) -> None:
         """Take the note back."""
-        self._check()
+        await self._check()
         self.notes.pop(key, None)
 
-    def _check(self) -> None:
+    async def _check(self) -> None:
+        if self.hangs:
+            await asyncio.Event().wait()
         if self.fails:
             raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from core.errors import StoreUnavailable
 
 
 class MemoryPromises:
-    """Keeps every promise until it is removed. Set `fails` to make every call raise `StoreUnavailable`."""
+    """Keeps every promise until it is removed; those of a process *beside* are the same ones.
 
-    def __init__(self) -> None:
+    Set `fails` to make every call raise `StoreUnavailable`.
+    """
+
+    def __init__(self, *, beside: MemoryPromises | None = None, lasting: float = 30.0) -> None:
         self.fails = False
-        self.kept: dict[tuple[str, str], str] = {}
+        self.lasting = lasting
+        self.kept: dict[tuple[str, str], str] = beside.kept if beside else {}
+        self.claims: dict[tuple[str, str], tuple[MemoryPromises, float]] = beside.claims if beside else {}
 
     async def put(self, platform: str, key: str, text: str, *, within: float) -> bool:
         """Keep it at once, or not at all."""
@@ -20,7 +26,17 @@ class MemoryPromises:
         assert within > 0
         is_new = (platform, key) not in self.kept
         self.kept.setdefault((platform, key), text)
-        return is_new
+        return is_new and await self.claim(platform, key)
+
+    async def claim(self, platform: str, key: str) -> bool:
+        """Take it, if it is there and nobody else has it."""
+        self._check()
+        now = time.monotonic()
+        holder, ends = self.claims.get((platform, key), (self, now))
+        is_free = (platform, key) in self.kept and (holder is self or ends <= now)
+        if is_free:
+            self.claims[platform, key] = self, now + self.lasting
+        return is_free
 
     async def remove(self, platform: str, key: str) -> None:
         """Take it out."""

@@ -23,6 +23,11 @@ class Asked:
     place: str
     message: str
 
+    @property
+    def name(self) -> str:
+        """What it is called before it has an id."""
+        return f"q{self.number}"
+
 
 class Community(Protocol):
     """People on a platform; a *place* is a name of ours for where questions are answered together."""

@@ -21,7 +21,7 @@ KEPT = ("PATH", "HOME")
 MOMENT = 0.1  # seconds after which a host starts again what has died
 
 
-def _unheard(news: News) -> None:
+def _unheard(news: object) -> None:
     """Take no note of it."""
 
 
@@ -39,12 +39,16 @@ class Running:
 
 @dataclass
 class Host:
-    """Runs processes of the bot; `news` is what they told, in order, and *told* hears of it at once."""
+    """Runs processes of the bot; `news` is what they told, in order, and *told* hears of it at once.
+
+    Whenever a process is broken, *disturbed* hears its name.
+    """
 
     folder: Path
     told: Callable[[News], object] = _unheard
     processes: dict[str, Running] = field(default_factory=dict[str, Running])
     news: list[News] = field(default_factory=list[News])
+    disturbed: Callable[[str], object] = _unheard
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _restarts: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
     _starter: Process | None = None
@@ -102,6 +106,7 @@ class Host:
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to a process, if it is there."""
         running = self.processes[name]
+        self.disturbed(name)
         if running.pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(running.pid, number)
@@ -141,12 +146,15 @@ class Host:
             case {"kind": "ended", "name": name} if not self._stopping:
                 running = self.processes[name]
                 running.pid, running.is_frozen = None, False
+                self.disturbed(running.name)
                 task = asyncio.create_task(self._restart(running))
                 self._restarts.add(task)
                 task.add_done_callback(self._restarts.discard)
             case {"kind": "met", "pid": pid}:
                 for running in self.processes.values():
-                    running.is_frozen = running.is_frozen or running.pid == pid
+                    if running.pid == pid:
+                        running.is_frozen = True
+                        self.disturbed(running.name)
             case _:
                 pass
         self.told(news)

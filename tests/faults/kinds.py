@@ -9,17 +9,16 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from tests.faults.community import Asked
-from tests.faults.points import LISTENING, POINTS
+from tests.faults.points import LISTENING, POINTS, PROMISING
 from tests.faults.rig import LEASE, LISTENERS, WORKERS, Rig
 from tests.faults.store import Lone
 from tests.servers.faults import EVERY, Lost
 from tests.servers.openai import Cut, Stall
-from tests.servers.service import Reset
+from tests.servers.service import Reply, Reset
 
 Fault: TypeAlias = Callable[[Rig, random.Random], Awaitable[None]]
 
-LISTENED = frozenset(f"step {step}" for step in LISTENING)
-WORKED = tuple(point for point in POINTS if point not in LISTENED)
+WORKED = tuple(point for point in POINTS if point not in LISTENING)
 PATIENCE = 30.0  # seconds for a process to come to where it is stopped
 COMMANDED = 0.2  # of all questions
 AWAY = (0.3, 1.5)  # seconds that a service is not there
@@ -32,6 +31,7 @@ ACCEPTED = {
     "slack": ("chat.startStream", "chat.postMessage", "chat.stopStream"),
 }
 """What platforms carry out without anybody hearing of it."""
+UNHEARD = (Lost(), Lost(Reply(502, {"message": "bad gateway"})))
 
 
 class Unmet(Exception):
@@ -48,6 +48,7 @@ async def stop_at(rig: Rig, point: str, asked: Asked, *, freeze: bool = False) -
         raise Unmet(point) from error
     finally:
         order.unlink(missing_ok=True)
+    rig.record.hurt(asked.name)
     if freeze:
         [met] = rig.host.tells("met", order=order.name)
         await asyncio.sleep(LEASE * 1.5)
@@ -57,7 +58,10 @@ async def stop_at(rig: Rig, point: str, asked: Asked, *, freeze: bool = False) -
 async def killed_at_a_step(rig: Rig, chance: random.Random) -> None:
     """A process dies between two steps, with a question on either platform, asked in any way."""
     point = chance.choice(POINTS)
-    await stop_at(rig, point, _asked(rig, chance, alone=point in LISTENED))
+    if point in PROMISING:
+        await stop_at(rig, point, rig.command(chance.choice(LISTENERS)))
+    else:
+        await stop_at(rig, point, _asked(rig, chance, alone=point in LISTENING))
 
 
 async def frozen_at_a_step(rig: Rig, chance: random.Random) -> None:
@@ -147,18 +151,19 @@ async def hang_and_kill(rig: Rig, asked: Asked) -> None:
 async def answers_of_the_platform_lost(rig: Rig, chance: random.Random) -> None:
     """A platform carries something out, and nobody hears of it."""
     asked = _asked(rig, chance)
-    rig.on(asked.platform).faults.add(chance.choice(ACCEPTED[asked.platform]), Lost())
-    rig.record.hurt(asked.message)
+    rig.on(asked.platform).faults.add(chance.choice(ACCEPTED[asked.platform]), chance.choice(UNHEARD))
+    rig.record.hurt(asked.name)
 
 
 async def platform_away(rig: Rig, chance: random.Random) -> None:
     """A platform drops its connections, and resets those that are made, for a while."""
     community = rig.on(chance.choice(LISTENERS))
     await _busy(rig, chance)
-    community.faults.break_(EVERY, Reset())
-    community.drop()
-    await asyncio.sleep(chance.uniform(*AWAY))
-    community.faults.mend()
+    with rig.attention.lapse(community.name):
+        community.faults.break_(EVERY, Reset())
+        community.drop()
+        await asyncio.sleep(chance.uniform(*AWAY))
+        community.faults.mend()
     _hurt_everybody(rig)
 
 
@@ -200,4 +205,4 @@ async def _busy(rig: Rig, chance: random.Random) -> None:
 def _hurt_everybody(rig: Rig) -> None:
     """What was out of reach for everybody is back; recovery counts from here."""
     for asked in rig.pending.values():
-        rig.record.hurt(rig.on(asked.platform).message_of(asked))
+        rig.record.hurt(asked.name)

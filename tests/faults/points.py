@@ -26,7 +26,10 @@ from core.events import (
 
 TOOL: Final = "tool called"
 TOKENS: Final = "tokens used"
-LISTENING: Final = (Step.HEARD, Step.PUT)
+PROMISING: Final = ("step promised", "step acknowledged")
+"""What a process does for commands, before it puts what they ask."""
+
+LISTENING: Final = (*PROMISING, "step heard", "step put")
 """What a process does that listens to a platform; all others are done by workers."""
 
 STEPS: Final = tuple(f"step {step.value}" for step in Step)

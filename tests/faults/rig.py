@@ -17,6 +17,7 @@ from bot.settings import Settings
 from bot.wiring import Rhythm, assemble
 from core.model import Document
 from tests.fakes.documents import ListSource
+from tests.faults.attention import Attention
 from tests.faults.audit import Ending, Kind, Scene, Wrong, endings, wrongs
 from tests.faults.community import Asked, Community
 from tests.faults.discord import OnDiscord
@@ -52,7 +53,7 @@ SOURCE = ListSource(
 
 @dataclass
 class Record:
-    """What happened to questions, by the ids of their messages, and when they were over, by this process's clock."""
+    """What happened to questions, by the ids of their messages or by their names, and how soon they were over."""
 
     asked_at: dict[str, float] = field(default_factory=dict[str, float])
     hurt_at: dict[str, float] = field(default_factory=dict[str, float])
@@ -83,20 +84,18 @@ class Record:
                 pass
 
     def hurt(self, question: str) -> None:
-        """Take note that something was broken for a question; recovery counts from here, if the bot can know it."""
-        if question:
-            self.hurt_at[question] = time.monotonic()
+        """Take note that something was broken for a question; recovery counts from here."""
+        self.hurt_at[question] = time.monotonic()
 
-    def over(self, question: str) -> None:
+    def over(self, name: str, question: str) -> None:
         """Take note of the end of a question."""
-        self.tell(f"over: {question}")
+        self.tell(f"over: {name}, {question}")
         if self.hits[question] >= MOST_HITS:
             del self.hits[question]
-        hurt_at = self.hurt_at.pop(question, None)
-        if hurt_at is not None:
-            seconds = time.monotonic() - hurt_at
+        if hurt := [self.hurt_at.pop(key) for key in (name, question) if key in self.hurt_at]:
+            seconds = time.monotonic() - max(hurt)
             self.recoveries.append(seconds)
-            self.tell(f"recovered after {seconds:.1f} s: {question}")
+            self.tell(f"recovered after {seconds:.1f} s: {name}")
 
     def _lose(self, pid: int) -> None:
         for question in self.held.pop(pid, ()):
@@ -116,6 +115,7 @@ class Rig:
     discord: OnDiscord
     slack: OnSlack
     record: Record
+    attention: Attention
     asked: dict[int, Asked] = field(default_factory=dict[int, Asked])
     pending: dict[int, Asked] = field(default_factory=dict[int, Asked])
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
@@ -136,7 +136,12 @@ class Rig:
     def command(self, platform: str) -> Asked:
         """Let somebody ask by a command."""
         number = next(self._numbers)
+        self.attention.asked(number, platform, is_heard=self._listens(platform))
         return self._note(self.on(platform).command(number, self._text(number)))
+
+    def _listens(self, platform: str) -> bool:
+        process = self.host.processes[platform]
+        return process.pid is not None and not process.is_frozen and self.on(platform).is_heard()
 
     @staticmethod
     def _text(number: int) -> str:
@@ -155,7 +160,7 @@ class Rig:
 
     def order(self, point: str, question: Asked, *, freeze: bool = False) -> Path:
         """Have the process stop that comes to a point with a question, before anything else can run; give the order."""
-        role = question.platform if point in {f"step {step}" for step in LISTENING} else "worker"
+        role = question.platform if point in LISTENING else "worker"
         order = Order(point, freeze=freeze, question=question.message, platform=question.platform)
         path = self.host.orders(role) / str(next(self._orders))
         order.write(path)
@@ -185,6 +190,8 @@ class Rig:
     def wrongs(self) -> list[Wrong]:
         """Give all that is wrong anywhere."""
         found = [(at, wrong) for at, scene in self.scenes().items() for wrong in wrongs(scene)]
+        ignored = [number for number in self.ended(Ending.UNHEARD) if not self.attention.lapsed(number)]
+        found += [("commands", Wrong(Kind.LOST, f"q{number} was not heard, and should be")) for number in ignored]
         strays = [(each.name, Wrong(Kind.STRAY, text[:80])) for each in self.communities for text in each.strays()]
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays)]
 
@@ -197,9 +204,8 @@ class Rig:
         """Take note of the questions that are over."""
         for number, asked in list(self.pending.items()):
             community = self.on(asked.platform)
-            ending = endings(community.scene(asked.place))[number]
-            if ending is not Ending.PENDING:
-                self.record.over(community.message_of(asked))
+            if endings(community.scene(asked.place))[number] is not Ending.PENDING:
+                self.record.over(asked.name, community.message_of(asked))
                 del self.pending[number]
 
     async def settled(self, *, seconds: float = REST) -> None:
@@ -263,10 +269,10 @@ async def rig(folder: Path, *, doubled: bool = False) -> AsyncGenerator[Rig]:
         await _ingest(settings, folder / "ingestion")
         processes = folder / "processes"
         processes.mkdir()
-        record = Record()
-        host = Host(processes, record.take)
+        record, attention = Record(), Attention()
+        host = Host(processes, record.take, disturbed=attention.disturb)
         await stack.enter_async_context(host.open())
-        running = Rig(host, store, model, cohere, qdrant, discord, slack, record)
+        running = Rig(host, store, model, cohere, qdrant, discord, slack, record, attention)
         stack.callback(_thaw, host)
         for name in (*LISTENERS, *WORKERS):
             own = {**settings, "REDIS_URL": await store.url(name)}

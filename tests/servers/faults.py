@@ -16,7 +16,9 @@ EVERY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The request is carried out, and the connection reset before the answer is sent."""
+    """The request is carried out, and something else is answered, or the connection is reset before that."""
+
+    instead: Reply | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,9 @@ async def met(
         case Hold(until):
             await until.wait()
             return answer()
-        case Reply() as reply:
+        case Lost(instead=Reply() as reply) | (Reply() as reply):
+            if isinstance(fault, Lost):
+                answer()
             headers = {"Content-Type": content_type, **reply.headers}
             return web.Response(status=reply.status, body=reply.payload, headers=headers)
         case Hang():

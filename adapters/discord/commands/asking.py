@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 
 from discord import AutoShardedClient
 
+from adapters.chat import promised
 from adapters.chat.desk import Desk
-from adapters.chat.posting import Unreachable
 from adapters.chat.promised import NO_STORE, Promised
 from adapters.discord.commands.replying import awaited, deferred, tell
 from adapters.discord.commands.situation import (
@@ -21,18 +20,15 @@ from adapters.discord.commands.situation import (
 )
 from adapters.discord.inbound.event import PLATFORM
 from core.errors import InvalidInput, StoreUnavailable
-from core.model import Asked, MessageRef, Question, ReplyAddress, Value
-
-LATEST = 3.0  # seconds after which Discord takes no acknowledgement
+from core.model import Asked, MessageRef, Question, ReplyAddress
 
 
-class Promise(Value):
+class Promise(promised.Promise):
     """A question that somebody asked by a command, under the interaction's own id.
 
     `thread` is where it goes on, empty where the message that Discord shows for it begins a thread of its own.
     """
 
-    question: Question
     address: ReplyAddress
     thread: str = ""
     opens_thread: bool = False
@@ -64,25 +60,27 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
     except InvalidInput as refused:
         await tell(used, str(refused))
         return
-    promise, promised, key = _promise(used, question), promises(desk), str(used.id)
+    promise, ours, key = _promise(used, question), promises(desk), str(used.id)
     try:
-        is_new = await promised.note(key, promise)
+        is_new = await ours.note(key, promise)
     except StoreUnavailable:
         await tell(used, NO_STORE)
+        await ours.forget(key)
         return
     if is_new:
-        put = await _shown(desk, used, promise, private=private)
-        await promised.keep(key, put, partial(tell, used))
+        message_id = await deferred(used, private=private)
+        put = partial(_put, desk, promise, message_id) if message_id else partial(_put_late, desk, used.client, promise)
+        await ours.keep(key, promise, put, partial(tell, used))
 
 
 async def take_up(desk: Desk, client: AutoShardedClient) -> None:
     """Put what was asked by a command of somebody who was killed over it."""
-    await promises(desk).take_up(partial(_put_if_awaited, desk, client), after=LATEST)
+    await promises(desk).take_up(partial(_put_late, desk, client))
 
 
 def promises(desk: Desk) -> Promised[Promise]:
     """Give what was promised to those who used commands."""
-    return Promised(desk.promises, PLATFORM, Promise, desk.sleep)
+    return Promised(desk.promises, PLATFORM, Promise, sleep=desk.sleep, observer=desk.observer)
 
 
 def _promise(used: Used, question: Question) -> Promise:
@@ -95,21 +93,12 @@ def _promise(used: Used, question: Question) -> Promise:
     )
 
 
-async def _shown(desk: Desk, used: Used, promise: Promise, *, private: bool) -> Callable[[], Awaitable[None]]:
-    """Show that an answer is on its way, and give what puts the question."""
-    try:
-        message_id = await deferred(used, private=private)
-    except Unreachable:
-        return partial(_put_if_awaited, desk, used.client, promise)
-    return partial(_put, desk, promise, message_id)
-
-
-async def _put_if_awaited(desk: Desk, client: AutoShardedClient, promise: Promise) -> None:
+async def _put_late(desk: Desk, client: AutoShardedClient, promise: Promise) -> None:
     """Put a question of which Discord still shows that an answer is on its way; else nobody waits for one."""
     way = promise.address.interaction
-    await _put(desk, promise, await awaited(client, way) if way else None)
+    if way and (message_id := await awaited(client, way.token)):
+        await _put(desk, promise, message_id)
 
 
-async def _put(desk: Desk, promise: Promise, message_id: str | None) -> None:
-    if message_id is not None:
-        await desk.inbox.put(promise.asked(message_id))
+async def _put(desk: Desk, promise: Promise, message_id: str) -> None:
+    await desk.inbox.put(promise.asked(message_id))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
-from discord import AllowedMentions, AutoShardedClient, InteractionResponseType
+from discord import AllowedMentions, AutoShardedClient, HTTPException, InteractionResponseType
 from discord.http import Route
 from discord.ui import Modal
 
@@ -17,10 +17,10 @@ from adapters.discord.client.poster import translated
 from adapters.discord.commands.situation import Used
 from adapters.discord.rendering.markdown import PART_LIMIT
 from core.markdown import split
-from core.model import Interaction
 
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook, and a token that has expired
+ACKNOWLEDGED = 40060  # the interaction was answered before
 SUPPRESS_EMBEDS = 1 << 2
 LOADING = 1 << 7
 TRIES = 2  # within the three seconds that Discord waits
@@ -29,8 +29,7 @@ TRIES = 2  # within the three seconds that Discord waits
 async def deferred(used: Used, *, private: bool) -> str | None:
     """Show that an answer is on its way, and give its message's id.
 
-    None if it is too late or was done before, as with interactions that come again: then nothing must follow. Raises
-    `Unreachable` where nobody knows whether it is shown.
+    None if it is too late or was done before, as with interactions that come again: then nothing must follow.
     """
     is_lost = False
     for _ in range(TRIES):
@@ -49,19 +48,17 @@ async def _shown_before(used: Used) -> str | None:
     """Give the id after a first try that may have arrived although nobody heard so."""
     try:
         return str((await translated(used.original_response())).id)
-    except Unreachable:
-        raise
     except PostingFailed:
         return None
 
 
-async def awaited(client: AutoShardedClient, used: Interaction) -> str | None:
-    """Give the id of the message with which Discord shows that an answer is on its way.
+async def awaited(client: AutoShardedClient, token: str) -> str | None:
+    """Give the id of the message with which Discord shows for an interaction that an answer is on its way.
 
     None where that was never so, is over, or something has been said in its place. Raises `PostingFailed` where Discord
     does not say.
     """
-    route = Route("GET", ORIGINAL, webhook_id=client.application_id or 0, webhook_token=used.token)
+    route = Route("GET", ORIGINAL, webhook_id=client.application_id or 0, webhook_token=token)
     try:
         found = await translated(client.http.request(route), gone=NO_INTERACTION)
     except (Gone, Refused):
@@ -96,20 +93,30 @@ async def tell(used: Used, text: str) -> None:
 
 
 async def _said(used: Used, text: str) -> None:
-    nobody = AllowedMentions.none()
     if not used.response.is_done():
-        await used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+        await _said_first(used, text)
     elif used.response.type is InteractionResponseType.deferred_channel_message:
         await _fill(used, text)
     else:
-        await used.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+        await used.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=AllowedMentions.none())
+
+
+async def _said_first(used: Used, text: str) -> None:
+    """Answer, in the place of a sign of which nobody heard that it is shown."""
+    nobody = AllowedMentions.none()
+    try:
+        await used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+    except HTTPException as refused:
+        if refused.code != ACKNOWLEDGED:
+            raise
+        if await awaited(used.client, used.token):
+            await _fill(used, text)
 
 
 async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
     """Acknowledge, do what was wanted, and say how it went, all of which one person sees."""
-    with suppress(Unreachable):
-        if await deferred(used, private=True):
-            await attempted(act, partial(tell, used))
+    if await deferred(used, private=True):
+        await attempted(act, partial(tell, used))
 
 
 async def _fill(used: Used, text: str) -> None:

@@ -89,6 +89,7 @@ class Commands:
             is_new = await promises(self._kit).note(used.trigger, asked)
         except StoreUnavailable:
             await ack(text=NO_STORE, response_type="ephemeral")
+            self._errands.begin(partial(promises(self._kit).forget, used.trigger))
             return
         if order.is_private:
             await ack(text=LOOKING, response_type="ephemeral")
@@ -142,6 +143,7 @@ class Commands:
             is_new = await promises(self._kit).note(used.trigger, asked)
         except StoreUnavailable:
             await ack(response_action="errors", errors={QUESTION: NO_STORE})
+            self._errands.begin(partial(promises(self._kit).forget, used.trigger))
             return
         await ack()
         if is_new:

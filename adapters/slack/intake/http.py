@@ -7,13 +7,16 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
+from core import sentences
 from core.errors import Misconfigured, StoreUnavailable
+from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from slack_bolt.response import BoltResponse
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 PATH = "/slack/events"
 LARGEST = 2**19  # bytes of a request; Slack's own are much smaller
 LONGEST_END = 10.0  # seconds that requests are given to be answered when it is time to stop
+LONGEST_LOOK = 1.0  # seconds; Slack waits three for an answer, which takes a look at the store as well
 LONGEST_NUMBER = 20  # characters of a time
 BAD, UNSIGNED, REPLAYED, AWAY = 400, 401, 409, 503
 OK = range(200, 300)
@@ -32,6 +36,9 @@ Answer = Callable[[AsyncBoltRequest], Awaitable["BoltResponse"]]
 
 class Door:
     """Lets in what Slack has signed, and each request once. What was not answered well may come again.
+
+    While nobody can say whether a request is new, none is let in. A command does not come again, so whoever uses one
+    is told.
 
     The notes of *seen* have to outlive the five minutes for which a signature is good.
     """
@@ -50,10 +57,11 @@ class Door:
             return web.Response(status=UNSIGNED)
         note = f"slack:request:{sha256(signature.encode()).hexdigest()}"
         try:
-            if not await self._seen.changed(note, timestamp):
-                return web.Response(status=REPLAYED)
-        except StoreUnavailable:
-            return web.Response(status=AWAY)
+            async with asyncio.timeout(LONGEST_LOOK):
+                if not await self._seen.changed(note, timestamp):
+                    return web.Response(status=REPLAYED)
+        except (StoreUnavailable, TimeoutError):
+            return _away(body)
         answered = await self._answered(request, body)
         if answered.status not in OK:
             await self._let_come_again(note)
@@ -77,6 +85,13 @@ class Door:
         """Take the note back; where that fails, Slack's next try bears another time and so another signature."""
         with suppress(StoreUnavailable):
             await self._seen.forget(note)
+
+
+def _away(body: bytes) -> web.Response:
+    """Answer what cannot be let in just now; only a command has room for words."""
+    if b"command" not in parse_qs(body):
+        return web.Response(status=AWAY)
+    return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {sentences.AWAY}"})
 
 
 def application(door: Door, more: Iterable[web.RouteDef] = ()) -> web.Application:

@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from adapters.chat.posting import Unreachable
-from adapters.chat.promised import NO_STORE, Promised
+from adapters.chat.promised import NO_STORE, Promise, Promised
 from core.errors import StoreUnavailable
-from core.model import Value
+from core.events import Event, Passed, Step
+from core.sentences import BROKEN
+from tests.builders import question
 from tests.fakes.promises import MemoryPromises
 from tests.waiting import at_once
 
 AWAY = StoreUnavailable("It is away.")
+GONE = Unreachable("It is not there.")
 FOREVER = 10_000
 
 
-class Deed(Value):
-    """Something to do."""
-
-    name: str
+def promise(text: str) -> Promise:
+    """Give something to do."""
+    return Promise(question=question(text))
 
 
 class Worker:
-    """Does deeds, after so many failures."""
+    """Does what was promised, after so many failures."""
 
     def __init__(self, *, fails: int = 0, error: Exception = AWAY) -> None:
         self.done: list[str] = []
         self.told: list[str] = []
         self._fails, self._error = fails, error
 
-    async def do(self, deed: Deed) -> None:
+    async def do(self, what: Promise) -> None:
         """Do it, if it is time for that."""
         if self._fails:
             self._fails -= 1
             raise self._error
-        self.done.append(deed.name)
+        self.done.append(what.question.text)
 
     async def tell(self, text: str) -> None:
         """Hear why it was not done."""
         self.told.append(text)
+
+    async def keep(self, promised: Promised[Promise], text: str = "a") -> None:
+        """Note it, and do it."""
+        what = promise(text)
+        assert await promised.note(text, what)
+        await promised.keep(text, what, lambda: self.do(what), self.tell)
 
 
 @pytest.fixture(name="store")
@@ -47,22 +58,53 @@ def _store() -> MemoryPromises:
 
 
 @pytest.fixture(name="promised")
-def _promised(store: MemoryPromises) -> Promised[Deed]:
-    return Promised(store, "slack", Deed, at_once)
+def _promised(store: MemoryPromises) -> Promised[Promise]:
+    return Promised(store, "slack", Promise, sleep=at_once)
 
 
-@pytest.mark.parametrize("error", [AWAY, Unreachable("It is not there.")])
+@pytest.fixture(name="broken")
+async def _broken() -> list[Any]:
+    """Hear what would be written into the log."""
+    heard: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: heard.append(context["exception"]))
+    return heard
+
+
+@pytest.mark.parametrize("error", [AWAY, GONE])
 @pytest.mark.parametrize(("fails", "done", "told"), [(0, ["a"], []), (1, ["a"], []), (FOREVER, [], [NO_STORE])])
 async def test_what_is_promised_is_done_or_told_to_be_impossible(
-    promised: Promised[Deed], store: MemoryPromises, error: Exception, fails: int, done: list[str], told: list[str]
+    promised: Promised[Promise], store: MemoryPromises, error: Exception, fails: int, done: list[str], told: list[str]
 ) -> None:
     """A short absence is waited for; in the end nothing is promised any more."""
-    worker, deed = Worker(fails=fails, error=error), Deed(name="a")
-    assert await promised.note("1", deed)
-    noted = dict(store.kept)
-    await promised.keep("1", lambda: worker.do(deed), worker.tell)
+    worker = Worker(fails=fails, error=error)
+    await worker.keep(promised)
 
-    assert (worker.done, worker.told, len(noted), store.kept) == (done, told, 1, {})
+    assert (worker.done, worker.told, store.kept) == (done, told, {})
+
+
+async def test_what_breaks_is_told_and_not_tried_again(promised: Promised[Promise], store: MemoryPromises) -> None:
+    """By nobody: the next process would do what somebody was told will not be done."""
+    worker = Worker(fails=1, error=ValueError("robot"))
+    with pytest.raises(ValueError, match="robot"):
+        await worker.keep(promised)
+
+    assert (worker.done, worker.told, store.kept) == ([], [f"⚠️ {BROKEN}"], {})
+
+
+async def test_what_hangs_is_broken_off_and_tried_again() -> None:
+    """Before others may begin with it."""
+    store, tries = MemoryPromises(lasting=0.03), list[float]()
+
+    async def do() -> None:
+        tries.append(asyncio.get_running_loop().time())
+        if len(tries) == 1:
+            await asyncio.sleep(FOREVER)
+
+    promised = Promised(store, "slack", Promise, sleep=at_once)
+    await promised.note("1", promise("a"))
+    await promised.keep("1", promise("a"), do, Worker().tell)
+
+    assert (len(tries), store.kept) == (2, {})
 
 
 async def test_the_note_is_taken_away_once_the_store_is_back(store: MemoryPromises) -> None:
@@ -73,60 +115,110 @@ async def test_the_note_is_taken_away_once_the_store_is_back(store: MemoryPromis
         waits.append(seconds)
         store.fails = len(waits) < 3
 
-    worker, deed, promised = Worker(), Deed(name="a"), Promised(store, "slack", Deed, sleep)
-    await promised.note("1", deed)
-    store.fails = True
-    await promised.keep("1", lambda: worker.do(deed), worker.tell)
+    async def do() -> None:
+        store.fails = True
 
-    assert (worker.done, store.kept, len(waits)) == (["a"], {}, 3)
+    promised = Promised(store, "slack", Promise, sleep=sleep)
+    await promised.note("1", promise("a"))
+    await promised.keep("1", promise("a"), do, Worker().tell)
+
+    assert (store.kept, len(waits)) == ({}, 3)
 
 
-async def test_what_cannot_be_noted_must_not_be_promised(promised: Promised[Deed], store: MemoryPromises) -> None:
+async def test_what_cannot_be_noted_must_not_be_promised(promised: Promised[Promise], store: MemoryPromises) -> None:
     """And what is noted already is under way."""
-    assert [await promised.note("1", Deed(name=name)) for name in ("a", "b")] == [True, False]
+    assert [await promised.note("1", promise(text)) for text in ("a", "b")] == [True, False]
     store.fails = True
     with pytest.raises(StoreUnavailable):
-        await promised.note("2", Deed(name="c"))
+        await promised.note("2", promise("c"))
+
+
+async def test_both_steps_are_told(store: MemoryPromises) -> None:
+    """A process may die between them."""
+    told: list[Event] = []
+    await Worker().keep(Promised(store, "slack", Promise, sleep=at_once, observer=told.append))
+
+    message = promise("a").question.message
+    assert told == [Passed(message, Step.PROMISED), Passed(message, Step.ACKNOWLEDGED)]
 
 
 @pytest.mark.promise("crash-safe")
-@pytest.mark.parametrize("error", [AWAY, Unreachable("It is not there.")])
+@pytest.mark.parametrize("error", [AWAY, GONE])
 async def test_what_others_left_is_done_once_all_is_there(
-    promised: Promised[Deed], store: MemoryPromises, error: Exception
+    promised: Promised[Promise], store: MemoryPromises, error: Exception
 ) -> None:
     """What another version has written is passed over, and nothing is left."""
-    await promised.note("1", Deed(name="a"))
+    await promised.note("1", promise("a"))
     await store.put("slack", "2", "{}", within=1)
-    await promised.note("3", Deed(name="b"))
+    await promised.note("3", promise("b"))
     worker = Worker(fails=3, error=error)
-    await promised.take_up(worker.do, after=3)
+    await promised.take_up(worker.do)
 
-    assert (worker.done, store.kept) == (["a", "b"], {})
+    assert (sorted(worker.done), store.kept) == (["a", "b"], {})
+
+
+@pytest.mark.promise("asked-once")
+async def test_of_several_processes_one_is_at_it() -> None:
+    """A new one waits until the claim of the one before is over, and two new ones do not do it both."""
+    dead = MemoryPromises(lasting=0.05)
+    await dead.put("slack", "1", promise("a").model_dump_json(), within=1)
+    others = [MemoryPromises(beside=dead) for _ in range(2)]
+    worker, began = Worker(), asyncio.get_running_loop().time()
+    new = [Promised(each, "slack", Promise, sleep=at_once) for each in others]
+    await asyncio.gather(*(each.take_up(worker.do) for each in new))
+
+    assert (worker.done, dead.kept) == (["a"], {})
+    assert asyncio.get_running_loop().time() - began >= 0.05
+
+
+@pytest.mark.promise("asked-once")
+async def test_whoever_was_frozen_leaves_it_to_the_one_that_took_it_over() -> None:
+    """It says nothing, and lets the note be, on which the other relies."""
+    frozen = MemoryPromises(lasting=0.0)
+    other = MemoryPromises(beside=frozen)
+    promised, worker = Promised(frozen, "slack", Promise, sleep=at_once), Worker()
+    await promised.note("1", promise("a"))
+    assert await other.claim("slack", "1")
+    await promised.keep("1", promise("a"), lambda: worker.do(promise("a")), worker.tell)
+
+    assert (worker.done, worker.told, list(other.kept)) == ([], [], [("slack", "1")])
 
 
 @pytest.mark.promise("crash-safe")
-async def test_a_store_that_is_away_at_the_start_is_waited_for(store: MemoryPromises) -> None:
-    """Whatever is done meanwhile by whoever is still there is left to them, and so is what came later."""
+async def test_a_store_that_is_away_at_the_start_is_waited_for(
+    promised: Promised[Promise], store: MemoryPromises
+) -> None:
+    """What it holds is done then."""
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
         store.fails = False
-        if seconds == 3:
-            await store.remove("slack", "1")
-            await store.put("slack", "3", Deed(name="c").model_dump_json(), within=1)
 
-    for key, name in (("1", "a"), ("2", "b")):
-        await store.put("slack", key, Deed(name=name).model_dump_json(), within=1)
+    await promised.note("1", promise("a"))
     store.fails, worker = True, Worker()
-    await Promised(store, "slack", Deed, sleep).take_up(worker.do, after=3)
+    await Promised(store, "slack", Promise, sleep=sleep).take_up(worker.do)
 
-    assert (worker.done, list(store.kept), waits[-1]) == (["b"], [("slack", "3")], 3)
+    assert (worker.done, store.kept, len(waits)) == (["a"], {}, 1)
 
 
-async def test_what_cannot_be_done_for_long_stays_for_the_next(promised: Promised[Deed], store: MemoryPromises) -> None:
+async def test_what_cannot_be_done_for_long_stays_for_the_next(
+    promised: Promised[Promise], store: MemoryPromises
+) -> None:
     """Until it expires."""
-    await promised.note("1", Deed(name="a"))
-    await promised.take_up(Worker(fails=FOREVER).do, after=3)
+    await promised.note("1", promise("a"))
+    await promised.take_up(Worker(fails=FOREVER).do)
 
     assert list(store.kept) == [("slack", "1")]
+
+
+async def test_what_breaks_keeps_nothing_else_from_being_done(
+    promised: Promised[Promise], store: MemoryPromises, broken: list[Any]
+) -> None:
+    """It is written into the log."""
+    for text in ("a", "b"):
+        await promised.note(text, promise(text))
+    worker = Worker(fails=1, error=ValueError("robot"))
+    await promised.take_up(worker.do)
+
+    assert (len(worker.done), len(store.kept), [str(each) for each in broken]) == (1, 1, ["robot"])

@@ -94,16 +94,34 @@ async def test_what_was_told_to_be_impossible_is_let_be(server: DiscordServer, p
 
 
 @pytest.mark.promise("crash-safe")
-async def test_a_deferral_of_which_nobody_heard_is_looked_for(server: DiscordServer, place: Place) -> None:
-    """The connection was lost over it, and over the first look."""
+@pytest.mark.parametrize("faults", [(Lost(), Reset()), (Lost(Reply(502, {"message": "bad gateway"})),)])
+async def test_a_deferral_of_which_nobody_heard_is_looked_for(
+    server: DiscordServer, place: Place, faults: tuple[Lost | Reset, ...]
+) -> None:
+    """The connection was lost over it, and over the first look; or the library has tried again by itself."""
     office = Office(server)
     async with office.open():
-        server.faults.add(CALLBACK, Lost(), Reset())
+        server.faults.add(CALLBACK, *faults)
         server.faults.add(ORIGINAL, Reset(), Reset())
         used = server.slash(place.ada, place.channel, "ask", question=ASKS)
         asked = await office.heard()
 
     assert (asked.message.id, office.inbox.signals) == (str(used.original_id), [])
+
+
+async def test_an_excuse_takes_the_place_of_a_deferral_of_which_nobody_heard(
+    server: DiscordServer, place: Place
+) -> None:
+    """Else people would wait for an answer."""
+    office = Office(server)
+    office.inbox.fails = office.away
+    async with office.open():
+        server.faults.add(CALLBACK, Lost(), Reset())
+        server.faults.add(ORIGINAL, Reset())
+        used = server.slash(place.ada, place.channel, "ask", question=ASKS)
+        told = await office.told(used)
+
+    assert (told.id, told.content, told.thinking) == (used.original_id, NO_STORE, False)
 
 
 async def test_what_cannot_be_noted_is_not_promised(server: DiscordServer, place: Place) -> None:

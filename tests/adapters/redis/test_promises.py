@@ -52,8 +52,8 @@ async def test_a_server_that_was_frozen_writes_nothing_that_nobody_waits_for(whe
 async def test_what_arrives_too_late_is_not_written(where: Place) -> None:
     """A server that was frozen carries out what it was told before; what it has written already, it gives."""
     async with clean(where.url) as client:
-        script = client.register_script(PUT)
-        tried = [await script(["footnote:promises:discord"], ["1", "a", 1000, latest]) for latest in (0, 1 << 50, 0)]
+        script, keys = client.register_script(PUT), ["{discord}", "{discord}:claims"]
+        tried = [await script(keys, ["1", "somebody", 1000, 1000, "a", latest]) for latest in (0, 1 << 50, 0)]
 
     assert tried == [-1, 1, 1]
 

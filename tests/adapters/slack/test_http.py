@@ -13,9 +13,11 @@ import pytest
 
 from adapters.slack.intake.http import LARGEST, Door, application, serve
 from core.errors import Misconfigured, StoreUnavailable
+from core.sentences import AWAY
 from tests.adapters.slack.intake import Place
 from tests.fakes.memo import MemoryMemo
 
+LATEST = 3.0  # seconds
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
 
@@ -84,6 +86,19 @@ async def test_what_was_overheard_is_refused(place: Place) -> None:
 
     assert (replayed, again, unknown.statuses) == ([409, 409], [200, 409], [503])
     assert place.ears.heard == ["one", "two", "two"]
+
+
+@pytest.mark.promise("signed-once")
+@pytest.mark.parametrize("hangs", [False, True])
+async def test_whoever_uses_a_command_that_cannot_be_let_in_is_told(place: Place, hangs: bool) -> None:
+    """Nobody can say whether it is new, and Slack waits for three seconds and does not send it again."""
+    seen = MemoryMemo()
+    seen.fails, seen.hangs = not hangs, hangs
+    async with listening(place, seen):
+        said = await place.server.slash(place.ada, place.channel, "/footnote", "ask").acknowledged(LATEST)
+
+    assert (said["text"], said["response_type"]) == (f"⚠️ {AWAY}", "ephemeral")
+    assert place.ears.heard == []
 
 
 @pytest.mark.promise("signed-once")

@@ -12,10 +12,12 @@ from adapters.slack.commands.shortcuts import ANSWER_FROM
 from core.model import Asked
 from tests.adapters.slack.office import Office
 from tests.fakes.promises import MemoryPromises
-from tests.servers.service import Reset
+from tests.servers.faults import Fault, Lost
+from tests.servers.service import Reply, Reset
 from tests.servers.slack import Message
 
 ASKS = "What is a robot?"
+LIMITED = Reply(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": "1"})
 
 
 @pytest.fixture(name="office")
@@ -114,12 +116,43 @@ async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(office: 
 
 
 @pytest.mark.promise("asked-once")
-async def test_a_platform_that_is_away_for_a_moment_costs_nobody_an_answer(office: Office) -> None:
-    """All see the question, as if nothing had been."""
-    office.server.faults.add("chat.postMessage", Reset(), Reset())
+@pytest.mark.parametrize("fault", [Reset(), Lost(), Lost(Reply(502, {})), LIMITED])
+async def test_a_platform_that_stumbles_costs_nobody_an_answer(office: Office, fault: Fault) -> None:
+    """All see the question once, as if nothing had been."""
+    office.server.faults.add("chat.postMessage", fault, fault)
     async with office.open():
         await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
         asked = await office.heard()
 
     assert isinstance(asked, Asked)
     assert ([one.ts for one in roots(office)], office.told(office.ada)) == ([asked.message.id], [])
+
+
+@pytest.mark.promise("crash-safe")
+async def test_where_the_bot_may_not_read_the_next_one_posts_again(office: Office) -> None:
+    """It cannot know whether somebody has before; what nobody answers is better asked twice."""
+    office.inbox.opens.clear()
+    async with office.open():
+        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
+        await office.server.until(lambda: roots(office), what="the message that asks")
+        office.server.faults.add("conversations.history", Reply(200, {"ok": False, "error": "not_in_channel"}))
+        following = await followed(office)
+
+    asked = await following.heard()
+    assert [one.ts for one in roots(office)][-1] == asked.message.id
+    assert len(roots(office)) == 2
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_question_that_was_posted_is_found_below_many_others(office: Office) -> None:
+    """However much was said in the channel since."""
+    office.inbox.opens.clear()
+    async with office.open():
+        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
+        await office.server.until(lambda: roots(office), what="the message that asks")
+        for number in range(150):
+            office.server.post_as(office.boss, office.channel, f"And {number}?")
+        following = await followed(office)
+
+    await put_by_both(office, following)
+    assert len(roots(office)) == 1

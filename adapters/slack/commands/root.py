@@ -1,0 +1,95 @@
+"""The message that stands for a question that somebody asked by a command, before everybody in the channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from adapters.chat.persevering import BRIEFLY, Perseverance
+from adapters.chat.posting import PostingFailed, Refused, Unreachable, nonce
+from adapters.slack.client.connection import once
+from adapters.slack.client.failures import never_arrived, tell
+from adapters.slack.client.lost import EARLY, mark
+from adapters.slack.client.paging import pages
+from adapters.slack.commands.kit import Kit
+from adapters.slack.commands.situation import Used
+from adapters.slack.rendering.escaping import plain_text
+from core.model import QUESTION_LIMIT, MessageRef, Question
+
+if TYPE_CHECKING:
+    from slack_sdk.web.async_client import AsyncWebClient
+
+
+class Root:
+    """Is posted once for each use of a command, however often that is tried, and begins the thread of the answer."""
+
+    def __init__(self, kit: Kit, used: Used, question: Question, *, is_in_doubt: bool) -> None:
+        """Begin; *is_in_doubt* where another process may have posted it."""
+        self._kit = kit
+        self._used = used
+        self._question = question
+        self._is_in_doubt = is_in_doubt
+        self._id = ""
+
+    async def post(self) -> MessageRef:
+        """Give the message, which is posted unless it stands there. Raises `PostingFailed`."""
+        client = await self._client()
+        self._id = self._id or await self._found(client) or await self._posted(client)
+        return self._used.root(self._id)
+
+    async def remove(self) -> None:
+        """Take the message away, if there is one. Raises `PostingFailed`."""
+        client = await self._client()
+        if found := self._id or await self._found(client):
+            await tell(client, "chat.delete", channel=self._used.channel, ts=found)
+
+    async def _posted(self, client: AsyncWebClient) -> str:
+        text = await self._text()
+        try:
+            said = await tell(
+                client,
+                "chat.postMessage",
+                channel=self._used.channel,
+                text=text,
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata=self._mark,
+            )
+        except Unreachable as failure:
+            self._is_in_doubt = not never_arrived(failure)
+            if found := await self._found(client):
+                return found
+            raise
+        return str(said["ts"])
+
+    async def _found(self, client: AsyncWebClient) -> str:
+        """Look for the message where nobody knows whether it stands there; empty if not, or if the bot may not read."""
+        if not self._is_in_doubt:
+            return ""
+        oldest = f"{self._used.at.timestamp() - EARLY:.6f}"
+        patience = Perseverance(self._kit.desk.sleep, BRIEFLY)
+        given = {"channel": self._used.channel, "oldest": oldest, "include_all_metadata": "true"}
+        try:
+            async for page in pages(patience, client, "conversations.history", "messages", **given):
+                for one in page:
+                    if one.get("metadata") == self._mark:
+                        return str(one["ts"])
+        except Refused:
+            return ""
+        return ""
+
+    async def _client(self) -> AsyncWebClient:
+        return once((await self._kit.workspaces.find(self._used.workspace)).client)
+
+    @property
+    def _mark(self) -> Mapping[str, Any]:
+        return mark(nonce(self._used.private_message, 0, 0))
+
+    async def _text(self) -> str:
+        """Say who asks what, without notifying anybody."""
+        try:
+            name = (await self._kit.people.profile(self._used.workspace, self._used.user)).name
+        except PostingFailed:
+            name = ""
+        asks = plain_text(self._question.text, QUESTION_LIMIT)
+        return f"*{plain_text(name or self._used.name or 'Somebody')} asks:* {asks}"
