@@ -54,7 +54,7 @@ return 1
 A server that was frozen carries out what it was told before, which is why it is told until when, by its own clock.
 """
 CLAIM = f"""{PRELUDE}
-if redis.call('HEXISTS', promises, field) == 0 then return 0 end
+if not redis.call('HGET', promises, field) then return 0 end
 local holder, ends = claimed(field)
 if holder and holder ~= ARGV[2] and ends > now then return 0 end
 claim(ARGV[2], ARGV[3], ARGV[4])
