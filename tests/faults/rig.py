@@ -55,7 +55,6 @@ SOURCE = ListSource(
 class Record:
     """What happened to questions, by the ids of their messages or by their names, and how soon they were over."""
 
-    asked_at: dict[str, float] = field(default_factory=dict[str, float])
     hurt_at: dict[str, float] = field(default_factory=dict[str, float])
     hits: Counter[str] = field(default_factory=Counter[str])
     held: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
