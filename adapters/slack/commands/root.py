@@ -45,6 +45,7 @@ class Root:
 
     async def _posted(self, client: AsyncWebClient) -> str:
         text = await self._text()
+        self._is_in_doubt = True  # also if this is broken off
         try:
             said = await tell(
                 client,
@@ -55,8 +56,8 @@ class Root:
                 unfurl_media=False,
                 metadata=self._mark,
             )
-        except Unreachable as failure:
-            self._is_in_doubt = not never_arrived(failure)
+        except PostingFailed as failure:
+            self._is_in_doubt = isinstance(failure, Unreachable) and not never_arrived(failure)
             if found := await self._found(client):
                 return found
             raise

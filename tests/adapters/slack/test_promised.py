@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -12,7 +13,7 @@ from adapters.slack.commands.shortcuts import ANSWER_FROM
 from core.model import Asked
 from tests.adapters.slack.office import Office
 from tests.fakes.promises import MemoryPromises
-from tests.servers.faults import Fault, Lost
+from tests.servers.faults import Fault, Hold, Lost
 from tests.servers.service import Reply, Reset
 from tests.servers.slack import Message
 
@@ -126,6 +127,25 @@ async def test_a_platform_that_stumbles_costs_nobody_an_answer(office: Office, f
 
     assert isinstance(asked, Asked)
     assert ([one.ts for one in roots(office)], office.told(office.ada)) == ([asked.message.id], [])
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_post_that_was_broken_off_is_found_later(office: Office) -> None:
+    """It took so long that another process might have begun with it."""
+    arrives = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        arrives.set()
+        await office.server.until(lambda: roots(office), what="the message that asks")
+
+    office.sleep, office.promises.lasting = sleep, 0.3
+    office.server.faults.add("chat.postMessage", Hold(arrives))
+    async with office.open():
+        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert [one.ts for one in roots(office)] == [asked.message.id]
 
 
 @pytest.mark.promise("crash-safe")
