@@ -40,6 +40,13 @@ async def followed(office: Office) -> Office:
     return following
 
 
+async def posted(office: Office) -> None:
+    """Ask before everybody, and let the inbox wait once the message stands that asks."""
+    office.inbox.opens.clear()
+    await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
+    await office.server.until(lambda: roots(office), what="the message that asks")
+
+
 async def put_by_both(office: Office, following: Office) -> Asked:
     """Give what both have put, which is the same."""
     asked = await following.heard()
@@ -151,10 +158,8 @@ async def test_a_post_that_was_broken_off_is_found_later(office: Office) -> None
 @pytest.mark.promise("crash-safe")
 async def test_where_the_bot_may_not_read_the_next_one_posts_again(office: Office) -> None:
     """It cannot know whether somebody has before; what nobody answers is better asked twice."""
-    office.inbox.opens.clear()
     async with office.open():
-        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
-        await office.server.until(lambda: roots(office), what="the message that asks")
+        await posted(office)
         office.server.faults.add("conversations.history", Reply(200, {"ok": False, "error": "not_in_channel"}))
         following = await followed(office)
 
@@ -166,10 +171,8 @@ async def test_where_the_bot_may_not_read_the_next_one_posts_again(office: Offic
 @pytest.mark.promise("crash-safe")
 async def test_a_question_that_was_posted_is_found_below_many_others(office: Office) -> None:
     """However much was said in the channel since."""
-    office.inbox.opens.clear()
     async with office.open():
-        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
-        await office.server.until(lambda: roots(office), what="the message that asks")
+        await posted(office)
         for number in range(150):
             office.server.post_as(office.boss, office.channel, f"And {number}?")
         following = await followed(office)
