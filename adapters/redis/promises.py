@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from adapters.redis.connection import translated
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 KEPT = timedelta(minutes=30)  # after somebody was at it the last time; no way back to a person is open for longer
+_KEPT = KEPT // timedelta(milliseconds=1)
 LASTING = 30.0  # seconds
 PAUSE = 0.1  # seconds between two tries, while somebody waits
 
@@ -54,7 +55,7 @@ return 1
 A server that was frozen carries out what it was told before, which is why it is told until when, by its own clock.
 """
 CLAIM = f"""{PRELUDE}
-if not redis.call('HGET', promises, field) then return 0 end
+if not redis.call('HGET', promises, field) then return -1 end
 local holder, ends = claimed(field)
 if holder and holder ~= ARGV[2] and ends > now then return 0 end
 claim(ARGV[2], ARGV[3], ARGV[4])
@@ -103,16 +104,17 @@ class RedisPromises:
         with translated():
             now = cast("int", await self._clock(_keys(platform)))
             left = latest - asyncio.get_running_loop().time()
-            words = [key, *self._hold, sealed, now + _milliseconds(left)]
+            words = [key, *self._hold(), sealed, now + _milliseconds(left)]
             done = await self._put(_keys(platform), words)
         if done == -1:
             raise StoreUnavailable(UNREACHABLE)
         return done == 1
 
-    async def claim(self, platform: str, key: str) -> bool:
-        """Write that this process is at it; of several, the server lets one."""
+    async def claim(self, platform: str, key: str, *, by: str = "") -> bool | None:
+        """Write who is at it; of several, the server lets one."""
         with translated():
-            return cast("int", await self._claim(_keys(platform), [key, *self._hold])) == 1
+            claimed = cast("int", await self._claim(_keys(platform), [key, *self._hold(by)]))
+        return None if claimed == -1 else claimed == 1
 
     async def remove(self, platform: str, key: str) -> None:
         """Take the field out."""
@@ -122,15 +124,14 @@ class RedisPromises:
     async def standing(self, platform: str) -> Mapping[str, str]:
         """Read the hash; what cannot be decrypted any more is left out, and what is too old goes."""
         with translated():
-            found = cast("list[bytes]", await self._standing(_keys(platform), ["", self._hold[-1]]))
+            found = cast("list[bytes]", await self._standing(_keys(platform), ["", _KEPT]))
         named = {key.decode(): sealed for key, sealed in zip(found[::2], found[1::2], strict=True)}
         read = {key: self._seal.decrypt(sealed, place=_place(platform, key)) for key, sealed in named.items()}
         return {key: text for key, text in read.items() if text is not None}
 
-    @property
-    def _hold(self) -> tuple[Any, ...]:
-        """Who is at it, for how many milliseconds, and for how many it is kept."""
-        return self._holder, _milliseconds(self.lasting), KEPT // timedelta(milliseconds=1)
+    def _hold(self, by: str = "") -> tuple[str, int, int]:
+        """Give who is at it, for how many milliseconds, and for how many it is kept."""
+        return f"{self._holder}{by}", _milliseconds(self.lasting), _KEPT
 
 
 def _milliseconds(seconds: float) -> int:

@@ -58,8 +58,7 @@ class Discord:
         try:
             await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
         finally:
-            if self._announcing:
-                self._announcing.cancel()
+            self._end_announcing()
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
@@ -130,7 +129,13 @@ class Discord:
 
         client.event(on_shard_disconnect)
         await install(client, desk)
+        self._end_announcing()
         self._announcing = asyncio.create_task(self._announce(desk, client))
+
+    def _end_announcing(self) -> None:
+        """End what is done for a client that is no more."""
+        if self._announcing:
+            self._announcing.cancel()
 
     async def _announce(self, desk: Desk, client: AutoShardedClient) -> None:
         from adapters.discord.commands.asking import take_up

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
+SHORTEST_CLAIM, LONGEST_CLAIM = 6.0, 60.0  # seconds
 SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is good
 
 
@@ -107,11 +108,16 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
             notices=RedisNotices(client),
-            promises=RedisPromises(client, seal=seal, lasting=settings.lease_seconds),
+            promises=RedisPromises(client, seal=seal, lasting=_claimed(settings)),
             last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
             bounds=Bounds(settings.lease_seconds, settings.answers_per_person, settings.answers_per_workspace),
         )
+
+
+def _claimed(settings: Settings) -> float:
+    """Give the seconds for which one process is at a command: as a lease, but no less than acknowledging takes."""
+    return min(max(settings.lease_seconds, SHORTEST_CLAIM), LONGEST_CLAIM)
 
 
 async def check_stores(settings: Settings) -> str:

@@ -244,8 +244,11 @@ class Promises(Protocol):
         """
         ...
 
-    async def claim(self, platform: str, key: str) -> bool:
-        """Say that this process is about to do it; False if another one is, or if it is done."""
+    async def claim(self, platform: str, key: str, *, by: str = "") -> bool | None:
+        """Say that this process is about to do it, or what has this name there; whoever put it has none.
+
+        False if somebody else is at it, and None if it is not kept any more.
+        """
         ...
 
     async def remove(self, platform: str, key: str) -> None:

@@ -53,11 +53,12 @@ async def test_of_several_processes_one_is_at_it(another: Another) -> None:
     promises, other = another(LONG), another(LONG)
     await promises.put("discord", "1", "a", within=SOON)
     claims = [await each.claim("discord", "1") for each in (other, promises, other)]
+    within = await promises.claim("discord", "1", by="another")
     elsewhere = await other.claim("slack", "1")
     await promises.remove("discord", "1")
 
-    assert (claims, elsewhere) == ([False, True, False], False)
-    assert not await promises.claim("discord", "1")
+    assert (claims, within, elsewhere) == ([False, True, False], False, None)
+    assert await promises.claim("discord", "1") is None
 
 
 @pytest.mark.promise("crash-safe")
@@ -95,4 +96,4 @@ async def test_in_redis_each_goes_by_itself(redis_url: str) -> None:
             await say(client, "HSET", f"{KEY}:claims", key, f"somebody {now - int(ago * 1000)}")
 
         assert await promises.standing("discord") == {"2": "a", "3": "a"}
-        assert [await promises.claim("discord", key) for key in ("1", "2")] == [False, True]
+        assert [await promises.claim("discord", key) for key in ("1", "2")] == [None, True]

@@ -18,7 +18,7 @@ class MemoryPromises:
         self.fails = False
         self.lasting = lasting
         self.kept: dict[tuple[str, str], str] = beside.kept if beside else {}
-        self.claims: dict[tuple[str, str], tuple[MemoryPromises, float]] = beside.claims if beside else {}
+        self.claims: dict[tuple[str, str], tuple[tuple[int, str], float]] = beside.claims if beside else {}
 
     async def put(self, platform: str, key: str, text: str, *, within: float) -> bool:
         """Keep it at once, or not at all."""
@@ -26,16 +26,18 @@ class MemoryPromises:
         assert within > 0
         is_new = (platform, key) not in self.kept
         self.kept.setdefault((platform, key), text)
-        return is_new and await self.claim(platform, key)
+        return is_new and bool(await self.claim(platform, key))
 
-    async def claim(self, platform: str, key: str) -> bool:
+    async def claim(self, platform: str, key: str, *, by: str = "") -> bool | None:
         """Take it, if it is there and nobody else has it."""
         self._check()
-        now = time.monotonic()
-        holder, ends = self.claims.get((platform, key), (self, now))
-        is_free = (platform, key) in self.kept and (holder is self or ends <= now)
+        if (platform, key) not in self.kept:
+            return None
+        now, who = time.monotonic(), (id(self), by)
+        holder, ends = self.claims.get((platform, key), (who, now))
+        is_free = holder == who or ends <= now
         if is_free:
-            self.claims[platform, key] = self, now + self.lasting
+            self.claims[platform, key] = who, now + self.lasting
         return is_free
 
     async def remove(self, platform: str, key: str) -> None:

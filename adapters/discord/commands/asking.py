@@ -62,15 +62,15 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
         return
     promise, ours, key = _promise(used, question), promises(desk), str(used.id)
     try:
-        is_new = await ours.note(key, promise)
+        claim = await ours.note(key, promise)
     except StoreUnavailable:
         await tell(used, NO_STORE)
         await ours.forget(key)
         return
-    if is_new:
+    if claim:
         message_id = await deferred(used, private=private)
         put = partial(_put, desk, promise, message_id) if message_id else partial(_put_late, desk, used.client, promise)
-        await ours.keep(key, promise, put, partial(tell, used))
+        await ours.keep(claim, promise, put, partial(tell, used))
 
 
 async def take_up(desk: Desk, client: AutoShardedClient) -> None:

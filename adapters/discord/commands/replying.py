@@ -29,7 +29,7 @@ TRIES = 2  # within the three seconds that Discord waits
 async def deferred(used: Used, *, private: bool) -> str | None:
     """Show that an answer is on its way, and give its message's id.
 
-    None if it is too late or was done before, as with interactions that come again: then nothing must follow.
+    None if it is too late or was answered before, as with interactions that come again: then nothing must follow.
     """
     is_lost = False
     for _ in range(TRIES):
@@ -37,19 +37,20 @@ async def deferred(used: Used, *, private: bool) -> str | None:
             receipt = await translated(used.response.defer(ephemeral=private, thinking=True))
         except Unreachable:
             is_lost = True
-        except PostingFailed:
+        except PostingFailed as failure:
+            is_lost = is_lost or _was_acknowledged(failure.__cause__)  # the library has tried again by itself
             break
         else:
             return str(receipt.message_id) if receipt and receipt.message_id else None
-    return await _shown_before(used) if is_lost else None
-
-
-async def _shown_before(used: Used) -> str | None:
-    """Give the id after a first try that may have arrived although nobody heard so."""
-    try:
-        return str((await translated(used.original_response())).id)
-    except PostingFailed:
+    if not is_lost:
         return None
+    with suppress(PostingFailed):
+        return await awaited(used.client, used.token)
+    return None
+
+
+def _was_acknowledged(failure: BaseException | None) -> bool:
+    return isinstance(failure, HTTPException) and failure.code == ACKNOWLEDGED
 
 
 async def awaited(client: AutoShardedClient, token: str) -> str | None:
@@ -107,7 +108,7 @@ async def _said_first(used: Used, text: str) -> None:
     try:
         await used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
     except HTTPException as refused:
-        if refused.code != ACKNOWLEDGED:
+        if not _was_acknowledged(refused):
             raise
         if await awaited(used.client, used.token):
             await _fill(used, text)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 
 from adapters.chat import promised
+from adapters.chat.claim import Claim
 from adapters.chat.posting import PostingFailed, TooFast, Unreachable
 from adapters.chat.promised import Promised
 from adapters.slack.commands.kit import Kit
@@ -42,18 +43,19 @@ def promises(kit: Kit) -> Promised[Promise]:
     return Promised(kit.desk.promises, PLATFORM, Promise, sleep=kit.desk.sleep, observer=kit.desk.observer)
 
 
-async def put(kit: Kit, promise: Promise) -> None:
+async def put(kit: Kit, promise: Promise, claim: Claim) -> None:
     """Put a question: before everybody in the channel, or in the place of what one person has been told."""
     used = promise.used
     if not await _is_first(kit, used):
         await promises(kit).forget(used.trigger)
-        return
-    if promise.is_private:
-        act, excuse = partial(_put_privately, kit, promise), partial(kit.replies.tell, used, replaces=True)
+    elif promise.is_private:
+        tell = partial(kit.replies.tell, used, replaces=True)
+        await promises(kit).keep(claim, promise, partial(_put_privately, kit, promise), tell)
     else:
         root = Root(kit, used, promise.question, is_in_doubt=False)
-        act, excuse = partial(_put_openly, kit, promise, root), partial(_excuse, kit, used, root)
-    await promises(kit).keep(used.trigger, promise, act, excuse)
+        act, tell = partial(_put_openly, kit, promise, root), partial(_excuse, kit, used, root)
+        await promises(kit).keep(claim, promise, act, tell)
+        await _explain(kit, used, root)
 
 
 async def _is_first(kit: Kit, used: Used) -> bool:
@@ -71,7 +73,9 @@ async def take_up(kit: Kit) -> None:
         if promise.is_private:
             await _put_privately(kit, promise)
         else:
-            await _put_openly(kit, promise, Root(kit, promise.used, promise.question, is_in_doubt=True))
+            root = Root(kit, promise.used, promise.question, is_in_doubt=True)
+            await _put_openly(kit, promise, root)
+            await _explain(kit, promise.used, root)
 
     await promises(kit).take_up(put_late)
 
@@ -81,6 +85,12 @@ async def _excuse(kit: Kit, used: Used, root: Root, text: str) -> None:
     with suppress(PostingFailed):
         await root.remove()
     await kit.replies.tell(used, text)
+
+
+async def _explain(kit: Kit, used: Used, root: Root) -> None:
+    """Say why only one person sees an answer that was meant for all."""
+    if root.is_refused:
+        await kit.replies.tell(used, ONLY_YOU)
 
 
 async def _put_openly(kit: Kit, promise: Promise, root: Root) -> None:
@@ -99,7 +109,7 @@ async def _put_openly(kit: Kit, promise: Promise, root: Root) -> None:
         raise
     except PostingFailed:
         await _put_privately(kit, promise)
-        await kit.replies.tell(used, ONLY_YOU)
+        root.is_refused = True
         return
     public = question.model_copy(update={"message": message, "visibility": "thread"})
     way = used.private_address(question.message).interaction

@@ -86,7 +86,7 @@ class Commands:
             return
         asked = Promise(used=used, question=question, is_private=order.is_private)
         try:
-            is_new = await promises(self._kit).note(used.trigger, asked)
+            claim = await promises(self._kit).note(used.trigger, asked)
         except StoreUnavailable:
             await ack(text=NO_STORE, response_type="ephemeral")
             self._errands.begin(partial(promises(self._kit).forget, used.trigger))
@@ -95,8 +95,8 @@ class Commands:
             await ack(text=LOOKING, response_type="ephemeral")
         else:
             await ack()
-        if is_new:
-            self._errands.begin(partial(put, self._kit, asked))
+        if claim:
+            self._errands.begin(partial(put, self._kit, asked, claim))
 
     async def _obey(self, used: Used, order: Order) -> str:
         if order.word in ORDERS:
@@ -140,14 +140,14 @@ class Commands:
             return
         asked = Promise(used=used, question=question, is_private=True)
         try:
-            is_new = await promises(self._kit).note(used.trigger, asked)
+            claim = await promises(self._kit).note(used.trigger, asked)
         except StoreUnavailable:
             await ack(response_action="errors", errors={QUESTION: NO_STORE})
             self._errands.begin(partial(promises(self._kit).forget, used.trigger))
             return
         await ack()
-        if is_new:
-            self._errands.begin(partial(put, self._kit, asked))
+        if claim:
+            self._errands.begin(partial(put, self._kit, asked, claim))
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take what is wrong with an answer, and give thanks where the form was."""

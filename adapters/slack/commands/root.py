@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.chat.persevering import BRIEFLY, Perseverance
 from adapters.chat.posting import PostingFailed, Refused, Unreachable, nonce
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import never_arrived, tell
-from adapters.slack.client.lost import EARLY, mark
+from adapters.slack.client.lost import EARLY, mark, nonce_of
 from adapters.slack.client.paging import pages
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
@@ -30,6 +29,7 @@ class Root:
         self._question = question
         self._is_in_doubt = is_in_doubt
         self._id = ""
+        self.is_refused = False  # and the question was put where one person sees it
 
     async def post(self) -> MessageRef:
         """Give the message, which is posted unless it stands there. Raises `PostingFailed`."""
@@ -54,7 +54,7 @@ class Root:
                 text=text,
                 unfurl_links=False,
                 unfurl_media=False,
-                metadata=self._mark,
+                metadata=mark(self._nonce),
             )
         except PostingFailed as failure:
             self._is_in_doubt = isinstance(failure, Unreachable) and not never_arrived(failure)
@@ -73,7 +73,7 @@ class Root:
         try:
             async for page in pages(patience, client, "conversations.history", "messages", **given):
                 for one in page:
-                    if one.get("metadata") == self._mark:
+                    if nonce_of(one) == self._nonce:
                         return str(one["ts"])
         except Refused:
             return ""
@@ -83,8 +83,8 @@ class Root:
         return once((await self._kit.workspaces.find(self._used.workspace)).client)
 
     @property
-    def _mark(self) -> Mapping[str, Any]:
-        return mark(nonce(self._used.private_message, 0, 0))
+    def _nonce(self) -> str:
+        return nonce(self._used.private_message, 0, 0)
 
     async def _text(self) -> str:
         """Say who asks what, without notifying anybody."""

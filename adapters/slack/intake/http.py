@@ -27,6 +27,7 @@ PATH = "/slack/events"
 LARGEST = 2**19  # bytes of a request; Slack's own are much smaller
 LONGEST_END = 10.0  # seconds that requests are given to be answered when it is time to stop
 LONGEST_LOOK = 1.0  # seconds; Slack waits three for an answer, which takes a look at the store as well
+FORM = "application/x-www-form-urlencoded"  # commands, buttons and menus; events are JSON
 LONGEST_NUMBER = 20  # characters of a time
 BAD, UNSIGNED, REPLAYED, AWAY = 400, 401, 409, 503
 OK = range(200, 300)
@@ -61,7 +62,7 @@ class Door:
                 if not await self._seen.changed(note, timestamp):
                     return web.Response(status=REPLAYED)
         except (StoreUnavailable, TimeoutError):
-            return _away(body)
+            return _away(request, body)
         answered = await self._answered(request, body)
         if answered.status not in OK:
             await self._let_come_again(note)
@@ -87,9 +88,9 @@ class Door:
             await self._seen.forget(note)
 
 
-def _away(body: bytes) -> web.Response:
+def _away(request: web.Request, body: bytes) -> web.Response:
     """Answer what cannot be let in just now; only a command has room for words."""
-    if b"command" not in parse_qs(body):
+    if request.content_type != FORM or "command" not in parse_qs(body.decode(errors="replace")):
         return web.Response(status=AWAY)
     return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {sentences.AWAY}"})
 

@@ -48,13 +48,25 @@ class Worker:
     async def keep(self, promised: Promised[Promise], text: str = "a") -> None:
         """Note it, and do it."""
         what = promise(text)
-        assert await promised.note(text, what)
-        await promised.keep(text, what, lambda: self.do(what), self.tell)
+        claim = await promised.note(text, what)
+        assert claim is not None
+        await promised.keep(claim, what, lambda: self.do(what), self.tell)
 
 
 @pytest.fixture(name="store")
 def _store() -> MemoryPromises:
     return MemoryPromises()
+
+
+@pytest.fixture(name="dead")
+def _dead(store: MemoryPromises) -> MemoryPromises:
+    """Give the view of a process that is gone, and whose claims are over."""
+    return MemoryPromises(beside=store, lasting=0.0)
+
+
+@pytest.fixture(name="left")
+def _left(dead: MemoryPromises) -> Promised[Promise]:
+    return Promised(dead, "slack", Promise, sleep=at_once)
 
 
 @pytest.fixture(name="promised")
@@ -101,8 +113,9 @@ async def test_what_hangs_is_broken_off_and_tried_again() -> None:
             await asyncio.sleep(FOREVER)
 
     promised = Promised(store, "slack", Promise, sleep=at_once)
-    await promised.note("1", promise("a"))
-    await promised.keep("1", promise("a"), do, Worker().tell)
+    claim = await promised.note("1", promise("a"))
+    assert claim is not None
+    await promised.keep(claim, promise("a"), do, Worker().tell)
 
     assert (len(tries), store.kept) == (2, {})
 
@@ -119,15 +132,16 @@ async def test_the_note_is_taken_away_once_the_store_is_back(store: MemoryPromis
         store.fails = True
 
     promised = Promised(store, "slack", Promise, sleep=sleep)
-    await promised.note("1", promise("a"))
-    await promised.keep("1", promise("a"), do, Worker().tell)
+    claim = await promised.note("1", promise("a"))
+    assert claim is not None
+    await promised.keep(claim, promise("a"), do, Worker().tell)
 
     assert (store.kept, len(waits)) == ({}, 3)
 
 
 async def test_what_cannot_be_noted_must_not_be_promised(promised: Promised[Promise], store: MemoryPromises) -> None:
     """And what is noted already is under way."""
-    assert [await promised.note("1", promise(text)) for text in ("a", "b")] == [True, False]
+    assert [await promised.note("1", promise(text)) is not None for text in ("a", "b")] == [True, False]
     store.fails = True
     with pytest.raises(StoreUnavailable):
         await promised.note("2", promise("c"))
@@ -145,12 +159,12 @@ async def test_both_steps_are_told(store: MemoryPromises) -> None:
 @pytest.mark.promise("crash-safe")
 @pytest.mark.parametrize("error", [AWAY, GONE])
 async def test_what_others_left_is_done_once_all_is_there(
-    promised: Promised[Promise], store: MemoryPromises, error: Exception
+    left: Promised[Promise], promised: Promised[Promise], store: MemoryPromises, dead: MemoryPromises, error: Exception
 ) -> None:
     """What another version has written is passed over, and nothing is left."""
-    await promised.note("1", promise("a"))
-    await store.put("slack", "2", "{}", within=1)
-    await promised.note("3", promise("b"))
+    await left.note("1", promise("a"))
+    await dead.put("slack", "2", "{}", within=1)
+    await left.note("3", promise("b"))
     worker = Worker(fails=3, error=error)
     await promised.take_up(worker.do)
 
@@ -172,22 +186,61 @@ async def test_of_several_processes_one_is_at_it() -> None:
 
 
 @pytest.mark.promise("asked-once")
+@pytest.mark.parametrize("text", [promise("a").model_dump_json(), "{}"])
+async def test_a_process_leaves_what_it_is_about_to_do_itself(text: str) -> None:
+    """It may begin to listen while it looks for what others have left, and others may write what it cannot read."""
+    store, worker = MemoryPromises(lasting=0.05), Worker()
+    await store.put("slack", "1", text, within=1)
+    promised, began = Promised(store, "slack", Promise, sleep=at_once), asyncio.get_running_loop().time()
+    await promised.take_up(worker.do)
+
+    assert (worker.done, store.kept) == (["a"] if text != "{}" else [], {})
+    assert asyncio.get_running_loop().time() - began >= 0.05
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_note_that_the_store_has_lost_is_kept_all_the_same(
+    promised: Promised[Promise], store: MemoryPromises
+) -> None:
+    """A server that failed over may not have it, and whoever asked waits for an answer."""
+    worker, what = Worker(), promise("a")
+    claim = await promised.note("1", what)
+    assert claim is not None
+    store.kept.clear()
+    await promised.keep(claim, what, lambda: worker.do(what), worker.tell)
+
+    assert (worker.done, worker.told) == (["a"], [])
+
+
+@pytest.mark.promise("asked-once")
+async def test_what_is_gone_after_the_own_claim_was_done_by_others() -> None:
+    """They began when it had ended, and have finished."""
+    frozen, worker, what = MemoryPromises(lasting=0.0), Worker(), promise("a")
+    promised = Promised(frozen, "slack", Promise, sleep=at_once)
+    claim = await promised.note("1", what)
+    assert claim is not None
+    frozen.kept.clear()
+    await promised.keep(claim, what, lambda: worker.do(what), worker.tell)
+
+    assert (worker.done, worker.told) == ([], [])
+
+
+@pytest.mark.promise("asked-once")
 async def test_whoever_was_frozen_leaves_it_to_the_one_that_took_it_over() -> None:
     """It says nothing, and lets the note be, on which the other relies."""
     frozen = MemoryPromises(lasting=0.0)
     other = MemoryPromises(beside=frozen)
     promised, worker = Promised(frozen, "slack", Promise, sleep=at_once), Worker()
-    await promised.note("1", promise("a"))
+    claim = await promised.note("1", promise("a"))
+    assert claim is not None
     assert await other.claim("slack", "1")
-    await promised.keep("1", promise("a"), lambda: worker.do(promise("a")), worker.tell)
+    await promised.keep(claim, promise("a"), lambda: worker.do(promise("a")), worker.tell)
 
     assert (worker.done, worker.told, list(other.kept)) == ([], [], [("slack", "1")])
 
 
 @pytest.mark.promise("crash-safe")
-async def test_a_store_that_is_away_at_the_start_is_waited_for(
-    promised: Promised[Promise], store: MemoryPromises
-) -> None:
+async def test_a_store_that_is_away_at_the_start_is_waited_for(left: Promised[Promise], store: MemoryPromises) -> None:
     """What it holds is done then."""
     waits: list[float] = []
 
@@ -195,7 +248,7 @@ async def test_a_store_that_is_away_at_the_start_is_waited_for(
         waits.append(seconds)
         store.fails = False
 
-    await promised.note("1", promise("a"))
+    await left.note("1", promise("a"))
     store.fails, worker = True, Worker()
     await Promised(store, "slack", Promise, sleep=sleep).take_up(worker.do)
 
@@ -203,21 +256,21 @@ async def test_a_store_that_is_away_at_the_start_is_waited_for(
 
 
 async def test_what_cannot_be_done_for_long_stays_for_the_next(
-    promised: Promised[Promise], store: MemoryPromises
+    left: Promised[Promise], promised: Promised[Promise], store: MemoryPromises
 ) -> None:
     """Until it expires."""
-    await promised.note("1", promise("a"))
+    await left.note("1", promise("a"))
     await promised.take_up(Worker(fails=FOREVER).do)
 
     assert list(store.kept) == [("slack", "1")]
 
 
 async def test_what_breaks_keeps_nothing_else_from_being_done(
-    promised: Promised[Promise], store: MemoryPromises, broken: list[Any]
+    left: Promised[Promise], promised: Promised[Promise], store: MemoryPromises, broken: list[Any]
 ) -> None:
     """It is written into the log."""
     for text in ("a", "b"):
-        await promised.note(text, promise(text))
+        await left.note(text, promise(text))
     worker = Worker(fails=1, error=ValueError("robot"))
     await promised.take_up(worker.do)
 

@@ -198,6 +198,16 @@ async def test_a_deferral_whose_confirmation_is_lost_is_made_once(
     assert (asked.message.id, used.deferred) == (str(used.original_id), True)
 
 
+async def test_a_deferral_that_the_library_makes_twice_is_followed(office: Office, place: Place) -> None:
+    """Discord carried it out and failed to say so, and then refuses a second one."""
+    async with office.open():
+        office.server.faults.add(CALLBACK, Lost(Reply(502, {"message": "bad gateway"})))
+        used = office.server.slash(place.ada, place.channel, "sources")
+        told = await office.told(used)
+
+    assert (told.id, told.thinking) == (used.original_id, False)
+
+
 async def test_a_deferral_that_never_arrives_puts_nothing(office: Office, place: Place) -> None:
     """Discord tells the reader that the bot did not answer, so it must not do so later."""
     async with office.open():

@@ -101,6 +101,19 @@ async def test_whoever_uses_a_command_that_cannot_be_let_in_is_told(place: Place
     assert place.ears.heard == []
 
 
+@pytest.mark.promise("crash-safe")
+async def test_an_event_that_looks_like_a_command_comes_again(place: Place) -> None:
+    """People write links, and in any language."""
+    seen = MemoryMemo()
+    seen.fails = True
+    async with listening(place, seen):
+        text = "Où est https://robots.example/?a=1&command=2&b=3"
+        asked = place.server.post_as(place.ada, place.channel, text).deliveries[0]
+        await place.server.until(lambda: asked.statuses)
+
+    assert asked.statuses == [503]
+
+
 @pytest.mark.promise("signed-once")
 async def test_what_slack_has_not_signed_is_not_even_read(place: Place) -> None:
     """Another secret, another body, another time, none of them, junk, and what looks like a check of the platform."""
