@@ -77,6 +77,7 @@ class Responder:
             status=Status.ANSWERED,
             has_relevant_context=True,
         )
+        await self._unwarn(claim, surface)
         delivery = await surface.reply(claim, _only(answer))
         self._pass(claim.question, Step.SHOWN)
         await self._record(claim, delivery)

@@ -74,6 +74,10 @@ class Desk:
         """Put a question."""
         return await self._responder.respond(Claim(asked or question(), attempt), self.surface)
 
+    async def repeat(self, remembered: Turn, *, attempt: int) -> None:
+        """Have an answer shown again."""
+        await self._responder.repeat(Claim(question(), attempt), self.surface, remembered)
+
 
 async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
     """The turn holds what was asked, said, cited and done, with its time."""
@@ -285,6 +289,17 @@ async def test_a_later_try_that_finds_an_answer_takes_the_warning_away(script: S
     answer = await desk.ask(attempt=2)
 
     assert (answer.status, desk.surface.reactions) == (Status.ANSWERED, [])
+
+
+async def test_an_answer_that_is_shown_again_takes_the_warning_away(script: Script) -> None:
+    """A second process found no answer while the first one, which had one, was frozen."""
+    desk = Desk(script())
+    await desk.surface.react(question().message, Reaction.WARNING)
+    await desk.repeat(turn_of("What is a robot?", id="m1"), attempt=2)
+
+    [shown] = desk.surface.shown
+    assert isinstance(shown, Answer)
+    assert (shown.text, desk.surface.reactions) == ("It acts.", [])
 
 
 async def test_a_warning_that_the_surface_leaves_in_a_later_try_stays(script: Script) -> None:
