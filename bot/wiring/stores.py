@@ -116,7 +116,10 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
 
 
 def _claimed(settings: Settings) -> float:
-    """Give the seconds for which one process is at a command: as a lease, but no less than acknowledging takes."""
+    """Give the seconds for which one process is at a command.
+
+    They are those of a lease, but no fewer than acknowledging takes, and so few that somebody still waits afterwards.
+    """
     return min(max(settings.lease_seconds, SHORTEST_CLAIM), LONGEST_CLAIM)
 
 

@@ -240,7 +240,8 @@ class Promises(Protocol):
     async def put(self, platform: str, key: str, text: str, *, within: float) -> bool:
         """Keep *text*, sealed, and claim it; False if something is kept under the key, which then stays.
 
-        It is tried for so many seconds; what was not kept *within* these never will be.
+        It is tried for so many seconds. Where it is not known at their end whether it is kept, it may be; but what
+        was not kept *within* these never will be.
         """
         ...
 
