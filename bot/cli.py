@@ -141,6 +141,21 @@ def doctor() -> None:
     raise typer.Exit(report(run))
 
 
+@app.command()
+def resume(
+    workspace: Annotated[str, typer.Argument(metavar="WORKSPACE", help="Where, as footnote doctor names it.")],
+    confirm: Annotated[bool, typer.Option("--confirm", help="Do it, and lose what was set.")] = False,
+) -> None:
+    """Answer again where what moderators have set cannot be read."""
+
+    def run() -> int:
+        from bot.commands.resume import resume_workspace
+
+        return resume_workspace(workspace, is_confirmed=confirm)
+
+    raise typer.Exit(report(run))
+
+
 inbox = typer.Typer(help="See to questions that were given up.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(inbox, name="inbox")
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from core.errors import StoreUnavailable
 from core.model import Claim, Policy
 from core.ports import Membership, Memo, PolicyStore, Quota
-from core.prompts import PAUSED, SWITCHED_OFF, too_many
+from core.prompts import CLOSED, PAUSED, SWITCHED_OFF, too_many
 from core.sentences import MEMBERS_ONLY
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
@@ -26,7 +26,7 @@ class Refusal:
 
 
 class Admission:
-    """Decides who may ask now. A store that is away refuses nobody.
+    """Decides who may ask now. A store that is away refuses nobody; a policy that cannot be read refuses everybody.
 
     On the platforms that have a *membership*, only members are answered; where nobody can say who asks, the question
     fails and is tried again, since a guest must not be taken for a member.
@@ -50,6 +50,8 @@ class Admission:
     async def refusal(self, claim: Claim) -> Refusal | None:
         """Say why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
         policy, channel = await self._policy(claim), claim.thread.channel
+        if policy.is_closed:
+            return await self._told(claim, "closed", CLOSED)
         if policy.is_paused:
             return await self._told(claim, "paused", PAUSED)
         if not policy.answers_in(channel):

@@ -11,6 +11,7 @@ FootnoteError
 │   ├── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
 │   └── PeopleUnavailable       the platform, when it is asked who somebody is
 └── Misconfigured           an operator has to change something; the message says what
+    └── PolicyUnreadable        what moderators have set cannot be read, and so not be changed either
 
 Messages are sentences for a person and say what to do. They never quote a vendor's error text, which may hold
 secrets or addresses; that text stays in `__cause__`.
@@ -70,3 +71,7 @@ class PeopleUnavailable(Unavailable):
 
 class Misconfigured(FootnoteError):
     """The settings or the data on disk do not fit together; the message says what to change."""
+
+
+class PolicyUnreadable(Misconfigured):
+    """What moderators have set cannot be read; the message is for them, and says what to do."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.model import Policy, WorkspaceRef
+from core.model import WorkspaceRef
 from core.ports import ConversationStore, PersonalData, PolicyStore, VoteStore
 
 
@@ -43,5 +43,5 @@ class Forgetting:
     async def farewell(self, home: WorkspaceRef) -> int:
         """Leave a workspace for good: remove also what moderators have set, and who set it."""
         gone = await self.workspace(home)
-        await self._policies.save(home, Policy())
+        await self._policies.remove(home)
         return gone

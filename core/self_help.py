@@ -28,7 +28,7 @@ class SelfHelp:
         return next((turn.citations for turn in reversed(turns) if turn.citations), ())
 
     async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:
-        """Remove a conversation for somebody who asked in it, or for a moderator, whose deed is noted.
+        """Remove a conversation for somebody who asked in it, or for a moderator, whose order is noted.
 
         Say whether there was one. Raises `NotAllowed` for anybody else.
         """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.model import Complaint, Deed, Outline, Policy, Tally
+from core.errors import InvalidInput
+from core.model import Applied, AuditEntry, Complaint, OrderKind, Outline, Policy, PolicyFault, Tally, ThreadRef
 
 WARNING = "⚠️"
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
@@ -34,6 +36,15 @@ ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 UNCOUNTED = "I can't look into the documents right now."
 SHOWN_SOURCES = SHOWN_CHANNELS = 20
 UNCHANGED = "Nothing has changed."
+UNREADABLE = "I can't read what was set here, so I can't change it either. The command `status` tells you what to do."
+FAULTS = {
+    PolicyFault.NEWER: "A newer version of Footnote wrote what is set here, and this one can't read it.",
+    PolicyFault.DAMAGED: "I can't read what is set here.",
+}
+CHANNEL_ORDERS = frozenset(
+    {OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF}
+)
+NO_ENTRIES = "Nothing older is noted."
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
@@ -158,19 +169,81 @@ def outline_lines(outline: Outline) -> Sequence[str]:
     return (f"I know {_counted(outline.pages, 'page')} of {_counted(len(outline.sources), 'source')}.", *names, *more)
 
 
-def standing_line(policy: Policy, written: Callable[[datetime], str]) -> str:
-    """Say whether questions are answered; *written* gives a moment as the platform shows it."""
-    if policy.paused_by is None:
-        return "Questions are answered."
-    since = f" {written(policy.paused_at)}" if policy.paused_at else ""
-    return f"Paused by {policy.paused_by.name or 'a moderator'}{since}."
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a platform shows what stands in a line of the status.
+
+    `plain` makes a name harmless, `moment` shows a time by each reader's clock, `resume` is what ends a pause there,
+    and `page` shows a page of the log.
+    """
+
+    plain: Callable[[str], str]
+    moment: Callable[[datetime], str]
+    bullet: str
+    resume: str
+    page: str
+    channel: Callable[[str], str] = "<#{}>".format
+    person: Callable[[str], str] = "<@{}>".format
+
+
+def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
+    """Say what is set, and what to do where that cannot be read."""
+    if policy.fault:
+        yield f"{FAULTS[policy.fault]} So I answer nothing."
+        if policy.fault is PolicyFault.NEWER:
+            yield "Ask whoever runs me to start the newer version again."
+        yield f"{drawing.resume} starts afresh, with the usual settings. This would be lost:"
+        yield from lost_lines(policy, drawing)
+        return
+    yield _pause_line(policy, drawing) or "Questions are answered."
+    yield from channel_lines(policy, drawing)
+
+
+def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
+    """Confirm the end of a pause, and say what still holds, or what was lost."""
+    if applied.before.is_closed:
+        yield "I answer again, with the usual settings. This was lost:"
+        yield from lost_lines(applied.before, drawing)
+        return
+    yield resumed(is_new=applied.is_new)
+    yield from channel_lines(applied.before, drawing)
+
+
+def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
+    """Say what of an unreadable policy is known, line by line."""
+    known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
+    more = "Whatever else was set." if known else "Everything that was set."
+    yield from (f"{drawing.bullet} {line}" for line in (*known, more))
+
+
+def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
+    """Say in which channels nothing is answered, and in which every new post is."""
+    if policy.silent_channels:
+        yield silent_line([drawing.channel(each) for each in sorted(policy.silent_channels)])
+    if policy.auto_answer:
+        yield auto_answer_line([drawing.channel(each) for each in sorted(policy.auto_answer)])
 
 
 def silent_line(channels: Sequence[str]) -> str:
     """Say in which channels nothing is answered, as many as people read."""
-    left = len(channels) - SHOWN_CHANNELS
-    more = [f"{left:,} more"] if left > 0 else []
-    return f"Switched off in {_joined([*channels[:SHOWN_CHANNELS], *more])}."
+    return f"Switched off in {_listed(channels)}."
+
+
+def auto_answer_line(channels: Sequence[str]) -> str:
+    """Say in which channels every new post is answered, as many as people read."""
+    return f"Every new post is answered in {_listed(channels)}."
+
+
+def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | None) -> Iterator[str]:
+    """Say what moderators did, and which page is the next one with *older* entries."""
+    if entries:
+        yield "What moderators did:"
+    for entry in entries:
+        about = f" ({_about(entry, drawing)})" if entry.about else ""
+        by = drawing.plain(entry.by.name or entry.by.id)
+        yield f"{drawing.bullet} {drawing.moment(entry.at)}: {by}, {entry.did}{about}"
+    if older:
+        yield f"Older orders: {drawing.page.format(older)}"
 
 
 def tally_line(tally: Tally) -> str:
@@ -183,15 +256,32 @@ def waiting_line(count: int) -> str:
     return f"Waiting everywhere: {_counted(count, 'question')}."
 
 
-def deed_line(deed: Deed, written: Callable[[datetime], str]) -> str:
-    """Say what a moderator did."""
-    about = f" ({deed.about})" if deed.about else ""
-    return f"{written(deed.at)}: {deed.by.name or deed.by.id}, {deed.did}{about}"
-
-
 def lacking_line(permissions: Sequence[str]) -> str:
     """Say which permissions the bot lacks, in the platform's words."""
     return f"I lack these permissions here: {', '.join(permissions)}." if permissions else "I lack no permission here."
+
+
+def _pause_line(policy: Policy, drawing: Drawing) -> str:
+    if policy.paused_by is None:
+        return ""
+    since = f" {drawing.moment(policy.paused_at)}" if policy.paused_at else ""
+    return f"Paused by {drawing.plain(policy.paused_by.name) or 'a moderator'}{since}."
+
+
+def _about(entry: AuditEntry, drawing: Drawing) -> str:
+    """Name what an order was about in such a way that readers know it and can go there."""
+    if entry.did == OrderKind.FORGET_PERSON:
+        return drawing.person(entry.about)
+    if entry.did == OrderKind.FORGET_THREAD:
+        with suppress(InvalidInput):
+            return drawing.channel(ThreadRef.parse(entry.about).channel)
+    return drawing.channel(entry.about) if entry.did in CHANNEL_ORDERS else drawing.plain(entry.about)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name as many as people read."""
+    left = len(names) - SHOWN_CHANNELS
+    return _joined([*names[:SHOWN_CHANNELS], *([f"{left:,} more"] if left > 0 else [])])
 
 
 def _counted(number: int, noun: str) -> str:

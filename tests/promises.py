@@ -65,7 +65,10 @@ PROMISES = {
     "forget-person": "What is kept of a person can be forgotten, and nothing of others goes with it.",
     "forget-workspace": "When the bot is removed from a server, what people asked and thought there goes with it.",
     "nothing-of-bystanders": "What others wrote is used to answer a question, and gone with its end, however it ended.",
-    "deeds-end": "What moderators did is remembered for 90 days each, whatever they do later.",
+    "orders-end": "What moderators did is remembered for 90 days each, whatever they do later.",
+    "orders-hold": "Orders that moderators give at the same moment all hold, and what took effect is noted, once.",
+    "unreadable-is-closed": "Where nobody can read what moderators have set, nothing is answered, and people are told.",
+    "stored-data-lasts": "What another version has stored is taken over, and what only that one knows is kept.",
     # On chat platforms
     "nothing-pings": "Nothing that a model or a document wrote notifies, jumps, hides or shows a picture.",
     "honest-links": "A link leads where its label says, and shows no preview.",

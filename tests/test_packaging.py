@@ -47,11 +47,12 @@ def normal(requirement: str) -> str:
 
 
 def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: ZipFile) -> None:
-    """Every module of the three packages is in the wheel, and no test, page or tool is."""
+    """Every module and script of the three packages is in the wheel, and no test, page or tool is."""
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    sources = {p.relative_to(ROOT).as_posix() for name in PACKAGES for p in (ROOT / name).rglob("*.py")}
+    files = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.suffix in (".py", ".lua")]
 
-    assert inside == sources
+    assert inside == {path.relative_to(ROOT).as_posix() for path in files}
+    assert [name for name in inside if name.endswith(".lua")]
 
 
 def test_the_wheel_brings_one_command(wheel: ZipFile) -> None:

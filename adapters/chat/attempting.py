@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from core.errors import InvalidInput, NotAllowed, StoreUnavailable
+from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, StoreUnavailable
 from core.sentences import AWAY, BROKEN, WARNING
 
 Tell: TypeAlias = Callable[[str], Awaitable[object]]
@@ -18,7 +18,7 @@ async def attempted(act: Callable[[], Awaitable[str | None]], tell: Tell) -> Non
     """
     try:
         sentence = await act()
-    except (InvalidInput, NotAllowed) as refused:
+    except (InvalidInput, NotAllowed, PolicyUnreadable) as refused:
         sentence = str(refused)
     except StoreUnavailable:
         sentence = f"{WARNING} {AWAY}"

@@ -14,7 +14,7 @@ from bot.settings import Settings
 from bot.wiring import platforms
 from bot.wiring.check import Advice, Check
 from bot.wiring.services import CALM, Rhythm, Services
-from bot.wiring.stores import Stores, check_inbox, check_stores, open_stores
+from bot.wiring.stores import Stores, check_inbox, check_policies, check_stores, open_stores
 from core.agent import Agent, Limits
 from core.errors import Misconfigured
 from core.events import Observer, unobserved
@@ -84,6 +84,7 @@ def _last_checks(settings: Settings, index: PassageIndex, observer: Observer) ->
     redis = "REDIS_URL" if settings.redis_url else None
     yield Check("conversations", lambda: check_stores(settings), redis)
     yield Check("questions", lambda: check_inbox(settings), redis, needs="conversations")
+    yield Check("moderation", lambda: check_policies(settings), redis, needs="conversations")
     yield Check("index", lambda: _check_contents(index), "QDRANT_URL" if settings.qdrant_url else None)
     yield from platforms.checks(settings, observer)
 

@@ -45,7 +45,7 @@ class Office:
         from adapters.chat.desk import Desk
 
         stores = self._stores
-        moderation = Moderation(stores.policies, stores.audit, stores.conversations, self.forgetting, now=self.now)
+        moderation = Moderation(stores.policies, stores.conversations, self.forgetting, now=self.now)
         return Desk(
             inbox=self._inbox,
             self_help=SelfHelp(stores.conversations, self.forgetting, moderation),

@@ -14,7 +14,6 @@ from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
 from core.model import Backlog
 from core.ports import (
-    AuditLog,
     ConversationStore,
     LastHeard,
     Memo,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
 SHORTEST_CLAIM, LONGEST_CLAIM = 6.0, 60.0  # seconds
+UNREADABLE = "What moderators have set cannot be read, so that nothing is answered, in {}."
 SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is good
 
 
@@ -51,7 +51,6 @@ class Stores:
     seal: Seal
     conversations: ConversationStore
     policies: PolicyStore
-    audit: AuditLog
     votes: VoteStore
     quota: Quota
     memo: Memo
@@ -79,7 +78,6 @@ class Stores:
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     """Reach the server, or start the private one, until the end of the context."""
-    from adapters.redis.audit import RedisAudit
     from adapters.redis.conversations import RedisConversations
     from adapters.redis.last_heard import RedisLastHeard
     from adapters.redis.ledger import Bounds
@@ -102,7 +100,6 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             seal,
             conversations=RedisConversations(client, ttl=settings.conversation_ttl, seal=seal),
             policies=RedisPolicies(client),
-            audit=RedisAudit(client),
             votes=RedisVotes(client),
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
             memo=RedisMemo(client),
@@ -145,6 +142,18 @@ async def check_inbox(settings: Settings) -> str:
     """Say how many questions wait; too long is no good sign, and neither are those that were given up."""
     async with open_stores(settings) as stores, stores.inbox() as inbox:
         return verdict(await inbox.backlog(), is_shared=settings.is_shared)
+
+
+async def check_policies(settings: Settings) -> str:
+    """Say whether what moderators have set can be read everywhere. Raises `Misconfigured` where it cannot."""
+    async with open_stores(settings) as stores:
+        closed = [str(home) for home in await stores.policies.closed()]
+    if not closed:
+        return "what moderators have set can be read"
+    todo = "Moderators can use resume there, or type: footnote resume " + (
+        closed[0] if len(closed) == 1 else "WORKSPACE"
+    )
+    raise Misconfigured(f"{UNREADABLE.format(', '.join(closed))} {todo}")
 
 
 def verdict(backlog: Backlog, *, is_shared: bool) -> str:

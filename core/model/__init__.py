@@ -10,7 +10,7 @@ from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Un
 from core.model.inbound import Inbound, InboundKind, Setting
 from core.model.notice import Notice
 from core.model.places import ChannelRef, Message, MessageRef, Person, ThreadRef, WorkspaceRef
-from core.model.policy import Actor, Deed, Policy
+from core.model.policy import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, PolicyFault
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
     CONTEXT_LIMIT,
@@ -37,7 +37,9 @@ __all__ = [
     "SELECTION_LIMIT",
     "Actor",
     "Answer",
+    "Applied",
     "Asked",
+    "AuditEntry",
     "Backlog",
     "Cancellation",
     "Candidate",
@@ -48,7 +50,6 @@ __all__ = [
     "Complaint",
     "Conversation",
     "DeadLetter",
-    "Deed",
     "Deleted",
     "Delivery",
     "Document",
@@ -64,11 +65,14 @@ __all__ = [
     "Message",
     "MessageRef",
     "ModelTurn",
+    "ModerationOrder",
     "Notice",
+    "OrderKind",
     "Outline",
     "Passage",
     "Person",
     "Policy",
+    "PolicyFault",
     "Prices",
     "Progress",
     "Prompt",

@@ -22,6 +22,15 @@ class WorkspaceRef(Value):
         """Give `platform:workspace`, each part percent-encoded."""
         return ":".join(quote(part, safe="") for part in (self.platform, self.workspace))
 
+    @classmethod
+    def parse(cls, text: str) -> WorkspaceRef:
+        """Read the string form back; `InvalidInput` if it is not one."""
+        platform, _, workspace = text.partition(":")
+        if not platform or not workspace or ":" in workspace:
+            message = f"{text!r} is not a server or workspace; it looks like platform:workspace."
+            raise InvalidInput(message, field="workspace")
+        return cls(platform=unquote(platform), workspace=unquote(workspace))
+
 
 class ChannelRef(Value):
     """One place on one platform where people write, with all its threads."""

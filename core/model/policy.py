@@ -1,24 +1,40 @@
-"""What moderators have set, and what they have done."""
+"""What moderators have set, the orders by which they set it, and what is noted of those."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from core.model.places import Person, WorkspaceRef
 from core.model.value import Value
+
+
+class PolicyFault(StrEnum):
+    """Why a stored policy cannot be read: a newer version of the product wrote it, or nobody knows who did."""
+
+    NEWER = "newer"
+    DAMAGED = "damaged"
 
 
 class Policy(Value):
     """How a workspace wants the bot to behave; without one, it answers those who speak to it.
 
     `auto_answer` are the channels whose new posts are answered although they mention nobody. In `silent_channels` and
-    in their threads, nothing is answered.
+    in their threads, nothing is answered. One with a `fault` is closed: nothing is answered at all, and the other
+    fields are what could be read of it.
     """
 
     paused_by: Person | None = None
     paused_at: datetime | None = None
-    auto_answer: tuple[str, ...] = ()
+    auto_answer: frozenset[str] = frozenset()
     silent_channels: frozenset[str] = frozenset()
+    fault: PolicyFault | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is answered because nobody can say what is wanted."""
+        return self.fault is not None
 
     @property
     def is_paused(self) -> bool:
@@ -27,7 +43,7 @@ class Policy(Value):
 
     def answers_in(self, channel: str) -> bool:
         """Say whether questions are answered in a channel and in its threads."""
-        return not self.is_paused and channel not in self.silent_channels
+        return not (self.is_closed or self.is_paused or channel in self.silent_channels)
 
 
 class Actor(Value):
@@ -38,8 +54,41 @@ class Actor(Value):
     may_moderate: bool
 
 
-class Deed(Value):
-    """Something that a moderator did, for whoever asks later; `about` names what it was done to, without any text."""
+class OrderKind(StrEnum):
+    """What a moderator can order, in the words in which it is noted."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    PAUSE_CHANNEL = "pause channel"
+    RESUME_CHANNEL = "resume channel"
+    AUTO_ANSWER_ON = "auto-answer on"
+    AUTO_ANSWER_OFF = "auto-answer off"
+    FORGET_THREAD = "forget thread"
+    FORGET_PERSON = "forget person"
+    FORGET_EVERYTHING = "forget everything"
+
+
+@dataclass(frozen=True, slots=True)
+class ModerationOrder:
+    """One order; `about` is the id of the channel or person, or the thread, that it is about.
+
+    One to forget changes no policy, and is always noted.
+    """
+
+    kind: OrderKind
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an order did: whether it changed anything, and the policy as it was before."""
+
+    is_new: bool
+    before: Policy
+
+
+class AuditEntry(Value):
+    """An order that took effect, for whoever asks later. It holds no text; `did` may be a kind of another version."""
 
     by: Person
     did: str

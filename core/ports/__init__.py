@@ -5,7 +5,6 @@ from __future__ import annotations
 from core.ports.documents import DocumentSource, PassageIndex, Retriever
 from core.ports.models import ChatModel, Embedder, Reranker
 from core.ports.stores import (
-    AuditLog,
     Backlogged,
     ConversationStore,
     DeadLetters,
@@ -25,7 +24,6 @@ from core.ports.stores import (
 from core.ports.surfaces import ChatSurface, Membership, Surface
 
 __all__ = [
-    "AuditLog",
     "Backlogged",
     "ChatModel",
     "ChatSurface",

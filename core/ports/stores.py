@@ -8,14 +8,17 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from core.model import (
+    Applied,
+    AuditEntry,
     Backlog,
     ChannelRef,
     Conversation,
     DeadLetter,
-    Deed,
     Delivery,
     MessageRef,
+    ModerationOrder,
     Notice,
+    Person,
     Policy,
     Question,
     Signal,
@@ -165,26 +168,26 @@ class Backlogged(Protocol):
 
 
 class PolicyStore(Protocol):
-    """Keeps what moderators have set, until they change it. Raises `StoreUnavailable`."""
+    """Keeps what moderators have set until they change it, and their orders for a time. Raises `StoreUnavailable`."""
 
     async def load(self, home: WorkspaceRef) -> Policy:
-        """Give the policy of a workspace; the usual one if nothing was ever set, or it cannot be read any more."""
+        """Return the policy of a workspace; the usual one if nothing is set, and a closed one if it cannot be read."""
         ...
 
-    async def save(self, home: WorkspaceRef, policy: Policy) -> None:
-        """Put *policy* in the place of the one before."""
+    async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
+        """Carry out an order and note it, or neither where it changes nothing. Only one to resume ends a closed policy."""
         ...
 
-
-class AuditLog(Protocol):
-    """Remembers what moderators did, for a time. Raises `StoreUnavailable`."""
-
-    async def record(self, home: WorkspaceRef, deed: Deed) -> None:
-        """Note a deed."""
+    async def recent(self, home: WorkspaceRef, *, limit: int, skip: int = 0) -> Sequence[AuditEntry]:
+        """Return at most *limit* entries of the log, newest first, after the first *skip* of them."""
         ...
 
-    async def recent(self, home: WorkspaceRef, *, limit: int) -> Sequence[Deed]:
-        """Give at most *limit* deeds, newest first."""
+    async def remove(self, home: WorkspaceRef) -> None:
+        """Remove the policy of a workspace, also a closed one, and note nothing; the log stays."""
+        ...
+
+    async def closed(self) -> Sequence[WorkspaceRef]:
+        """Return the workspaces whose policies cannot be read; it looks at all that is stored, and may take long."""
         ...
 
 

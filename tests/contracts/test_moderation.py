@@ -1,101 +1,165 @@
-"""What every policy store and audit log promises."""
+"""What every policy store promises: orders change it and are noted, both or neither."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 
-from adapters.redis.audit import RedisAudit
 from adapters.redis.policies import RedisPolicies
-from core.model import Deed, Person, Policy, WorkspaceRef
-from core.ports import AuditLog, PolicyStore
+from core.model import AuditEntry, ModerationOrder, OrderKind, Person, Policy, WorkspaceRef
+from core.ports import PolicyStore
 from tests.builders import NOON, thread
-from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+from tests.fakes.moderation import MemoryPolicies
 from tests.fixtures.redis import clean, place
 from tests.portion import FORMS
 
 HOME = thread().home
 ELSEWHERE = WorkspaceRef(platform="test", workspace="{other}: w")
-ADA = Person(id="p1", name="Ada")
+ADA = Person(id="p1", name='Zoë "Ada" </>')
 PAUSED = Policy(paused_by=ADA, paused_at=NOON)
+SWITCHES = (
+    (OrderKind.PAUSE, OrderKind.RESUME),
+    (OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL),
+    (OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF),
+)
 
 
-@pytest.fixture(name="stores", params=FORMS)
-async def _stores(request: pytest.FixtureRequest) -> AsyncIterator[tuple[PolicyStore, AuditLog]]:
-    """Give one implementation of each after the other."""
+@pytest.fixture(name="policies", params=FORMS)
+async def _policies(request: pytest.FixtureRequest) -> AsyncIterator[PolicyStore]:
+    """Give one implementation after the other."""
     if request.param == "memory":
-        yield MemoryPolicies(), MemoryAudit()
+        yield MemoryPolicies()
         return
     async with clean(place(request.param, request).url) as client:
-        yield RedisPolicies(client), RedisAudit(client)
+        yield RedisPolicies(client)
 
 
-@pytest.fixture(name="policies")
-def _policies(stores: tuple[PolicyStore, AuditLog]) -> PolicyStore:
-    return stores[0]
+async def ordered(policies: PolicyStore, kind: OrderKind, about: str = "", *, hour: int = 0) -> bool:
+    """Give an order, and say whether it changed anything."""
+    order = ModerationOrder(kind, about)
+    return (await policies.apply(HOME, order, by=ADA, at=NOON + timedelta(hours=hour))).is_new
 
 
-@pytest.fixture(name="audit")
-def _audit(stores: tuple[PolicyStore, AuditLog]) -> AuditLog:
-    return stores[1]
-
-
-def deed(number: int) -> Deed:
-    """Something that was done."""
-    return Deed(by=ADA, did=f"pause {number}", about="p2", at=NOON + timedelta(hours=number))
+async def noted(policies: PolicyStore) -> list[tuple[str, str]]:
+    """Give what was noted, oldest first."""
+    return [(entry.did, entry.about) for entry in reversed(await policies.recent(HOME, limit=99))]
 
 
 async def test_nothing_was_set_at_first(policies: PolicyStore) -> None:
-    """The usual policy answers."""
+    """The usual policy answers, and nothing is noted."""
     assert await policies.load(HOME) == Policy()
-    assert not Policy().is_paused
+    assert await noted(policies) == []
+    assert (Policy().is_paused, Policy().is_closed, Policy().answers_in("7")) == (False, False, True)
 
 
-async def test_a_policy_stays_until_it_is_changed(policies: PolicyStore) -> None:
-    """And belongs to one workspace."""
-    await policies.save(HOME, PAUSED)
-    await policies.save(ELSEWHERE, PAUSED)
-    await policies.save(ELSEWHERE, Policy())
+async def test_a_pause_stays_until_it_is_ended(policies: PolicyStore) -> None:
+    """It bears the name and the time of whoever gave the first order, and belongs to one workspace."""
+    assert await ordered(policies, OrderKind.PAUSE)
+    assert not await ordered(policies, OrderKind.PAUSE, hour=1)
 
     assert (await policies.load(HOME), await policies.load(ELSEWHERE)) == (PAUSED, Policy())
-    assert PAUSED.is_paused
+    assert (PAUSED.is_paused, PAUSED.answers_in("9")) == (True, False)
+    assert await ordered(policies, OrderKind.RESUME)
+    assert await policies.load(HOME) == Policy()
 
 
-async def test_channels_with_answers_for_all_are_part_of_the_policy(policies: PolicyStore) -> None:
+@pytest.mark.promise("silent-channels")
+async def test_channels_are_part_of_the_policy(policies: PolicyStore) -> None:
     """They stay when other things change, and go when they are taken out."""
-    await policies.save(HOME, PAUSED.model_copy(update={"auto_answer": ("7", "8")}))
-    kept = await policies.load(HOME)
-    await policies.save(HOME, kept.model_copy(update={"auto_answer": ()}))
+    for kind, about in ((OrderKind.PAUSE_CHANNEL, "7"), (OrderKind.AUTO_ANSWER_ON, "7"), (OrderKind.PAUSE, "")):
+        await ordered(policies, kind, about)
+    for kind, about in ((OrderKind.AUTO_ANSWER_ON, "a:{b} c"), (OrderKind.RESUME, ""), (OrderKind.PAUSE_CHANNEL, "8")):
+        await ordered(policies, kind, about)
+    await ordered(policies, OrderKind.RESUME_CHANNEL, "7")
 
-    assert (kept.auto_answer, await policies.load(HOME)) == (("7", "8"), PAUSED)
-
-
-async def test_silent_channels_are_part_of_the_policy(policies: PolicyStore) -> None:
-    """Nothing is answered in them, as nowhere in a pause."""
-    silent = Policy(silent_channels=frozenset({"7", "8"}))
-    await policies.save(HOME, silent)
-    kept = await policies.load(HOME)
-
-    assert kept == silent
-    assert [kept.answers_in(channel) for channel in ("7", "9")] == [False, True]
-    assert not PAUSED.answers_in("9")
+    policy = await policies.load(HOME)
+    assert policy == Policy(auto_answer=frozenset({"7", "a:{b} c"}), silent_channels=frozenset({"8"}))
+    assert [policy.answers_in(channel) for channel in ("7", "8", "9")] == [True, False, True]
 
 
-def test_a_policy_of_earlier_days_can_be_read() -> None:
-    """It was stored before channels could be silent."""
-    assert Policy.model_validate_json('{"paused_by":null,"paused_at":null,"auto_answer":["7"]}') == Policy(
-        auto_answer=("7",)
+@pytest.mark.promise("orders-hold")
+async def test_what_changes_something_is_noted_and_nothing_else(policies: PolicyStore) -> None:
+    """With who ordered what and when, newest first; whoever gives an order hears whether it did."""
+    told = [
+        await ordered(policies, kind, "" if on is OrderKind.PAUSE else "7")
+        for on, off in SWITCHES
+        for kind in (off, on, on, off, off)
+    ]
+    entries = await policies.recent(HOME, limit=99)
+
+    assert told == [False, True, False, True, False] * 3
+    assert [entry.did for entry in reversed(entries)] == [kind for switch in SWITCHES for kind in switch]
+    assert entries[-1] == AuditEntry(by=ADA, did="pause", at=NOON)
+    assert entries[0] == AuditEntry(by=ADA, did="auto-answer off", about="7", at=NOON)
+
+
+@pytest.mark.promise("orders-hold")
+async def test_orders_at_the_same_moment_all_hold(policies: PolicyStore) -> None:
+    """Each thing that is ordered is set once and noted once, by whichever order came first."""
+    channels = [str(number) for number in range(10)]
+    told = await asyncio.gather(
+        *(
+            ordered(policies, kind, about)
+            for _ in range(3)
+            for kind in (OrderKind.PAUSE_CHANNEL, OrderKind.AUTO_ANSWER_ON)
+            for about in channels
+        ),
+        *(ordered(policies, OrderKind.PAUSE) for _ in range(3)),
     )
 
+    every = frozenset(channels)
+    assert await policies.load(HOME) == PAUSED.model_copy(update={"auto_answer": every, "silent_channels": every})
+    assert (sum(told), len(await noted(policies)), len(set(await noted(policies)))) == (21, 21, 21)
 
-async def test_deeds_come_back_newest_first(audit: AuditLog) -> None:
-    """As many as were asked for, and only those of the workspace."""
-    for number in range(4):
-        await audit.record(HOME, deed(number))
-    await audit.record(ELSEWHERE, deed(9))
 
-    assert list(await audit.recent(HOME, limit=3)) == [deed(3), deed(2), deed(1)]
-    assert list(await audit.recent(HOME, limit=0)) == []
-    assert list(await audit.recent(ELSEWHERE, limit=9)) == [deed(9)]
+@pytest.mark.promise("forget")
+async def test_orders_to_forget_are_noted_each_time(policies: PolicyStore) -> None:
+    """What is set stays as it is."""
+    kinds = [kind for kind in OrderKind if kind.startswith("forget")]
+    told = [await ordered(policies, kind, "p2") for kind in kinds for _ in range(2)]
+
+    assert (len(kinds), all(told), await policies.load(HOME)) == (3, True, Policy())
+    assert await noted(policies) == [(kind, "p2") for kind in kinds for _ in range(2)]
+
+
+async def test_an_order_says_what_was_set_before(policies: PolicyStore) -> None:
+    """Also one that changes nothing."""
+    await ordered(policies, OrderKind.PAUSE)
+    order = ModerationOrder(OrderKind.RESUME)
+    applied = [await policies.apply(HOME, order, by=ADA, at=NOON) for _ in range(2)]
+
+    assert [(each.is_new, each.before) for each in applied] == [(True, PAUSED), (False, Policy())]
+
+
+async def test_the_log_is_read_newest_first_and_in_pages(policies: PolicyStore) -> None:
+    """As much as is asked for, and only of one workspace."""
+    for hour in range(4):
+        await ordered(policies, OrderKind.FORGET_EVERYTHING, hour=hour)
+    order = ModerationOrder(OrderKind.PAUSE)
+    await policies.apply(ELSEWHERE, order, by=ADA, at=NOON)
+
+    async def hours(limit: int, skip: int = 0) -> list[int]:
+        return [(entry.at - NOON).seconds // 3_600 for entry in await policies.recent(HOME, limit=limit, skip=skip)]
+
+    assert [await hours(3), await hours(3, skip=3), await hours(3, skip=4), await hours(0)] == [[3, 2, 1], [0], [], []]
+    assert await policies.recent(ELSEWHERE, limit=9) == (AuditEntry(by=ADA, did="pause", at=NOON),)
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_what_is_set_can_be_removed(policies: PolicyStore) -> None:
+    """The log stays, and what was never set can be removed as well."""
+    await ordered(policies, OrderKind.PAUSE)
+    for home in (HOME, ELSEWHERE):
+        await policies.remove(home)
+
+    assert (await policies.load(HOME), await noted(policies)) == (Policy(), [("pause", "")])
+
+
+async def test_what_can_be_read_is_not_closed(policies: PolicyStore) -> None:
+    """Nobody is named who has set something."""
+    await ordered(policies, OrderKind.PAUSE)
+
+    assert await policies.closed() == []

@@ -27,7 +27,7 @@ def test_the_doctor_finds_everything_well(footnote: Footnote) -> None:
     ended = footnote("doctor")
 
     names = [line.split("  ")[:2] for line in ended.out.splitlines()]
-    parts = ("settings", "chat model", "embedder", "conversations", "questions", "index")
+    parts = ("settings", "chat model", "embedder", "conversations", "questions", "moderation", "index")
     assert names == [["ok", name] for name in parts]
     assert "2 pages, 5 passages from zoo" in ended.out
     assert (ended.code, ended.err) == (0, "")

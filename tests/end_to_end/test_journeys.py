@@ -7,16 +7,18 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 
 from adapters.chat.posting import Controls
 from core import sentences
-from core.prompts import FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
+from core.model import PolicyFault
+from core.prompts import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from tests.builders import hit
 from tests.end_to_end.community import Community, Town
 from tests.end_to_end.on_discord import DiscordCommunity
 from tests.end_to_end.on_slack import SlackCommunity, SlackOverHttp
 from tests.fakes.shelf import Shelf
-from tests.fixtures.redis import clean
+from tests.fixtures.redis import all_keys, clean, say
 from tests.servers.openai import ChatServer, Stall
 from tests.servers.service import Reply
 
@@ -219,6 +221,21 @@ async def test_moderators_pause_and_resume(town: Town) -> None:
         await town.sees(town.community.ask("And now?"), ANSWER)
 
     assert (paused, resumed) == (sentences.paused(is_new=True), sentences.resumed(is_new=True))
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_nothing_is_answered_where_nobody_can_read_what_is_set(town: Town, redis_client: Redis) -> None:
+    """Until a moderator resumes, who hears what was lost."""
+    async with town.bot():
+        await town.community.command("pause", moderates=True)
+        (name,) = [key for key in await all_keys(redis_client) if key.startswith(b"footnote:policy:")]
+        await say(redis_client, "HSET", name, "version", "9")
+        await town.sees(town.community.ask(), CLOSED)
+        status = await town.community.command("status", moderates=True)
+        resumed = await town.community.command("resume", moderates=True)
+        await town.sees(town.community.ask("And now?"), ANSWER)
+
+    assert [sentences.FAULTS[PolicyFault.NEWER] in status, "Paused by Mod" in resumed] == [True, True]
 
 
 @pytest.mark.promise("journey")

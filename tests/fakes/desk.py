@@ -21,7 +21,7 @@ from tests.builders import NOON
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.memo import MemoryMemo
-from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.promises import MemoryPromises
 from tests.fakes.votes import MemoryVotes
 from tests.waiting import at_once
@@ -83,7 +83,6 @@ class MemoryDesk:
     votes: MemoryVotes = field(default_factory=MemoryVotes)
     memo: MemoryMemo = field(default_factory=MemoryMemo)
     promises: MemoryPromises = field(default_factory=MemoryPromises)
-    audit: MemoryAudit = field(default_factory=MemoryAudit)
     policies: MemoryPolicies = field(default_factory=MemoryPolicies)
     conversations: MemoryConversations = field(
         default_factory=lambda: MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
@@ -95,7 +94,7 @@ class MemoryDesk:
     def desk(self) -> Desk:
         """Put it together."""
         forgetting = Forgetting(self.conversations, self.votes, MemoryInbox(), self.policies)
-        moderation = Moderation(self.policies, self.audit, self.conversations, forgetting, now=lambda: NOON)
+        moderation = Moderation(self.policies, self.conversations, forgetting, now=lambda: NOON)
         return Desk(
             inbox=self.inbox,
             self_help=SelfHelp(self.conversations, forgetting, moderation),

@@ -1,37 +1,67 @@
-"""What moderators have set and done, in memory."""
+"""What moderators have set and ordered, in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
-from core.model import Deed, Policy, WorkspaceRef
+from core.model import Applied, AuditEntry, ModerationOrder, OrderKind, Person, Policy, WorkspaceRef
 
 
 class MemoryPolicies:
-    """Keeps policies by workspace."""
+    """Keeps policies and the log by workspace."""
 
     def __init__(self, policies: Mapping[str, Policy] | None = None) -> None:
         self._policies = dict(policies or {})
+        self._log: dict[str, list[AuditEntry]] = {}
 
-    async def load(self, home: WorkspaceRef) -> Policy:
-        """Give the policy, or the usual one."""
-        return self._policies.get(str(home), Policy())
-
-    async def save(self, home: WorkspaceRef, policy: Policy) -> None:
-        """Replace the policy."""
+    def set(self, home: WorkspaceRef, policy: Policy) -> None:
+        """Set all at once, as if it had been ordered one by one long ago."""
         self._policies[str(home)] = policy
 
+    async def load(self, home: WorkspaceRef) -> Policy:
+        """Return the policy, or the usual one."""
+        return self._policies.get(str(home), Policy())
 
-class MemoryAudit:
-    """Keeps deeds by workspace."""
+    async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
+        """Change the policy and note the order."""
+        before = await self.load(home)
+        after = _after(before, order, by, at)
+        if after is None:
+            return Applied(is_new=False, before=before)
+        self._policies[str(home)] = after
+        entry = AuditEntry(by=by, did=order.kind, about=order.about, at=at)
+        self._log.setdefault(str(home), []).insert(0, entry)
+        return Applied(is_new=True, before=before)
 
-    def __init__(self) -> None:
-        self._deeds: dict[str, list[Deed]] = {}
+    async def recent(self, home: WorkspaceRef, *, limit: int, skip: int = 0) -> Sequence[AuditEntry]:
+        """Return the newest entries."""
+        return tuple(self._log.get(str(home), [])[skip:][: max(limit, 0)])
 
-    async def record(self, home: WorkspaceRef, deed: Deed) -> None:
-        """Note a deed."""
-        self._deeds.setdefault(str(home), []).insert(0, deed)
+    async def remove(self, home: WorkspaceRef) -> None:
+        """Remove the policy."""
+        self._policies.pop(str(home), None)
 
-    async def recent(self, home: WorkspaceRef, *, limit: int) -> Sequence[Deed]:
-        """Give the newest deeds."""
-        return tuple(self._deeds.get(str(home), [])[: max(limit, 0)])
+    async def closed(self) -> Sequence[WorkspaceRef]:
+        """Look at every policy."""
+        return [WorkspaceRef.parse(name) for name, policy in sorted(self._policies.items()) if policy.is_closed]
+
+
+def _after(policy: Policy, order: ModerationOrder, by: Person, at: datetime) -> Policy | None:
+    """Return what becomes of a policy; None where an order changes nothing."""
+    if order.kind.startswith("forget"):
+        return policy
+    if policy.is_closed:
+        return Policy() if order.kind is OrderKind.RESUME else None
+    here = {order.about}
+    changes: dict[OrderKind, dict[str, Any]] = {
+        OrderKind.PAUSE: {} if policy.is_paused else {"paused_by": by, "paused_at": at},
+        OrderKind.RESUME: {"paused_by": None, "paused_at": None},
+        OrderKind.PAUSE_CHANNEL: {"silent_channels": policy.silent_channels | here},
+        OrderKind.RESUME_CHANNEL: {"silent_channels": policy.silent_channels - here},
+        OrderKind.AUTO_ANSWER_ON: {"auto_answer": policy.auto_answer | here},
+        OrderKind.AUTO_ANSWER_OFF: {"auto_answer": policy.auto_answer - here},
+    }
+    after = policy.model_copy(update=changes[order.kind])
+    return None if after == policy else after

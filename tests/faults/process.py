@@ -29,7 +29,6 @@ LOADED = (
     "adapters.discord.inbound.listener",
     "adapters.openai.chat",
     "adapters.qdrant.server",
-    "adapters.redis.audit",
     "adapters.redis.conversations",
     "adapters.redis.inbox",
     "adapters.redis.policies",

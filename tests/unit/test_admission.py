@@ -8,8 +8,8 @@ import pytest
 
 from core.admission import REMINDER, Admission, Refusal
 from core.errors import PeopleUnavailable, StoreUnavailable
-from core.model import Claim, Interaction, Person, Policy, ReplyAddress, ThreadRef, WorkspaceRef
-from core.prompts import PAUSED, SWITCHED_OFF, too_many
+from core.model import Claim, Interaction, Person, Policy, PolicyFault, ReplyAddress, ThreadRef, WorkspaceRef
+from core.prompts import CLOSED, PAUSED, SWITCHED_OFF, too_many
 from core.sentences import MEMBERS_ONLY
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
@@ -80,7 +80,7 @@ async def test_whoever_asks_is_let_in_and_every_attempt_at_the_same_question_wit
 async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
     """The same person hears the same once, and again when it may be forgotten."""
     door = Door()
-    await door.policies.save(thread().home, PAUSE)
+    door.policies.set(thread().home, PAUSE)
 
     told = [await door.knock(claim(f"m{number}")) for number in range(2)]
     door.clock.advance(REMINDER.total_seconds())
@@ -94,7 +94,7 @@ async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
 async def test_nothing_is_answered_in_a_silent_channel_and_everything_elsewhere() -> None:
     """Its threads and private questions are part of it. One is told once for each channel, and a command always."""
     door = Door()
-    await door.policies.save(thread().home, Policy(silent_channels=frozenset({"c", "d"})))
+    door.policies.set(thread().home, Policy(silent_channels=frozenset({"c", "d"})))
     interaction = Interaction(id="1", token="t", expires_at=NOON + timedelta(minutes=15))
     command = claim("m5", address=ReplyAddress(thread=thread(), interaction=interaction))
     away = thread().model_copy(update={"workspace": "another"})
@@ -104,6 +104,20 @@ async def test_nothing_is_answered_in_a_silent_channel_and_everything_elsewhere(
 
     assert told == [Refusal(SWITCHED_OFF), Refusal(SWITCHED_OFF, is_told=False), Refusal(SWITCHED_OFF)]
     assert others == [Refusal(SWITCHED_OFF), None, None]
+
+
+@pytest.mark.promise("unreadable-is-closed")
+@pytest.mark.parametrize("fault", PolicyFault)
+async def test_nothing_is_answered_where_nobody_can_say_what_is_wanted(fault: PolicyFault) -> None:
+    """It is told once in a while like other refusals, and comes before what could be read."""
+    door = Door()
+    door.policies.set(thread().home, PAUSE.model_copy(update={"fault": fault}))
+
+    told = [await door.knock(claim(f"m{number}")) for number in range(2)]
+    door.clock.advance(REMINDER.total_seconds())
+
+    assert told == [Refusal(CLOSED), Refusal(CLOSED, is_told=False)]
+    assert await door.knock(claim("m3")) == Refusal(CLOSED)
 
 
 @pytest.mark.promise("bounded-asking")
@@ -147,7 +161,7 @@ async def test_a_pause_comes_before_all_else() -> None:
     """It needs no platform that says who asks."""
     door = Door()
     door.membership.fails = True
-    await door.policies.save(thread().home, PAUSE)
+    door.policies.set(thread().home, PAUSE)
 
     assert await door.knock(guests_claim()) == Refusal(PAUSED)
 
@@ -155,7 +169,7 @@ async def test_a_pause_comes_before_all_else() -> None:
 async def test_a_command_is_always_told() -> None:
     """Otherwise it would seem to think for ever."""
     door = Door()
-    await door.policies.save(thread().home, PAUSE)
+    door.policies.set(thread().home, PAUSE)
     interaction = Interaction(id="1", token="t", expires_at=NOON + timedelta(minutes=15))
     address = ReplyAddress(thread=thread(), interaction=interaction)
 

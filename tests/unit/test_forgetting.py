@@ -18,7 +18,7 @@ from tests.fakes.votes import MemoryVotes
 from tests.inboxes import asked, taken
 
 HOME = thread().home
-SET = Policy(paused_by=Person(id="p1", name="Ada"), paused_at=NOON, auto_answer=("7",))
+SET = Policy(paused_by=Person(id="p1", name="Ada"), paused_at=NOON, auto_answer=frozenset({"7"}))
 WAYS: dict[str, Callable[[Forgetting], Awaitable[object]]] = {
     "person": lambda forgetting: forgetting.person(HOME, "p1"),
     "workspace": lambda forgetting: forgetting.workspace(HOME),

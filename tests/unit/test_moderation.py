@@ -7,14 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from core.errors import NotAllowed
+from core.errors import NotAllowed, PolicyUnreadable
 from core.forgetting import Forgetting, Forgotten
-from core.model import Actor, Deed, Person, Policy
-from core.moderation import Moderation, Standing
+from core.model import Actor, Applied, AuditEntry, Person, Policy, PolicyFault
+from core.moderation import PAGE, Moderation, ModerationStatus
+from core.sentences import UNREADABLE
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
-from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.votes import MemoryVotes
 
 ADA = Person(id="p1", name="Ada")
@@ -37,11 +38,15 @@ def _conversations() -> MemoryConversations:
     return MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
 
 
+@pytest.fixture(name="policies")
+def _policies() -> MemoryPolicies:
+    return MemoryPolicies()
+
+
 @pytest.fixture(name="moderation")
-def _moderation(conversations: MemoryConversations) -> Moderation:
-    policies = MemoryPolicies()
+def _moderation(conversations: MemoryConversations, policies: MemoryPolicies) -> Moderation:
     forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox(), policies)
-    return Moderation(policies, MemoryAudit(), conversations, forgetting, now=lambda: NOON)
+    return Moderation(policies, conversations, forgetting, now=lambda: NOON)
 
 
 @pytest.mark.promise("moderators-only")
@@ -51,19 +56,21 @@ async def test_only_moderators_give_orders(moderation: Moderation, order: str) -
     with pytest.raises(NotAllowed, match="Only moderators"):
         await ORDERS[order](moderation, STUDENT)
 
-    assert await moderation.status(MODERATOR) == Standing(Policy(), ())
+    assert await moderation.status(MODERATOR) == ModerationStatus(Policy())
 
 
 async def test_a_pause_lasts_until_it_is_ended(moderation: Moderation) -> None:
     """Doing it twice is no error, and is noted once."""
     assert [await moderation.pause(MODERATOR), await moderation.pause(MODERATOR)] == [True, False]
     paused = await moderation.status(MODERATOR)
-    assert [await moderation.resume(MODERATOR), await moderation.resume(MODERATOR)] == [True, False]
+    ended = [await moderation.resume(MODERATOR), await moderation.resume(MODERATOR)]
     resumed = await moderation.status(MODERATOR)
 
-    assert paused == Standing(Policy(paused_by=ADA, paused_at=NOON), (Deed(by=ADA, did="pause", at=NOON),))
+    policy = Policy(paused_by=ADA, paused_at=NOON)
+    assert paused == ModerationStatus(policy, (AuditEntry(by=ADA, did="pause", at=NOON),))
+    assert ended == [Applied(is_new=True, before=policy), Applied(is_new=False, before=Policy())]
     assert resumed.policy == Policy()
-    assert [deed.did for deed in resumed.deeds] == ["resume", "pause"]
+    assert [entry.did for entry in resumed.entries] == ["resume", "pause"]
 
 
 async def test_new_posts_of_a_channel_are_answered_until_moderators_end_it(moderation: Moderation) -> None:
@@ -72,11 +79,11 @@ async def test_new_posts_of_a_channel_are_answered_until_moderators_end_it(moder
     await moderation.pause(MODERATOR)
     both = (await moderation.status(MODERATOR)).policy.auto_answer
     changed += [await moderation.auto_answer(MODERATOR, "7", on=False) for _ in range(2)]
-    standing = await moderation.status(MODERATOR)
+    status = await moderation.status(MODERATOR)
 
-    assert (changed, both) == ([True, True, False, True, False], ("7", "8"))
-    assert standing.policy == Policy(paused_by=ADA, paused_at=NOON, auto_answer=("8",))
-    assert [(deed.did, deed.about) for deed in standing.deeds] == [
+    assert (changed, both) == ([True, True, False, True, False], {"7", "8"})
+    assert status.policy == Policy(paused_by=ADA, paused_at=NOON, auto_answer=frozenset({"8"}))
+    assert [(entry.did, entry.about) for entry in status.entries] == [
         ("auto-answer off", "7"),
         ("pause", ""),
         ("auto-answer on", "8"),
@@ -89,11 +96,11 @@ async def test_a_channel_is_silent_until_moderators_end_it(moderation: Moderatio
     """Other channels and a pause are not concerned, each change is noted once, and anybody may know of it."""
     orders = [("7", True), ("c", True), ("7", True), ("7", False), ("7", False)]
     told = [await moderation.silence(MODERATOR, channel, on=on) for channel, on in orders]
-    standing = await moderation.status(MODERATOR)
+    status = await moderation.status(MODERATOR)
     elsewhere = thread().model_copy(update={"channel": "7"})
 
-    assert (told, standing.policy) == ([True, True, False, True, False], Policy(silent_channels=frozenset({"c"})))
-    assert [(deed.did, deed.about) for deed in standing.deeds] == [
+    assert (told, status.policy) == ([True, True, False, True, False], Policy(silent_channels=frozenset({"c"})))
+    assert [(entry.did, entry.about) for entry in status.entries] == [
         ("resume channel", "7"),
         ("pause channel", "c"),
         ("pause channel", "7"),
@@ -113,7 +120,7 @@ async def test_what_is_forgotten_is_noted(
     await conversations.append(thread(), turn_of("What is a robot?"))
 
     assert await ORDERS[order](moderation, MODERATOR) == gone
-    assert (await moderation.status(MODERATOR)).deeds == (Deed(by=ADA, did=order, about=about, at=NOON),)
+    assert (await moderation.status(MODERATOR)).entries == (AuditEntry(by=ADA, did=order, about=about, at=NOON),)
 
 
 async def test_threads_of_other_workspaces_are_out_of_reach(moderation: Moderation) -> None:
@@ -122,3 +129,43 @@ async def test_threads_of_other_workspaces_are_out_of_reach(moderation: Moderati
 
     with pytest.raises(NotAllowed, match="another workspace"):
         await moderation.forget_thread(MODERATOR, elsewhere)
+
+
+@pytest.mark.promise("unreadable-is-closed")
+@pytest.mark.parametrize("order", ["pause", "silence", "auto-answer"])
+async def test_what_cannot_be_read_is_not_changed(moderation: Moderation, policies: MemoryPolicies, order: str) -> None:
+    """Whoever tries is told what to do, and nothing is noted; what people want forgotten is forgotten all the same."""
+    closed = Policy(fault=PolicyFault.DAMAGED)
+    policies.set(MODERATOR.home, closed)
+    with pytest.raises(PolicyUnreadable, match=UNREADABLE):
+        await ORDERS[order](moderation, MODERATOR)
+
+    assert await moderation.status(MODERATOR) == ModerationStatus(closed)
+    assert not await moderation.answers_in(thread())
+    await moderation.forget_everything(MODERATOR)
+    assert [entry.did for entry in (await moderation.status(MODERATOR)).entries] == ["forget everything"]
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_resuming_replaces_what_cannot_be_read(moderation: Moderation, policies: MemoryPolicies) -> None:
+    """Whoever does it learns what was known of it."""
+    closed = Policy(fault=PolicyFault.NEWER, silent_channels=frozenset({"7"}))
+    policies.set(MODERATOR.home, closed)
+
+    assert await moderation.resume(MODERATOR) == Applied(is_new=True, before=closed)
+    assert (await moderation.status(MODERATOR)).policy == Policy()
+
+
+async def test_the_log_is_shown_in_pages(moderation: Moderation) -> None:
+    """Each says whether there are older entries; before the first there is none."""
+    for number in range(PAGE + 1):
+        await moderation.forget_person(MODERATOR, str(number))
+    pages = [await moderation.status(MODERATOR, page=page) for page in (0, 1, 2, 3)]
+
+    assert [(len(page.entries), page.has_older) for page in pages] == [
+        (PAGE, True),
+        (PAGE, True),
+        (1, False),
+        (0, False),
+    ]
+    assert pages[2].entries[0].about == "0"

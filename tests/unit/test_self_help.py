@@ -14,7 +14,7 @@ from core.self_help import SelfHelp
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
-from tests.fakes.moderation import MemoryAudit, MemoryPolicies
+from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.votes import MemoryVotes
 
 ADA = Actor(person=Person(id="p1", name="Ada"), home=thread().home, may_moderate=False)
@@ -34,16 +34,15 @@ def _votes() -> MemoryVotes:
     return MemoryVotes()
 
 
-@pytest.fixture(name="audit")
-def _audit() -> MemoryAudit:
-    return MemoryAudit()
+@pytest.fixture(name="policies")
+def _policies() -> MemoryPolicies:
+    return MemoryPolicies()
 
 
 @pytest.fixture(name="service")
-def _service(conversations: MemoryConversations, votes: MemoryVotes, audit: MemoryAudit) -> SelfHelp:
-    policies = MemoryPolicies()
+def _service(conversations: MemoryConversations, votes: MemoryVotes, policies: MemoryPolicies) -> SelfHelp:
     forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
-    moderation = Moderation(policies, audit, conversations, forgetting, now=lambda: NOON)
+    moderation = Moderation(policies, conversations, forgetting, now=lambda: NOON)
     return SelfHelp(conversations, forgetting, moderation)
 
 
@@ -67,13 +66,13 @@ async def test_the_sources_are_those_of_the_last_answer_that_has_any(
 
 @pytest.mark.promise("forget-me")
 async def test_whoever_asked_in_a_thread_can_have_it_forgotten(
-    service: SelfHelp, conversations: MemoryConversations, audit: MemoryAudit
+    service: SelfHelp, conversations: MemoryConversations, policies: MemoryPolicies
 ) -> None:
-    """That is no deed of a moderator."""
+    """That is no order of a moderator."""
     await ask(conversations, ADA)
 
     assert [await service.forget_thread(ADA, thread()), await service.forget_thread(ADA, thread())] == [True, False]
-    assert await audit.recent(ADA.home, limit=9) == ()
+    assert await policies.recent(ADA.home, limit=9) == ()
 
 
 async def test_somebody_else_cannot(service: SelfHelp, conversations: MemoryConversations) -> None:
@@ -86,13 +85,13 @@ async def test_somebody_else_cannot(service: SelfHelp, conversations: MemoryConv
 
 
 async def test_a_moderator_can_and_it_is_noted(
-    service: SelfHelp, conversations: MemoryConversations, audit: MemoryAudit
+    service: SelfHelp, conversations: MemoryConversations, policies: MemoryPolicies
 ) -> None:
     """As with any order."""
     await ask(conversations, ADA)
 
     assert await service.forget_thread(BOSS, thread())
-    assert [deed.did for deed in await audit.recent(BOSS.home, limit=9)] == ["forget thread"]
+    assert [entry.did for entry in await policies.recent(BOSS.home, limit=9)] == ["forget thread"]
 
 
 async def test_a_thread_of_another_workspace_is_nobodys_business(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from core import sentences
-from core.model import Complaint, Deed, Person, Policy
-from core.sentences import Practices
-from tests.builders import NOON
+from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault
+from core.sentences import Drawing, Practices
+from tests.builders import NOON, thread
 
+DRAWING = Drawing(plain=str.upper, moment=lambda _: "now", bullet="-", resume="`resume`", page="page {}")
 MESSAGE_LIMIT = 2_000  # characters, on the platform whose messages are shortest
 
 
@@ -62,5 +63,62 @@ def test_people_without_a_name_are_named_all_the_same() -> None:
     """By what is known of them."""
     nobody = Person(id="p1")
 
-    assert sentences.standing_line(Policy(paused_by=nobody), str) == "Paused by a moderator."
-    assert sentences.deed_line(Deed(by=nobody, did="pause", at=NOON), lambda _: "now") == "now: p1, pause"
+    assert list(sentences.policy_lines(Policy(paused_by=nobody), DRAWING)) == ["Paused by a moderator."]
+    entry = AuditEntry(by=nobody, did="pause", at=NOON)
+    assert list(sentences.log_lines([entry], DRAWING, older=None)) == ["What moderators did:", "- now: P1, pause"]
+
+
+@pytest.mark.parametrize(
+    ("did", "about", "said"),
+    [
+        ("pause channel", "7", "(<#7>)"),
+        ("resume channel", "7", "(<#7>)"),
+        ("auto-answer on", "7", "(<#7>)"),
+        ("auto-answer off", "7", "(<#7>)"),
+        ("forget person", "7", "(<@7>)"),
+        ("forget thread", str(thread()), "(<#c>)"),
+        ("forget thread", "no thread", "(NO THREAD)"),
+        ("an order of another version", "<#7>", "(<#7>)"),
+        ("forget everything", "", "everything"),
+    ],
+)
+def test_the_log_names_what_orders_were_about(did: str, about: str, said: str) -> None:
+    """Channels and people in such a way that they can be clicked, and all else as text."""
+    entry = AuditEntry(by=Person(id="p1", name="Ada"), did=did, about=about, at=NOON)
+    _, line, older = sentences.log_lines([entry], DRAWING, older=2)
+
+    assert line == " ".join(filter(None, ["- now: ADA,", did, about and said]))
+    assert older == "Older orders: page 2"
+
+
+@pytest.mark.promise("unreadable-is-closed")
+def test_what_cannot_be_read_is_told_with_what_to_do() -> None:
+    """And with what would be lost, as far as that is known."""
+    known = Policy(paused_by=Person(id="p1", name="Ada"), auto_answer=frozenset({"7"}), silent_channels=frozenset("98"))
+    newer = known.model_copy(update={"fault": PolicyFault.NEWER})
+
+    assert list(sentences.policy_lines(Policy(fault=PolicyFault.DAMAGED), DRAWING)) == [
+        "I can't read what is set here. So I answer nothing.",
+        "`resume` starts afresh, with the usual settings. This would be lost:",
+        "- Everything that was set.",
+    ]
+    assert list(sentences.policy_lines(newer, DRAWING)) == [
+        "A newer version of Footnote wrote what is set here, and this one can't read it. So I answer nothing.",
+        "Ask whoever runs me to start the newer version again.",
+        "`resume` starts afresh, with the usual settings. This would be lost:",
+        "- Paused by ADA.",
+        "- Switched off in <#8> and <#9>.",
+        "- Every new post is answered in <#7>.",
+        "- Whatever else was set.",
+    ]
+
+
+def test_the_status_names_the_channels_that_differ() -> None:
+    """Those without answers, and those where nobody has to ask."""
+    policy = Policy(auto_answer=frozenset({"7"}), silent_channels=frozenset("98"))
+
+    assert list(sentences.policy_lines(policy, DRAWING)) == [
+        "Questions are answered.",
+        "Switched off in <#8> and <#9>.",
+        "Every new post is answered in <#7>.",
+    ]

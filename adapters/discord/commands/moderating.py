@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from functools import partial
 from typing import Literal, TypeAlias
 
 from discord import ForumChannel, Permissions, StageChannel, TextChannel, User, VoiceChannel
-from discord.app_commands import AppCommandContext, Command, Group, describe
+from discord.app_commands import AppCommandContext, Command, Group, Range, describe
 from discord.utils import format_dt
 
 from adapters.chat.desk import Desk
@@ -19,12 +18,21 @@ from adapters.discord.inbound.permissions import NAMES
 from adapters.discord.rendering.sources_list import plain_text
 from core import sentences
 from core.errors import InvalidInput
-from core.model import Actor, Person, Policy
-from core.moderation import Standing
+from core.model import Actor
+from core.sentences import Drawing
 
 NAME = "footnote-admin"
 Room: TypeAlias = TextChannel | VoiceChannel | StageChannel | ForumChannel
 What: TypeAlias = Literal["a person", "this thread", "everything"]
+Page: TypeAlias = Range[int, 1, 100]
+
+DRAWING = Drawing(
+    plain=plain_text,
+    moment=partial(format_dt, style="R"),
+    bullet="-",
+    resume=f"`/{NAME} resume`",
+    page=f"`/{NAME} status page:{{}}`",
+)
 
 
 def admin_group(desk: Desk) -> Group:
@@ -42,8 +50,9 @@ def admin_group(desk: Desk) -> Group:
 
 
 def _status(desk: Desk) -> Command[Group, ..., None]:
-    async def status(interaction: Used) -> None:
-        await privately(interaction, partial(_standing, desk, interaction))
+    @describe(page="A later page of what moderators did.")
+    async def status(interaction: Used, page: Page = 1) -> None:
+        await privately(interaction, partial(_status_told, desk, interaction, page))
 
     return Command(name="status", description="Whether I answer, what people think, what was done.", callback=status)
 
@@ -73,9 +82,7 @@ def _resume(desk: Desk) -> Command[Group, ..., None]:
 async def _resumed(desk: Desk, actor: Actor, channel: Room | None) -> str:
     if channel is not None:
         return await _silenced(desk, actor, channel, on=False)
-    is_new = await desk.moderation.resume(actor)
-    policy = (await desk.moderation.status(actor)).policy
-    return "\n".join([sentences.resumed(is_new=is_new), *_silent(policy)])
+    return "\n".join(sentences.resumed_lines(await desk.moderation.resume(actor), DRAWING))
 
 
 async def _silenced(desk: Desk, actor: Actor, channel: Room, *, on: bool) -> str:
@@ -126,41 +133,22 @@ async def _person_forgotten(desk: Desk, actor: Actor, person_id: str) -> str:
     return sentences.person_forgotten(gone.turns, gone.votes)
 
 
-async def _standing(desk: Desk, used: Used) -> str:
+async def _status_told(desk: Desk, used: Used, page: int) -> str:
     """Say how things are; who may not ask is refused before anything is looked up."""
-    standing = await desk.moderation.status(actor_of(used))
+    status = await desk.moderation.status(actor_of(used), page=page)
+    log = list(sentences.log_lines(status.entries, DRAWING, older=page + 1 if status.has_older else None))
+    if page > 1:
+        return "\n".join(log) or sentences.NO_ENTRIES
     tally, waiting = await desk.votes.count(home_of(used)), await desk.inbox.waiting()
     return "\n".join(
         [
-            *_told(standing),
+            *sentences.policy_lines(status.policy, DRAWING),
             sentences.tally_line(tally),
             sentences.waiting_line(waiting),
             sentences.lacking_line(tuple(_lacking(used))),
+            *log,
         ]
     )
-
-
-def _told(standing: Standing) -> Iterator[str]:
-    policy = standing.policy
-    by = policy.paused_by and _plain(policy.paused_by)
-    yield sentences.standing_line(policy.model_copy(update={"paused_by": by}), _since)
-    yield from _silent(policy)
-    for deed in standing.deeds:
-        yield "- " + sentences.deed_line(deed.model_copy(update={"by": _plain(deed.by)}), _since)
-
-
-def _silent(policy: Policy) -> Iterator[str]:
-    """Name the channels in such a way that they can be clicked."""
-    if policy.silent_channels:
-        yield sentences.silent_line([f"<#{channel}>" for channel in sorted(policy.silent_channels)])
-
-
-def _plain(person: Person) -> Person:
-    return person.model_copy(update={"name": plain_text(person.name)})
-
-
-def _since(moment: datetime) -> str:
-    return format_dt(moment, "R")
 
 
 def _lacking(used: Used) -> Iterator[str]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
-from adapters.slack.commands.slash import Order, Word
+from adapters.slack.commands.slash import NAME, Order, Word
 from adapters.slack.commands.wording import ONLY_IN_CHANNELS, UNCONFIRMED, since
 from adapters.slack.rendering.escaping import plain_text
 from core import sentences
 from core.errors import InvalidInput
-from core.model import Actor, Person, Policy
-from core.moderation import Standing
+from core.model import Actor
+from core.sentences import Drawing
 
 ORDERS = frozenset(word for word in Word if word.startswith("admin "))
 DIRECT_MESSAGE = "D"  # with which the ids of direct messages begin
+DRAWING = Drawing(
+    plain=plain_text,
+    moment=since,
+    bullet="•",
+    resume=f"`{NAME} {Word.RESUME}`",
+    page=f"`{NAME} {Word.STATUS} {{}}`",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +41,7 @@ async def moderated(kit: Kit, used: Used, order: Order) -> str:
         case Word.PAUSE:
             return sentences.paused(is_new=await moderation.pause(actor))
         case Word.RESUME:
-            is_new = await moderation.resume(actor)
-            policy = (await moderation.status(actor)).policy
-            return "\n".join([sentences.resumed(is_new=is_new), *_silent(policy)])
+            return "\n".join(sentences.resumed_lines(await moderation.resume(actor), DRAWING))
         case Word.PAUSE_HERE | Word.RESUME_HERE:
             return await _silence_here(kit, actor, used.channel, on=order.word is Word.PAUSE_HERE)
         case Word.FORGET_PERSON:
@@ -44,26 +49,29 @@ async def moderated(kit: Kit, used: Used, order: Order) -> str:
         case Word.FORGET_EVERYTHING:
             return await _forget_everything(kit, actor, is_confirmed=order.is_confirmed)
         case _:
-            return "\n".join((await overview(kit, actor)).lines)
+            return "\n".join((await overview(kit, actor, page=int(order.text or 1))).lines)
 
 
-async def overview(kit: Kit, actor: Actor) -> Overview:
+async def overview(kit: Kit, actor: Actor, *, page: int = 1) -> Overview:
     """Say how things are; who may not ask is refused before anything is looked up."""
-    standing = await kit.desk.moderation.status(actor)
+    status = await kit.desk.moderation.status(actor, page=page)
+    log = list(sentences.log_lines(status.entries, DRAWING, older=page + 1 if status.has_older else None))
+    if page > 1:
+        return Overview(log or [sentences.NO_ENTRIES])
     tally, waiting = await kit.desk.votes.count(actor.home), await kit.desk.inbox.waiting()
-    lines = [*_told(standing), sentences.tally_line(tally), sentences.waiting_line(waiting)]
-    return Overview(lines, standing.policy.silent_channels)
+    lines = [
+        *sentences.policy_lines(status.policy, DRAWING),
+        sentences.tally_line(tally),
+        sentences.waiting_line(waiting),
+        *log,
+    ]
+    return Overview(lines, None if status.policy.is_closed else status.policy.silent_channels)
 
 
 async def silence(kit: Kit, actor: Actor, channel: str, *, on: bool) -> str:
     """Switch the bot off in a channel, or on again, and say so."""
     is_new = await kit.desk.moderation.silence(actor, channel, on=on)
-    return sentences.silenced(linked(channel), on=on, is_new=is_new)
-
-
-def linked(channel: str) -> str:
-    """Give a channel's id in such a way that readers see its name and can go there."""
-    return f"<#{channel}>"
+    return sentences.silenced(DRAWING.channel(channel), on=on, is_new=is_new)
 
 
 async def _silence_here(kit: Kit, actor: Actor, channel: str, *, on: bool) -> str:
@@ -83,21 +91,3 @@ async def _forget_everything(kit: Kit, actor: Actor, *, is_confirmed: bool) -> s
     if not is_confirmed:
         raise InvalidInput(UNCONFIRMED, field="confirm")
     return sentences.everything_forgotten(await kit.desk.moderation.forget_everything(actor))
-
-
-def _told(standing: Standing) -> Iterator[str]:
-    policy = standing.policy
-    by = policy.paused_by and _plain(policy.paused_by)
-    yield sentences.standing_line(policy.model_copy(update={"paused_by": by}), since)
-    yield from _silent(policy)
-    for deed in standing.deeds:
-        yield "• " + sentences.deed_line(deed.model_copy(update={"by": _plain(deed.by)}), since)
-
-
-def _silent(policy: Policy) -> Iterator[str]:
-    if policy.silent_channels:
-        yield sentences.silent_line([linked(channel) for channel in sorted(policy.silent_channels)])
-
-
-def _plain(person: Person) -> Person:
-    return person.model_copy(update={"name": plain_text(person.name)})

@@ -38,7 +38,7 @@ FIRST = frozenset(str(word).split()[0] for word in Word if word)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What somebody wants; `text` is the question, the person's id, or what was not understood."""
+    """What somebody wants; `text` is the question, the person's id, the page, or what was not understood."""
 
     word: Word
     text: str = ""
@@ -80,6 +80,8 @@ def _order(words: list[str], text: str) -> Order:
     match [word.lower() for word in words[1:]]:
         case ["forget", "person", *_]:
             return Order(Word.FORGET_PERSON, person_in(text))
+        case ["status", page] if page.isdecimal():
+            return Order(Word.STATUS, page)
         case ["forget", "everything", "confirm"]:
             return Order(Word.FORGET_EVERYTHING, is_confirmed=True)
         case _:

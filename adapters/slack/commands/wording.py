@@ -21,7 +21,7 @@ COMMANDS = """\
 `/footnote ask [--private] QUESTION`
 `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
-`/footnote admin status`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
+`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
 moderators."""
 
 ONLY_IN_THREADS = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import StoreUnavailable
-from core.model import Policy, WorkspaceRef
+from core.model import Policy, PolicyFault, WorkspaceRef
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import listening
 from tests.fakes.box import Box
@@ -19,7 +19,7 @@ async def test_new_posts_of_a_forum_are_answered_where_moderators_want_it(server
     helped, other = (server.add_channel(place.guild, name, forum=True) for name in ("help", "show"))
     policies, box = MemoryPolicies(), Box()
     home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
-    await policies.save(home, Policy(auto_answer=(str(helped.id),)))
+    policies.set(home, Policy(auto_answer=frozenset({str(helped.id)})))
     async with listening(server, box, policies=policies):
         server.post_in_forum_as(place.ada, other, "My robot", "Look at it.")
         server.post_in_forum_as(place.ada, helped, "Bob?", server.platform.owner.mention)
@@ -43,7 +43,7 @@ async def test_whose_post_is_answered_unasked_writes_on_without_a_mention(server
         server.post_as(place.ada, server.dm(place.ada), "Heard?")
         before = await box.question()
         home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
-        await policies.save(home, Policy(auto_answer=(str(forum.id),)))
+        policies.set(home, Policy(auto_answer=frozenset({str(forum.id)})))
         server.post_as(place.ada, old, "Any ideas?")
         post, _ = server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
         server.post_as(bob, post, "Which one is it?")
@@ -67,7 +67,20 @@ async def test_a_forum_where_the_bot_is_switched_off_is_left_alone(server: Disco
     forum, box, policies = server.add_channel(place.guild, "help", forum=True), Box(), MemoryPolicies()
     here = str(forum.id)
     home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
-    await policies.save(home, Policy(auto_answer=(here,), silent_channels=frozenset({here})))
+    policies.set(home, Policy(auto_answer=frozenset({here}), silent_channels=frozenset({here})))
+    async with listening(server, box, policies=policies):
+        server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
+        server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
+
+        assert (await box.question()).question.text == "What is a robot?"
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_a_forum_is_left_alone_where_nobody_can_read_what_is_set(server: DiscordServer, place: Place) -> None:
+    """Whatever could be read of it."""
+    forum, box, policies = server.add_channel(place.guild, "help", forum=True), Box(), MemoryPolicies()
+    home = WorkspaceRef(platform="discord", workspace=str(place.guild.id))
+    policies.set(home, Policy(auto_answer=frozenset({str(forum.id)}), fault=PolicyFault.NEWER))
     async with listening(server, box, policies=policies):
         server.post_in_forum_as(place.ada, forum, "Stuck", "My robot does not move.")
         server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])

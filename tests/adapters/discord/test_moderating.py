@@ -8,7 +8,7 @@ import pytest
 
 from adapters.discord.commands.moderating import NAME
 from core import sentences
-from core.model import Complaint, Deed, Person, Signal, Vote
+from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Signal, Vote
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
@@ -48,7 +48,7 @@ async def test_an_order_by_anybody_else_is_refused(office: Office, place: Place,
         told = await ordered(office, place.ada, place, order, **ORDERS[order])
 
     assert (told.content, told.seen_by) == (REFUSED, place.ada.id)
-    assert await office.audit.recent(home(place.guild.id), limit=9) == ()
+    assert await office.policies.recent(home(place.guild.id), limit=9) == ()
 
 
 async def test_the_commands_are_shown_to_moderators_only(office: Office) -> None:
@@ -72,13 +72,13 @@ async def test_a_forum_is_opened_and_closed_to_the_bot(office: Office, place: Pl
     forum = office.server.add_channel(place.guild, "help", forum=True)
     async with office.open():
         told = [(await ordered(office, boss, place, "auto-answer", forum=forum, on=on)).content for on in (True, False)]
-        deeds = await office.audit.recent(home(place.guild.id), limit=9)
+        entries = await office.policies.recent(home(place.guild.id), limit=9)
 
     assert told == [
         sentences.auto_answering(on=True, is_new=True, is_heard=False),
         sentences.auto_answering(on=False, is_new=True, is_heard=False),
     ]
-    assert [(deed.did, deed.about) for deed in deeds] == [
+    assert [(entry.did, entry.about) for entry in entries] == [
         ("auto-answer off", str(forum.id)),
         ("auto-answer on", str(forum.id)),
     ]
@@ -96,9 +96,9 @@ async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office, place
         sentences.resumed(is_new=True),
         sentences.resumed(is_new=False),
     ]
-    assert await office.audit.recent(home(place.guild.id), limit=9) == (
-        Deed(by=by, did="resume", at=NOON),
-        Deed(by=by, did="pause", at=NOON),
+    assert await office.policies.recent(home(place.guild.id), limit=9) == (
+        AuditEntry(by=by, did="resume", at=NOON),
+        AuditEntry(by=by, did="pause", at=NOON),
     )
 
 
@@ -113,7 +113,7 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office,
         status = (await ordered(office, boss, place, "status")).content.split("\n")
         told += [(await ordered(office, boss, place, order, **room)).content for order, room in orders[2:]]
 
-    name, noted = f"<#{place.channel.id}>", await office.audit.recent(home(place.guild.id), limit=9)
+    name, noted = f"<#{place.channel.id}>", await office.policies.recent(home(place.guild.id), limit=9)
     assert [first, *told] == [
         sentences.silenced(name, on=True, is_new=True),
         sentences.silenced(name, on=True, is_new=False),
@@ -122,7 +122,7 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office,
         sentences.silenced(name, on=False, is_new=False),
     ]
     assert status[:2] == ["Questions are answered.", sentences.silent_line([name])]
-    assert [(deed.did, deed.about) for deed in noted] == [
+    assert [(entry.did, entry.about) for entry in noted] == [
         ("resume channel", str(place.channel.id)),
         ("pause channel", str(place.channel.id)),
     ]
@@ -159,16 +159,17 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
     moment = f"<t:{int(NOON.timestamp())}:R>"
     assert told.content.split("\n") == [
         rf"Paused by Bo\*ss\* {moment}.",
-        rf"- {moment}: Bo\*ss\*, pause",
         "Votes: 0 helpful, 1 not helpful.",
         "Waiting everywhere: 0 questions.",
         "I lack these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
+        "What moderators did:",
+        rf"- {moment}: Bo\*ss\*, pause",
     ]
     assert told.seen_by == boss.id
 
 
 async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: Place, boss: User) -> None:
-    """No deed is listed where there was none."""
+    """No order is listed where there was none."""
     async with office.open():
         told = await ordered(office, boss, place, "status")
 
@@ -178,6 +179,52 @@ async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: 
         "Waiting everywhere: 0 questions.",
         "I lack no permission here.",
     ]
+
+
+async def test_the_status_lists_channels_and_the_log_page_by_page(office: Office, place: Place, boss: User) -> None:
+    """In such a way that they can be clicked."""
+    forum = office.server.add_channel(place.guild, "help", forum=True)
+    moment = f"<t:{int(NOON.timestamp())}:R>"
+    async with office.open():
+        await ordered(office, boss, place, "auto-answer", forum=forum, on=True)
+        for number in range(10):
+            await ordered(office, boss, place, "resume" if number % 2 else "pause", channel=place.channel)
+        pages = [(await ordered(office, boss, place, "status", page=page)).content.split("\n") for page in (1, 2, 3)]
+
+    assert pages[0][1] == sentences.auto_answer_line([f"<#{forum.id}>"])
+    assert pages[0][-12:-9] == [
+        "What moderators did:",
+        rf"- {moment}: Bo\*ss\*, resume channel (<#{place.channel.id}>)",
+        rf"- {moment}: Bo\*ss\*, pause channel (<#{place.channel.id}>)",
+    ]
+    assert pages[0][-1] == f"Older orders: `/{NAME} status page:2`"
+    assert pages[1:] == [
+        ["What moderators did:", rf"- {moment}: Bo\*ss\*, auto-answer on (<#{forum.id}>)"],
+        [sentences.NO_ENTRIES],
+    ]
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office, place: Place, boss: User) -> None:
+    """Nothing can be changed until somebody resumes, who hears what was lost."""
+    here: Mapping[str, Option] = {"channel": place.channel}
+    office.policies.set(
+        home(place.guild.id), Policy(fault=PolicyFault.DAMAGED, silent_channels=frozenset({str(place.channel.id)}))
+    )
+    async with office.open():
+        status = (await ordered(office, boss, place, "status")).content.split("\n")
+        refused = [(await ordered(office, boss, place, order, **here)).content for order in ("pause", "resume")]
+        resumed = (await ordered(office, boss, place, "resume")).content.split("\n")
+        later = (await ordered(office, boss, place, "status")).content.split("\n")
+
+    lost = [f"- Switched off in <#{place.channel.id}>.", "- Whatever else was set."]
+    assert status[:2] == [
+        "I can't read what is set here. So I answer nothing.",
+        f"`/{NAME} resume` starts afresh, with the usual settings. This would be lost:",
+    ]
+    assert (status[2:4], refused) == (lost, [sentences.UNREADABLE] * 2)
+    assert resumed == ["I answer again, with the usual settings. This was lost:", *lost]
+    assert later[0] == "Questions are answered."
 
 
 async def test_moderators_forget_a_person(office: Office, place: Place, boss: User) -> None:
@@ -190,9 +237,9 @@ async def test_moderators_forget_a_person(office: Office, place: Place, boss: Us
         unnamed = await ordered(office, boss, place, "forget", what="a person")
         told = await ordered(office, boss, place, "forget", what="a person", person=place.ada)
 
-    noted = await office.audit.recent(home(place.guild.id), limit=9)
+    noted = await office.policies.recent(home(place.guild.id), limit=9)
     assert (unnamed.content, told.content) == (sentences.NOBODY_NAMED, sentences.person_forgotten(1, 1))
-    assert [(deed.did, deed.about) for deed in noted] == [("forget person", str(place.ada.id))]
+    assert [(entry.did, entry.about) for entry in noted] == [("forget person", str(place.ada.id))]
 
 
 async def test_moderators_forget_a_thread(office: Office, place: Place, boss: User) -> None:
@@ -207,9 +254,9 @@ async def test_moderators_forget_a_thread(office: Office, place: Place, boss: Us
             told.append((await office.told(office.server.slash(boss, thread, command, **here))).content)
         outside = await ordered(office, boss, place, "forget", **here)
 
-    noted = await office.audit.recent(home(place.guild.id), limit=9)
+    noted = await office.policies.recent(home(place.guild.id), limit=9)
     assert (told, outside.content) == ([sentences.thread_forgotten(was_there=True)] * 2, sentences.NOT_IN_THREAD)
-    assert [(deed.did, deed.about) for deed in noted] == [("forget thread", str(ref))] * 2
+    assert [(entry.did, entry.about) for entry in noted] == [("forget thread", str(ref))] * 2
 
 
 async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office, place: Place, boss: User) -> None:

@@ -114,7 +114,7 @@ async def test_later_questions_tag_a_post_where_all_posts_are_answered(discord: 
     """Elsewhere an answer in the middle of somebody's post says nothing of what the post asks."""
     forum = forum_of(discord, "answered")
     home = WorkspaceRef(platform="discord", workspace=str(forum.guild_id))
-    policies = MemoryPolicies({str(home): Policy(auto_answer=(str(forum.id),))} if is_on else None)
+    policies = MemoryPolicies({str(home): Policy(auto_answer=frozenset({str(forum.id)}))} if is_on else None)
     post, first = begun(discord, forum)
 
     await discord.surfaced(policies=policies).reply(followed(discord, post, first), progress(ANSWER))
@@ -126,7 +126,7 @@ async def test_a_bot_made_from_settings_knows_where_all_posts_are_answered(disco
     """It is given what moderators have set."""
     forum = forum_of(discord, "answered")
     home = WorkspaceRef(platform="discord", workspace=str(forum.guild_id))
-    stores = {"policies": MemoryPolicies({str(home): Policy(auto_answer=(str(forum.id),))}), "vault": None}
+    stores = {"policies": MemoryPolicies({str(home): Policy(auto_answer=frozenset({str(forum.id)}))}), "vault": None}
     values: dict[str, Any] = {"discord_token": discord.server.token, "discord_api_url": discord.server.api_url}
     post, first = begun(discord, forum)
 

@@ -1,4 +1,4 @@
-"""How long votes, quotas, notes and deeds are kept in Redis."""
+"""How long votes, quotas and notes are kept in Redis."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis import audit, memo, votes
-from adapters.redis.audit import RedisAudit
+from adapters.redis import memo, votes
 from adapters.redis.memo import RedisMemo
 from adapters.redis.quota import RedisQuota
 from adapters.redis.votes import RedisVotes
 from core.errors import Misconfigured
-from core.model import Deed, Person, Tally, Vote
+from core.model import Tally, Vote
 from tests.builders import NOON, question, thread
 from tests.fixtures.redis import all_keys, say
 from tests.past import let_pass
@@ -111,42 +110,3 @@ async def test_a_note_that_is_repeated_is_kept(redis_client: Redis) -> None:
     await let_pass(redis_client, memo.KEPT.total_seconds())
 
     assert await all_keys(redis_client) == []
-
-
-def deed(did: str) -> Deed:
-    """Something that a moderator did."""
-    return Deed(by=Person(id="p1", name="Ada"), did=did, at=NOON)
-
-
-@pytest.mark.promise("deeds-end")
-async def test_each_deed_ends_with_its_own_time(redis_client: Redis) -> None:
-    """Newer ones do not keep it, and nothing has to happen for it to go."""
-    store = RedisAudit(redis_client)
-    recent: list[list[str]] = []
-    for did in ("pause", "resume", "pause again"):
-        await store.record(HOME, deed(did))
-        await let_pass(redis_client, 40 * DAY)
-        recent.append([each.did for each in await store.recent(HOME, limit=5)])
-    stored = [key for key in await all_keys(redis_client) if b":deed:" in key]
-
-    assert recent == [["pause"], ["resume", "pause"], ["pause again", "resume"]]
-    assert len(stored) == 2
-
-
-@pytest.mark.promise("deeds-end")
-async def test_of_old_deeds_nothing_is_left(redis_client: Redis) -> None:
-    """Not even that there were any."""
-    await RedisAudit(redis_client).record(HOME, deed("pause"))
-    await let_pass(redis_client, audit.KEPT.total_seconds())
-
-    assert await all_keys(redis_client) == []
-
-
-async def test_no_more_deeds_are_kept_than_anybody_reads(redis_client: Redis) -> None:
-    """The oldest give way."""
-    store = RedisAudit(redis_client, most=3)
-    for number in range(5):
-        await store.record(HOME, deed(str(number)))
-
-    assert [each.did for each in await store.recent(HOME, limit=9)] == ["4", "3", "2"]
-    assert len(await all_keys(redis_client)) == 4

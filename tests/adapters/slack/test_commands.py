@@ -178,7 +178,7 @@ async def test_where_the_bot_may_not_write_a_question_becomes_a_private_one(offi
 async def test_nothing_is_posted_to_ask_where_nothing_is_answered(office: Office) -> None:
     """Only who asks hears why not; other channels are as ever."""
     other = office.server.add_channel(office.workspace)
-    await office.policies.save(office.home(), Policy(silent_channels=frozenset({office.channel.id})))
+    office.policies.set(office.home(), Policy(silent_channels=frozenset({office.channel.id})))
     async with office.open():
         asked: list[Signal] = []
         for channel in (office.channel, other):

@@ -11,7 +11,7 @@ from adapters.slack.commands.moderating import Overview
 from adapters.slack.commands.silencing import SILENT
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from core import sentences
-from core.model import Outline, Policy
+from core.model import Outline, Policy, PolicyFault
 from tests.adapters.slack.office import Office
 from tests.servers.slack import Delivery, Reply, User, View
 
@@ -127,7 +127,7 @@ async def test_moderators_choose_the_channels_without_answers(office: Office) ->
         await office.use(boss, "admin pause here", three)
         told.append(await shown(office, boss, server.choose(boss, home(office, boss), SILENT, [two])))
         told.append(await shown(office, boss, server.choose(boss, home(office, boss), SILENT, [two, three])))
-    last, noted = menu(office, boss), await office.audit.recent(office.home(), limit=9)
+    last, noted = menu(office, boss), await office.policies.recent(office.home(), limit=9)
 
     assert (first, second, last) == (
         first,
@@ -140,7 +140,7 @@ async def test_moderators_choose_the_channels_without_answers(office: Office) ->
         sentences.silenced(f"<#{one.id}>", on=False, is_new=True),
         sentences.UNCHANGED,
     ]
-    assert [(deed.did, deed.about) for deed in reversed(noted)] == [
+    assert [(entry.did, entry.about) for entry in reversed(noted)] == [
         ("pause channel", one.id),
         ("pause channel", two.id),
         ("pause channel", three.id),
@@ -166,7 +166,7 @@ async def test_who_may_not_moderate_has_no_menu_and_cannot_use_that_of_before(of
 @pytest.mark.promise("degradation")
 async def test_a_channel_that_is_gone_does_not_take_the_home_away(office: Office) -> None:
     """Where Slack refuses to show it as chosen, it still stands in the text."""
-    await office.policies.save(office.home(), Policy(silent_channels=frozenset({"C1"})))
+    office.policies.set(office.home(), Policy(silent_channels=frozenset({"C1"})))
     office.server.faults.add("views.publish", Reply(200, {"ok": False, "error": "invalid_arguments"}))
     async with office.open():
         await office.server.open_home(office.boss).acknowledged()
@@ -174,6 +174,20 @@ async def test_a_channel_that_is_gone_does_not_take_the_home_away(office: Office
 
     found = menu(office, office.boss)
     assert (found and found[1], sentences.silent_line(["<#C1>"]) in str(home(office, office.boss).blocks)) == ([], True)
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_settings_that_cannot_be_read_are_told_in_the_home(office: Office) -> None:
+    """There is no menu of channels until somebody resumes."""
+    office.policies.set(office.home(), Policy(fault=PolicyFault.DAMAGED))
+    async with office.open():
+        closed = await shown(office, office.boss, office.server.open_home(office.boss))
+        found = menu(office, office.boss)
+        resumed = await shown(office, office.boss, office.server.press(office.boss, home(office, office.boss), RESUME))
+
+    assert (closed[-1].split("\n")[0], found) == ("I can't read what is set here. So I answer nothing.", None)
+    assert resumed[0].startswith("I answer again, with the usual settings.")
+    assert menu(office, office.boss) is not None
 
 
 @pytest.mark.promise("forget-me")

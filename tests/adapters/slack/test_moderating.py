@@ -8,7 +8,7 @@ import pytest
 
 from adapters.slack.commands.wording import ONLY_IN_CHANNELS, UNCONFIRMED, since
 from core import sentences
-from core.model import Complaint, Deed, Person, Vote
+from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Vote
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.servers.slack import Reply
@@ -41,7 +41,7 @@ async def test_an_order_by_anybody_else_is_refused(office: Office) -> None:
         unknown = await office.use(office.boss, "admin pause")
 
     assert [*told, unknown] == [REFUSED] * 15
-    assert await office.audit.recent(office.home(), limit=9) == ()
+    assert await office.policies.recent(office.home(), limit=9) == ()
 
 
 @pytest.mark.promise("moderators-only")
@@ -66,9 +66,9 @@ async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office) -> No
         sentences.resumed(is_new=True),
         sentences.resumed(is_new=False),
     ]
-    assert await office.audit.recent(office.home(), limit=9) == (
-        Deed(by=by, did="resume", at=NOON),
-        Deed(by=by, did="pause", at=NOON),
+    assert await office.policies.recent(office.home(), limit=9) == (
+        AuditEntry(by=by, did="resume", at=NOON),
+        AuditEntry(by=by, did="pause", at=NOON),
     )
 
 
@@ -80,7 +80,7 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office)
         told = [await office.use(office.boss, f"admin {order}") for order in orders]
         direct = await office.use(office.boss, "admin pause here", office.server.direct(office.workspace, office.boss))
 
-    name, noted = f"<#{office.channel.id}>", await office.audit.recent(office.home(), limit=9)
+    name, noted = f"<#{office.channel.id}>", await office.policies.recent(office.home(), limit=9)
     assert told.pop(2).split("\n")[:2] == ["Questions are answered.", sentences.silent_line([name])]
     assert [*told, direct] == [
         sentences.silenced(name, on=True, is_new=True),
@@ -90,7 +90,7 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office)
         sentences.silenced(name, on=False, is_new=False),
         ONLY_IN_CHANNELS,
     ]
-    assert [(deed.did, deed.about) for deed in noted] == [
+    assert [(entry.did, entry.about) for entry in noted] == [
         ("resume channel", office.channel.id),
         ("pause channel", office.channel.id),
     ]
@@ -108,10 +108,50 @@ async def test_the_status_says_how_things_are(office: Office) -> None:
     assert moment == since(NOON)
     assert told.split("\n") == [
         f"Paused by bo&lt;ss {moment}.",
-        f"• {moment}: bo&lt;ss, pause",
         "Votes: 0 helpful, 1 not helpful.",
         "Waiting everywhere: 0 questions.",
+        "What moderators did:",
+        f"• {moment}: bo&lt;ss, pause",
     ]
+
+
+async def test_the_status_shows_the_log_page_by_page(office: Office) -> None:
+    """With channels in such a way that they can be clicked."""
+    async with office.open():
+        for number in range(11):
+            await office.use(office.boss, "admin resume here" if number % 2 else "admin pause here")
+        told = [await office.use(office.boss, f"admin status{page}") for page in ("", " 1", " 2", " 3")]
+
+    pages, line = (
+        [text.split("\n") for text in told],
+        f"• {since(NOON)}: bo&lt;ss, pause channel (<#{office.channel.id}>)",
+    )
+    assert pages[0] == pages[1]
+    assert (pages[0][-12:-9:2], pages[0][-1]) == (
+        ["What moderators did:", line.replace("pause", "resume")],
+        "Older orders: `/footnote admin status 2`",
+    )
+    assert pages[2:] == [["What moderators did:", line], [sentences.NO_ENTRIES]]
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office) -> None:
+    """Nothing can be changed until somebody resumes, who hears what was lost."""
+    silent = frozenset({office.channel.id})
+    office.policies.set(office.home(), Policy(fault=PolicyFault.NEWER, silent_channels=silent))
+    orders = ("status", "pause here", "resume here", "resume", "status")
+    async with office.open():
+        told = [(await office.use(office.boss, f"admin {order}")).split("\n") for order in orders]
+
+    lost = [f"• Switched off in <#{office.channel.id}>.", "• Whatever else was set."]
+    assert told[0][1:5] == [
+        "Ask whoever runs me to start the newer version again.",
+        "`/footnote admin resume` starts afresh, with the usual settings. This would be lost:",
+        *lost,
+    ]
+    assert told[1:3] == [[sentences.UNREADABLE]] * 2
+    assert told[3] == ["I answer again, with the usual settings. This was lost:", *lost]
+    assert told[4][0] == "Questions are answered."
 
 
 async def test_moderators_forget_a_person(office: Office) -> None:
@@ -122,9 +162,9 @@ async def test_moderators_forget_a_person(office: Office) -> None:
         unnamed = await office.use(office.boss, "admin forget person ada")
         told = await office.use(office.boss, f"admin forget person <@{office.ada.id}|ada>")
 
-    noted = await office.audit.recent(office.home(), limit=9)
+    noted = await office.policies.recent(office.home(), limit=9)
     assert (unnamed, told) == (sentences.NOBODY_NAMED, sentences.person_forgotten(1, 1))
-    assert [(deed.did, deed.about) for deed in noted] == [("forget person", office.ada.id)]
+    assert [(entry.did, entry.about) for entry in noted] == [("forget person", office.ada.id)]
 
 
 async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office) -> None:

@@ -1,0 +1,325 @@
+"""Policies and the log in Redis: what other versions wrote, orders of many processes, and how long entries stay."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis import policies as stored
+from adapters.redis.connection import connect
+from adapters.redis.policies import RedisPolicies
+from core.errors import StoreUnavailable
+from core.model import Applied, AuditEntry, ModerationOrder, OrderKind, Person, Policy, PolicyFault, WorkspaceRef
+from tests.builders import NOON
+from tests.fakes.moderation import MemoryPolicies
+from tests.fixtures.redis import all_keys, clean, place, say
+from tests.past import let_pass
+from tests.portion import FORMS
+
+HOME = WorkspaceRef(platform="discord", workspace="42")
+ZOE = Person(id="7", name='Zoë "Z" /x\\')
+POLICY, LOG = "footnote:policy:{discord:42}", "footnote:audit:{discord:42}:"
+DAY = timedelta(days=1).total_seconds()
+GIVE_ORDERS = """
+import asyncio, random, sys
+from datetime import UTC, datetime
+from adapters.redis.connection import connect
+from adapters.redis.policies import RedisPolicies
+from core.model import ModerationOrder, OrderKind, Person, WorkspaceRef
+
+HOME = WorkspaceRef(platform="discord", workspace="42")
+
+async def give(url: str, name: str, count: int) -> None:
+    client, dice = connect(url), random.Random(name)
+    policies = RedisPolicies(client)
+    await policies.load(HOME)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(count):
+        kind = dice.choice([kind for kind in OrderKind if not kind.startswith("forget")])
+        about = dice.choice("123") if kind not in (OrderKind.PAUSE, OrderKind.RESUME) else ""
+        by = Person(id=f"{name} {number}")
+        applied = await policies.apply(HOME, ModerationOrder(kind, about), by=by, at=datetime.now(UTC))
+        if applied.is_new:
+            print(by.id, flush=True)
+    await client.aclose()
+
+asyncio.run(give(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+"""
+
+# As the last version without a version wrote them.
+WRITTEN_BEFORE = (
+    b'{"paused_by":{"id":"7","name":"Zo\xc3\xab \\"Z\\" /x\\\\"},"paused_at":"2026-01-01T12:00:00Z",'
+    b'"auto_answer":["9","8"],"silent_channels":["5","6"]}'
+)
+SILENT_BEFORE = b'{"paused_by":null,"paused_at":null,"auto_answer":[],"silent_channels":["5"]}'
+FIRST_EVER = b'{"paused_by":null,"paused_at":null,"auto_answer":["7"]}'
+NOTED_BEFORE = (
+    b'{"by":{"id":"7","name":"Zo\xc3\xab"},"did":"pause channel","about":"5","at":"2026-01-01T12:00:00Z"}',
+    b'{"by":{"id":"7","name":"Zo\xc3\xab"},"did":"pause","about":"","at":"2026-01-01T12:00:00Z"}',
+)
+BEFORE = Policy(paused_by=ZOE, paused_at=NOON, auto_answer=frozenset({"8", "9"}), silent_channels=frozenset({"5", "6"}))
+NEWER = {"version": "2", "silent:5": "until Friday", "auto:9": "1", "paused": '{"by":{"id":"7","name":"Zo"}}'}
+DAMAGED: dict[str, Sequence[str | bytes]] = {
+    "no JSON": ("SET", POLICY, '{"paused_by":'),
+    "no policy": ("SET", POLICY, '"paused"'),
+    "a pause by nobody": ("SET", POLICY, '{"paused_by":{"name":"Ada"}}'),
+    "channels of another kind": ("SET", POLICY, '{"silent_channels":[["7"]]}'),
+    "a channel where there should be several": ("SET", POLICY, '{"silent_channels":"7"}'),
+    "bytes": ("SET", POLICY, b"\xff\x00"),
+    "nothing": ("SET", POLICY, ""),
+    "another kind of value": ("SADD", POLICY, "silent:7"),
+    "no version": ("HSET", POLICY, "silent:7", "1"),
+    "a version that is none": ("HSET", POLICY, "version", "one"),
+    "a version that never was": ("HSET", POLICY, "version", "0"),
+}
+
+
+@pytest.fixture(name="client", params=FORMS[1:])
+async def _client(request: pytest.FixtureRequest) -> AsyncIterator[Redis]:
+    """Give each form of server."""
+    async with clean(place(request.param, request).url) as client:
+        yield client
+
+
+async def ordered(client: Redis, kind: OrderKind, about: str = "") -> Applied:
+    """Give an order."""
+    return await RedisPolicies(client).apply(HOME, ModerationOrder(kind, about), by=ZOE, at=NOON)
+
+
+async def raw(client: Redis) -> dict[bytes, bytes]:
+    """Give the fields of the stored policy."""
+    return await say(client, "HGETALL", POLICY)
+
+
+@pytest.mark.promise("stored-data-lasts")
+@pytest.mark.parametrize(
+    ("text", "policy"),
+    [
+        (WRITTEN_BEFORE, BEFORE),
+        (SILENT_BEFORE, Policy(silent_channels=frozenset({"5"}))),
+        (FIRST_EVER, Policy(auto_answer=frozenset({"7"}))),
+    ],
+)
+async def test_what_the_version_before_has_set_is_taken_over(client: Redis, text: bytes, policy: Policy) -> None:
+    """It stays as it was until an order changes it, and all of it holds afterwards."""
+    policies = RedisPolicies(client)
+    await say(client, "SET", POLICY, text)
+    read, same = await policies.load(HOME), await ordered(client, OrderKind.RESUME_CHANNEL, "1")
+    untouched = await client.get(POLICY)
+    changed = await ordered(client, OrderKind.PAUSE_CHANNEL, "1")
+
+    assert (read, same, untouched) == (policy, Applied(is_new=False, before=policy), text)
+    assert changed == Applied(is_new=True, before=policy)
+    assert await policies.load(HOME) == policy.model_copy(update={"silent_channels": policy.silent_channels | {"1"}})
+    assert (await raw(client))[b"version"] == b"1"
+    assert b"legacy" not in await raw(client)
+
+
+@pytest.mark.promise("stored-data-lasts")
+async def test_what_the_version_before_has_noted_is_taken_over(client: Redis) -> None:
+    """New entries come before it."""
+    for number, entry in enumerate(NOTED_BEFORE, 1):
+        await say(client, "SET", f"{LOG}deed:{number}", entry, "PX", "7775999999")
+    await say(client, "LPUSH", f"{LOG}order", "1", "2")
+    await say(client, "PEXPIRE", f"{LOG}order", "7775999999")
+    await ordered(client, OrderKind.AUTO_ANSWER_ON, "9")
+
+    zoe = Person(id="7", name="Zoë")
+    assert await RedisPolicies(client).recent(HOME, limit=9) == (
+        AuditEntry(by=ZOE, did="auto-answer on", about="9", at=NOON),
+        AuditEntry(by=zoe, did="pause", at=NOON),
+        AuditEntry(by=zoe, did="pause channel", about="5", at=NOON),
+    )
+
+
+@pytest.mark.promise("stored-data-lasts")
+async def test_fields_of_other_versions_stay_through_every_order(client: Redis) -> None:
+    """What is known holds as ever, and what is not known comes back byte for byte."""
+    unknown = {b"tone": b'{"formal":[],"n":1.0}', b"silent_until": b"2027", b"version": b"1"}
+    await say(client, "HSET", POLICY, *[each for pair in unknown.items() for each in pair], b"silent:5", b"1")
+    assert await RedisPolicies(client).load(HOME) == Policy(silent_channels=frozenset({"5"}))
+    for kind in OrderKind:
+        await ordered(client, kind, "5")
+        assert unknown.items() <= (await raw(client)).items()
+
+    assert await raw(client) == unknown
+
+
+@pytest.mark.promise("stored-data-lasts")
+async def test_unknown_fields_beside_what_the_version_before_knew_stay_too(client: Redis) -> None:
+    """As the text that they stood in."""
+    text = b'{"silent_channels":["5"],"tone":{"formal":[]}}'
+    await say(client, "SET", POLICY, text)
+    await ordered(client, OrderKind.RESUME_CHANNEL, "5")
+
+    assert await RedisPolicies(client).load(HOME) == Policy()
+    assert await raw(client) == {b"version": b"1", b"legacy": text}
+
+
+@pytest.mark.promise("unreadable-is-closed")
+@pytest.mark.parametrize("how", DAMAGED)
+async def test_what_cannot_be_read_is_closed_until_moderators_resume(client: Redis, how: str) -> None:
+    """No other order changes or notes anything, but that things were forgotten; and the operator can find it."""
+    policies = RedisPolicies(client)
+    await say(client, *DAMAGED[how])
+    read, form = await policies.load(HOME), await say(client, "TYPE", POLICY)
+    for kind in OrderKind:
+        if kind is not OrderKind.RESUME:
+            await ordered(client, kind, "5")
+    closed, kept = await policies.closed(), await say(client, "TYPE", POLICY)
+    resumed = await ordered(client, OrderKind.RESUME)
+
+    assert (read.fault, read.answers_in("9"), closed, kept) == (PolicyFault.DAMAGED, False, [HOME], form)
+    assert (resumed, await policies.load(HOME)) == (Applied(is_new=True, before=read), Policy())
+    assert await policies.closed() == []
+    assert [entry.did for entry in await policies.recent(HOME, limit=9)] == [
+        "resume",
+        "forget everything",
+        "forget person",
+        "forget thread",
+    ]
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_what_a_newer_version_has_written_is_closed(client: Redis) -> None:
+    """What is known of it is told to whoever replaces it; otherwise it stays as it was for that version."""
+    await say(client, "HSET", POLICY, *[each for pair in NEWER.items() for each in pair])
+    before = await raw(client)
+    told = await ordered(client, OrderKind.PAUSE_CHANNEL, "1")
+    after = await raw(client)
+    resumed = await ordered(client, OrderKind.RESUME)
+
+    known = Policy(
+        paused_by=Person(id="7", name="Zo"),
+        auto_answer=frozenset({"9"}),
+        silent_channels=frozenset({"5"}),
+        fault=PolicyFault.NEWER,
+    )
+    assert (told, before == after) == (Applied(is_new=False, before=known), True)
+    assert resumed == Applied(is_new=True, before=known)
+    assert await client.exists(POLICY) == 0
+
+
+async def test_a_pause_is_one_whoever_has_ordered_it(client: Redis) -> None:
+    """Though nobody can say who did."""
+    await say(client, "HSET", POLICY, "version", "1", "paused", "{}")
+
+    assert (await RedisPolicies(client).load(HOME)).is_paused
+
+
+@pytest.mark.promise("unreadable-is-closed")
+async def test_the_operator_finds_what_is_closed_among_all_that_is_stored(client: Redis) -> None:
+    """On every node, whatever the workspaces are called."""
+    homes = [WorkspaceRef(platform="slack", workspace=f"{{T}}:{number} ü") for number in range(30)]
+    for home in homes:
+        await RedisPolicies(client).apply(home, ModerationOrder(OrderKind.PAUSE), by=ZOE, at=NOON)
+    for home in homes[::3]:
+        await say(client, "HSET", f"footnote:policy:{{{home}}}", "version", "9")
+
+    assert set(await RedisPolicies(client).closed()) == set(homes[::3])
+
+
+@pytest.mark.promise("orders-hold")
+async def test_orders_of_many_processes_all_hold_and_are_noted_once(redis_url: str, redis_client: Redis) -> None:
+    """What took effect is in the log, nothing else is, and the log ends where the policy stands."""
+    processes = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", GIVE_ORDERS, redis_url, f"p{number}", "100"), stdin=PIPE, stdout=PIPE
+        )
+        for number in range(6)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"ready\n"
+    ended = await asyncio.gather(*(process.communicate(b"\n") for process in processes))
+    told = [name for output, _ in ended for name in output.decode().splitlines()]
+    policies, replayed = RedisPolicies(redis_client), MemoryPolicies()
+    entries = list(reversed(await policies.recent(HOME, limit=999)))
+    for entry in entries:
+        order = ModerationOrder(kind=OrderKind(entry.did), about=entry.about)
+        assert (await replayed.apply(HOME, order, by=entry.by, at=entry.at)).is_new
+
+    assert [process.returncode for process in processes] == [0] * len(processes)
+    assert sorted(entry.by.id for entry in entries) == sorted(told)
+    assert len({name.split()[0] for name in told}) == len(processes)
+    assert await policies.load(HOME) == await replayed.load(HOME)
+
+
+@pytest.mark.promise("orders-hold")
+async def test_an_order_that_cannot_be_written_changes_and_notes_nothing(client: Redis) -> None:
+    """A server without room refuses it whole; what it frees is done and noted."""
+    await ordered(client, OrderKind.PAUSE)
+    before = {name: await say(client, "DUMP", name) for name in await all_keys(client)}
+    await say(client, "CONFIG SET", "maxmemory", "1")
+    with pytest.raises(StoreUnavailable):
+        await ordered(client, OrderKind.PAUSE_CHANNEL, "5")
+    after = {name: await say(client, "DUMP", name) for name in await all_keys(client)}
+
+    assert before == after
+    assert (await ordered(client, OrderKind.RESUME)).is_new
+    assert [entry.did for entry in await RedisPolicies(client).recent(HOME, limit=9)] == ["resume", "pause"]
+    await say(client, "CONFIG SET", "maxmemory", "0")
+
+
+@pytest.mark.promise("orders-end")
+async def test_each_entry_ends_with_its_own_time(redis_client: Redis) -> None:
+    """Newer ones do not keep it, and nothing has to happen for it to go."""
+    recent: list[list[str]] = []
+    for kind in (OrderKind.FORGET_THREAD, OrderKind.FORGET_PERSON, OrderKind.FORGET_EVERYTHING):
+        await ordered(redis_client, kind)
+        await let_pass(redis_client, 40 * DAY)
+        recent.append([entry.did for entry in await RedisPolicies(redis_client).recent(HOME, limit=5)])
+    kept = [key for key in await all_keys(redis_client) if b":deed:" in key]
+
+    assert recent == [
+        ["forget thread"],
+        ["forget person", "forget thread"],
+        ["forget everything", "forget person"],
+    ]
+    assert len(kept) == 2
+
+
+@pytest.mark.promise("orders-end")
+async def test_of_old_entries_nothing_is_left(redis_client: Redis) -> None:
+    """Not even that there were any."""
+    await ordered(redis_client, OrderKind.FORGET_EVERYTHING)
+    await let_pass(redis_client, stored.KEPT.total_seconds())
+
+    assert await all_keys(redis_client) == []
+
+
+async def test_no_more_entries_are_kept_than_anybody_reads(redis_client: Redis) -> None:
+    """The oldest give way."""
+    policies = RedisPolicies(redis_client, most=3)
+    for number in range(5):
+        order = ModerationOrder(OrderKind.FORGET_PERSON, str(number))
+        await policies.apply(HOME, order, by=ZOE, at=NOON)
+
+    assert [entry.about for entry in await policies.recent(HOME, limit=9)] == ["4", "3", "2"]
+    assert len(await all_keys(redis_client)) == 4
+
+
+async def test_a_policy_that_is_the_usual_one_again_is_not_stored(client: Redis) -> None:
+    """Nothing stays of a workspace without a reason."""
+    await ordered(client, OrderKind.PAUSE)
+    await ordered(client, OrderKind.RESUME)
+
+    assert await client.exists(POLICY) == 0
+
+
+async def test_a_server_that_is_away_is_no_unreadable_policy() -> None:
+    """It raises, so that whoever reads can tell the two apart."""
+    client = connect("redis://127.0.0.1:1/0")
+    policies = RedisPolicies(client)
+    with pytest.raises(StoreUnavailable):
+        await policies.load(HOME)
+    with pytest.raises(StoreUnavailable):
+        await policies.closed()
+    await client.aclose()
