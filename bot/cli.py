@@ -146,7 +146,7 @@ def resume(
     workspace: Annotated[str, typer.Argument(metavar="WORKSPACE", help="Where, as footnote doctor names it.")],
     confirm: Annotated[bool, typer.Option("--confirm", help="Do it, and lose what was set.")] = False,
 ) -> None:
-    """Answer again where what moderators have set cannot be read."""
+    """Answer again where the moderators' settings cannot be read."""
 
     def run() -> int:
         from bot.commands.resume import resume_workspace

@@ -36,15 +36,15 @@ ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 UNCOUNTED = "I can't look into the documents right now."
 SHOWN_SOURCES = SHOWN_CHANNELS = 20
 UNCHANGED = "Nothing has changed."
-UNREADABLE = "I can't read what was set here, so I can't change it either. The command `status` tells you what to do."
+UNREADABLE = "The settings here can't be read, so they can't be changed. Use the command `status` to see what to do."
 FAULTS = {
-    PolicyFault.NEWER: "A newer version of Footnote wrote what is set here, and this one can't read it.",
-    PolicyFault.DAMAGED: "I can't read what is set here.",
+    PolicyFault.NEWER: "The settings here were saved by a newer version of Footnote and can't be read.",
+    PolicyFault.DAMAGED: "The settings here can't be read.",
 }
 CHANNEL_ORDERS = frozenset(
     {OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF}
 )
-NO_ENTRIES = "Nothing older is noted."
+NO_ENTRIES = "There are no older orders."
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
@@ -189,10 +189,10 @@ class Drawing:
 def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
     """Say what is set, and what to do where that cannot be read."""
     if policy.fault:
-        yield f"{FAULTS[policy.fault]} So I answer nothing."
+        yield f"{FAULTS[policy.fault]} Until that is fixed, I don't answer anything."
         if policy.fault is PolicyFault.NEWER:
-            yield "Ask whoever runs me to start the newer version again."
-        yield f"{drawing.resume} starts afresh, with the usual settings. This would be lost:"
+            yield "Ask the person who runs the bot to start the newer version again."
+        yield f"{drawing.resume} starts again with the default settings. This would be lost:"
         yield from lost_lines(policy, drawing)
         return
     yield _pause_line(policy, drawing) or "Questions are answered."
@@ -202,7 +202,7 @@ def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
 def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
     """Confirm the end of a pause, and say what still holds, or what was lost."""
     if applied.before.is_closed:
-        yield "I answer again, with the usual settings. This was lost:"
+        yield "I'm answering again, with the default settings. This was lost:"
         yield from lost_lines(applied.before, drawing)
         return
     yield resumed(is_new=applied.is_new)
@@ -212,7 +212,7 @@ def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
 def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
     """Say what of an unreadable policy is known, line by line."""
     known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
-    more = "Whatever else was set." if known else "Everything that was set."
+    more = "Anything else that was set." if known else "Everything that was set."
     yield from (f"{drawing.bullet} {line}" for line in (*known, more))
 
 

@@ -1,4 +1,4 @@
-"""`footnote resume`: starts afresh in a workspace where what moderators have set cannot be read."""
+"""`footnote resume`: answers again in a workspace whose settings cannot be read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from core.ports import PolicyStore
 from core.sentences import FAULTS, Drawing, lost_lines
 
 OPERATOR = Person(id="operator", name="the operator")
-READABLE = "What is set in {} can be read, so nothing was changed. Its moderators can use resume there."
-UNCONFIRMED = "{} This would be lost:\n{}\nTo start afresh with the usual settings, type the same with --confirm."
-DONE = "Questions are answered in {} again, with the usual settings. This was lost:\n{}"
+READABLE = "The settings of {} can be read, so nothing was changed. A moderator can use resume there."
+UNCONFIRMED = "{} This would be lost:\n{}\nTo start again with the default settings, type the same with --confirm."
+DONE = "Questions are answered in {} again, with the default settings. This was lost:\n{}"
 DRAWING = Drawing(plain=str, moment=str, bullet="-", resume="", page="", channel=str, person=str)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
 SHORTEST_CLAIM, LONGEST_CLAIM = 6.0, 60.0  # seconds
-UNREADABLE = "What moderators have set cannot be read, so that nothing is answered, in {}."
+UNREADABLE = "The moderators' settings in {} cannot be read, so nothing is answered there."
 SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is good
 
 
@@ -149,8 +149,8 @@ async def check_policies(settings: Settings) -> str:
     async with open_stores(settings) as stores:
         closed = [str(home) for home in await stores.policies.closed()]
     if not closed:
-        return "what moderators have set can be read"
-    todo = "Moderators can use resume there, or type: footnote resume " + (
+        return "the moderators' settings can be read"
+    todo = "A moderator can use resume there, or type: footnote resume " + (
         closed[0] if len(closed) == 1 else "WORKSPACE"
     )
     raise Misconfigured(f"{UNREADABLE.format(', '.join(closed))} {todo}")

@@ -175,7 +175,7 @@ class PolicyStore(Protocol):
         ...
 
     async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
-        """Carry out an order and note it, or neither where it changes nothing. Only one to resume ends a closed policy."""
+        """Carry out an order and note it, or neither if it changes nothing. Only one to resume ends a closed policy."""
         ...
 
     async def recent(self, home: WorkspaceRef, *, limit: int, skip: int = 0) -> Sequence[AuditEntry]:

@@ -36,14 +36,14 @@ def test_the_operator_is_told_of_unreadable_settings_and_can_replace_them(
     ]
     well = here(footnote, "doctor", REDIS_URL=redis_url)
 
-    lost = "- Switched off in 7.\n- Whatever else was set.\n"
+    lost = "- Switched off in 7.\n- Anything else that was set.\n"
     (trouble,) = [line for line in doctor.out.splitlines() if line.startswith("!!")]
     assert trouble == (
-        "!!  moderation  What moderators have set cannot be read, so that nothing is answered, in discord:42. "
-        "Moderators can use resume there, or type: footnote resume discord:42"
+        "!!  moderation  The moderators' settings in discord:42 cannot be read, so nothing is answered there. "
+        "A moderator can use resume there, or type: footnote resume discord:42"
     )
     assert (doctor.code, asked.code, asked.out) == (1, 2, "")
-    assert f"This would be lost:\n{lost}To start afresh" in asked.err
+    assert f"This would be lost:\n{lost}To start again" in asked.err
     assert (done.code, done.out.endswith(f"This was lost:\n{lost}")) == (0, True)
     assert [(ended.code, ended.out, len(ended.err.splitlines())) for ended in others] == [(2, "", 1)] * 3
-    assert (well.code, "ok  moderation  what moderators have set can be read" in well.out) == (0, True)
+    assert (well.code, "ok  moderation  the moderators' settings can be read" in well.out) == (0, True)

@@ -98,18 +98,18 @@ def test_what_cannot_be_read_is_told_with_what_to_do() -> None:
     newer = known.model_copy(update={"fault": PolicyFault.NEWER})
 
     assert list(sentences.policy_lines(Policy(fault=PolicyFault.DAMAGED), DRAWING)) == [
-        "I can't read what is set here. So I answer nothing.",
-        "`resume` starts afresh, with the usual settings. This would be lost:",
+        "The settings here can't be read. Until that is fixed, I don't answer anything.",
+        "`resume` starts again with the default settings. This would be lost:",
         "- Everything that was set.",
     ]
     assert list(sentences.policy_lines(newer, DRAWING)) == [
-        "A newer version of Footnote wrote what is set here, and this one can't read it. So I answer nothing.",
-        "Ask whoever runs me to start the newer version again.",
-        "`resume` starts afresh, with the usual settings. This would be lost:",
+        f"{sentences.FAULTS[PolicyFault.NEWER]} Until that is fixed, I don't answer anything.",
+        "Ask the person who runs the bot to start the newer version again.",
+        "`resume` starts again with the default settings. This would be lost:",
         "- Paused by ADA.",
         "- Switched off in <#8> and <#9>.",
         "- Every new post is answered in <#7>.",
-        "- Whatever else was set.",
+        "- Anything else that was set.",
     ]
 
 

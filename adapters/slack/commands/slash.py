@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 NAME = "/footnote"
+MOST_PAGES = 100  # of the log
 
 _PRIVATELY = re.compile(r"(?:--|—|–)private(?!\S)")  # keyboards make one dash of two
 _PERSON = re.compile(r"<@(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
@@ -80,7 +81,7 @@ def _order(words: list[str], text: str) -> Order:
     match [word.lower() for word in words[1:]]:
         case ["forget", "person", *_]:
             return Order(Word.FORGET_PERSON, person_in(text))
-        case ["status", page] if page.isdecimal():
+        case ["status", page] if page.isdecimal() and 0 < int(page) <= MOST_PAGES:
             return Order(Word.STATUS, page)
         case ["forget", "everything", "confirm"]:
             return Order(Word.FORGET_EVERYTHING, is_confirmed=True)

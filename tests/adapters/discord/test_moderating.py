@@ -217,13 +217,13 @@ async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office, 
         resumed = (await ordered(office, boss, place, "resume")).content.split("\n")
         later = (await ordered(office, boss, place, "status")).content.split("\n")
 
-    lost = [f"- Switched off in <#{place.channel.id}>.", "- Whatever else was set."]
+    lost = [f"- Switched off in <#{place.channel.id}>.", "- Anything else that was set."]
     assert status[:2] == [
-        "I can't read what is set here. So I answer nothing.",
-        f"`/{NAME} resume` starts afresh, with the usual settings. This would be lost:",
+        "The settings here can't be read. Until that is fixed, I don't answer anything.",
+        f"`/{NAME} resume` starts again with the default settings. This would be lost:",
     ]
     assert (status[2:4], refused) == (lost, [sentences.UNREADABLE] * 2)
-    assert resumed == ["I answer again, with the usual settings. This was lost:", *lost]
+    assert resumed == ["I'm answering again, with the default settings. This was lost:", *lost]
     assert later[0] == "Questions are answered."
 
 

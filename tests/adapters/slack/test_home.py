@@ -185,8 +185,11 @@ async def test_settings_that_cannot_be_read_are_told_in_the_home(office: Office)
         found = menu(office, office.boss)
         resumed = await shown(office, office.boss, office.server.press(office.boss, home(office, office.boss), RESUME))
 
-    assert (closed[-1].split("\n")[0], found) == ("I can't read what is set here. So I answer nothing.", None)
-    assert resumed[0].startswith("I answer again, with the usual settings.")
+    assert (closed[-1].split("\n")[0], found) == (
+        "The settings here can't be read. Until that is fixed, I don't answer anything.",
+        None,
+    )
+    assert resumed[0].startswith("I'm answering again, with the default settings.")
     assert menu(office, office.boss) is not None
 
 

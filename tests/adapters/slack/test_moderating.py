@@ -143,14 +143,14 @@ async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office) 
     async with office.open():
         told = [(await office.use(office.boss, f"admin {order}")).split("\n") for order in orders]
 
-    lost = [f"• Switched off in <#{office.channel.id}>.", "• Whatever else was set."]
+    lost = [f"• Switched off in <#{office.channel.id}>.", "• Anything else that was set."]
     assert told[0][1:5] == [
-        "Ask whoever runs me to start the newer version again.",
-        "`/footnote admin resume` starts afresh, with the usual settings. This would be lost:",
+        "Ask the person who runs the bot to start the newer version again.",
+        "`/footnote admin resume` starts again with the default settings. This would be lost:",
         *lost,
     ]
     assert told[1:3] == [[sentences.UNREADABLE]] * 2
-    assert told[3] == ["I answer again, with the usual settings. This was lost:", *lost]
+    assert told[3] == ["I'm answering again, with the default settings. This was lost:", *lost]
     assert told[4][0] == "Questions are answered."
 
 
