@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.wire import traced, unheard
+from adapters.chat.wire import traced
+from core.events import unobserved
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -16,7 +17,7 @@ LONGEST_REQUEST = 30.0  # seconds
 LONGEST_CONNECT = 10.0  # seconds
 
 
-def open_session(waited: Callable[[float], object] = unheard) -> ClientSession:
+def open_session(waited: Callable[[float], object] = unobserved) -> ClientSession:
     """Give what all clients of a process share, as each call would shake hands anew otherwise; it has to be closed.
 
     *waited* hears for how many seconds Slack wants to be left alone.

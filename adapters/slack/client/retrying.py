@@ -12,7 +12,7 @@ from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
-from adapters.retries import wished_wait
+from adapters.retry import retry_after
 
 LONGEST_WAIT = 10.0  # seconds; who is asked for more gives up, and says so
 
@@ -31,7 +31,7 @@ class ShortRateLimits(AsyncRateLimitErrorRetryHandler):
         if response is None or not await super()._can_retry_async(state=state, request=request, response=response):
             return False
         headers = {name.lower(): str(values[0]) for name, values in response.headers.items()}
-        wait = wished_wait(headers)
+        wait = retry_after(headers)
         return wait is not None and wait.is_integer() and wait <= LONGEST_WAIT  # the library reads whole numbers only
 
 

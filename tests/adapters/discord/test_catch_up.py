@@ -130,7 +130,7 @@ async def test_of_a_busy_channel_the_newest_are_read_oldest_first(server: Discor
         server.post_as(place.ada, place.channel, f"line {number}")
     server.post_as(place.ada, place.channel, "Last?", mentions=[server.bot])
     box, told = Box(), asyncio.Queue[str]()
-    async with listening(server, box, cut_short=told.put_nowait):
+    async with listening(server, box, observer=lambda event: told.put_nowait(event.reason)):
         asked = [await box.question(), await box.question()]
         assert await heard(server, place, box) == []
         reason = await told.get()
@@ -201,14 +201,14 @@ async def test_a_place_that_cannot_be_read_keeps_no_other_from_being_read(server
     told: asyncio.Queue[str] = asyncio.Queue()
     server.faults.break_(HISTORY, Reply(503, {"message": "overloaded", "code": 0}))
     box, naps = Box(), Naps(server.platform.changes.tell)
-    async with listening(server, box, sleep=naps.sleep, cut_short=told.put_nowait):
+    async with listening(server, box, sleep=naps.sleep, observer=lambda event: told.put_nowait(event.reason)):
         await server.until(lambda: naps.asleep == 2, what="two failures")
         server.faults.mend()
         naps.wake()
         asked = {(await box.question()).question.text for _ in range(2)}
         assert await heard(server, place, box) == []
     server.faults.break_(HISTORY, LIMIT)
-    async with listening(server, box, cut_short=told.put_nowait):
+    async with listening(server, box, observer=lambda event: told.put_nowait(event.reason)):
         reason = await told.get()
 
     assert (asked, reason, told.qsize()) == ({"Here?", "There?"}, "rate limit", 0)

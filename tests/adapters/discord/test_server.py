@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -11,7 +12,8 @@ import discord
 import pytest
 from discord.http import Route, handle_message_parameters
 
-from adapters.discord.client.connection import Patience, reason_of, stay_connected
+from adapters.discord.client.connection import reason_of, stay_connected
+from adapters.retry import CONNECTING
 from core.errors import Misconfigured
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of, online
@@ -271,8 +273,8 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
             await server.up()
 
     reasons: list[tuple[int, str]] = []
-    patience = Patience(sleep=up_after_two, retrying=lambda attempt, reason: reasons.append((attempt, reason)))
-    running = asyncio.create_task(stay_connected(make, server.token, patience))
+    retries = replace(CONNECTING, sleep=up_after_two, told=lambda attempt, reason: reasons.append((attempt, reason)))
+    running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     server.post_as(place.ada, place.channel, "Hello")
     assert await heard(clients[-1]) == "Hello"
@@ -309,7 +311,7 @@ async def test_a_gateway_that_closes_for_good_is_tried_with_a_new_client(server:
     async def noted(seconds: float) -> None:
         waits.append(seconds)
 
-    running = asyncio.create_task(stay_connected(make, server.token, Patience(sleep=noted)))
+    running = asyncio.create_task(stay_connected(make, server.token, replace(CONNECTING, sleep=noted)))
     for number in range(1, 3):
         await server.until(lambda number=number: len(server.gateway.arrivals) == number)
         await clients[-1].wait_until_ready()
@@ -367,8 +369,8 @@ async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: Dis
         client.append(client_of(server))
         return client[-1]
 
-    patience = Patience(sleep=at_once, retrying=lambda _, reason: reasons.append(reason))
-    running = asyncio.create_task(stay_connected(make, server.token, patience))
+    retries = replace(CONNECTING, sleep=at_once, told=lambda _, reason: reasons.append(reason))
+    running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     await client[-1].close()
     await running

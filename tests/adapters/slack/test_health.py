@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from adapters.chat.patience import Patience
+from adapters.retry import CONNECTING
 from adapters.slack.client.connection import connect
 from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.intake.health import APP_TOKEN_REFUSED, BOT_TOKEN_REFUSED, LACKING, SOCKET_MODE_OFF, check, log_in
@@ -76,14 +77,14 @@ async def test_the_bot_logs_in_as_soon_as_slack_can_be_reached(place: Place) -> 
         waits.append(seconds)
         await asyncio.sleep(0)
 
-    patience = Patience(sleep=sleep, retrying=lambda attempt, reason: told.append(f"{attempt}: {reason}"))
+    retries = replace(CONNECTING, sleep=sleep, told=lambda attempt, reason: told.append(f"{attempt}: {reason}"))
     workspace = OneWorkspace(place.client.session, place.workspace.token, place.server.api_url)
     place.server.faults.add("auth.test", refuse("fatal_error"), limit(30), refuse("team_access_not_granted"))
-    await log_in(workspace, patience)
+    await log_in(workspace, retries)
     place.workspace.installation.revoked = "account_inactive"
     later = OneWorkspace(place.client.session, place.workspace.token, place.server.api_url)
     with pytest.raises(Misconfigured, match="Bot User OAuth Token"):
-        await log_in(later, patience)
+        await log_in(later, retries)
 
     assert told == ["1: fatal_error", "2: rate limit", "3: Slack says team_access_not_granted"]
     assert waits == [1.0, 30.0, 5.0]
