@@ -10,13 +10,13 @@ import asyncio
 import math
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from core.errors import RateLimited, StoreUnavailable, Unreachable
-from core.events import unobserved
+from core.events import Event, Observer, unobserved
 
 Result = TypeVar("Result")
 
@@ -36,7 +36,7 @@ def transient(error: Exception) -> Transient | None:
     """Return what there is to know of a failure of a platform or the store; None for one that will not pass."""
     match error:
         case RateLimited(wait=wait):
-            return Transient(str(error), wait)
+            return Transient(str(error), wait or None)  # a limit that is over already must not be run into for ever
         case Unreachable() | StoreUnavailable():
             return Transient(str(error))
         case _:
@@ -48,9 +48,9 @@ class RetryPolicy:
     """When a call is made again, and how one waits for that; times are in seconds.
 
     `waits` come before the second try, the third and so on, and the last of them before each further one; with *jitter*
-    each is a random part of that. A server that asks for more gets it, and is not asked again where that is more than
-    `longest`: somebody waits. `budget` bounds all waits together. `judge` says which failures may pass, and `told`
-    hears of each before its wait, counted from 1.
+    each is a random part of that. What a server asks for takes their place, and one that asks for more than `longest`
+    is not asked again: somebody waits. `budget` bounds all waits together. `judge` says which failures may pass, and
+    `told` hears of each before its wait, counted from 1.
     """
 
     waits: tuple[float, ...]
@@ -61,6 +61,14 @@ class RetryPolicy:
     judge: Callable[[Exception], Transient | None] = transient
     told: Callable[[int, str], object] = unobserved
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+    def observed(self, observer: Observer, event: Callable[[int, str], Event]) -> RetryPolicy:
+        """Return the same policy, with an *observer* who hears of each failure as an event of a kind."""
+
+        def tell(attempt: int, reason: str) -> None:
+            observer(event(attempt, reason))
+
+        return replace(self, told=tell)
 
     def backoff(self, failures: int) -> float:
         """Return the wait after so many failures in a row, which is none after none."""
@@ -92,6 +100,7 @@ class Retrying:
             except Exception as error:
                 wait = self.wait_after(error)
                 if wait is None:
+                    self.reset()
                     raise
             else:
                 self.reset()
@@ -102,18 +111,17 @@ class Retrying:
         """Count a failure, and return the seconds to wait before the next try; None if there is to be none."""
         policy, failure = self._policy, self._policy.judge(error)
         self._failures += 1
-        if failure is None or self._failures == policy.attempts:
+        if failure is None or self._failures >= (policy.attempts or math.inf):
             return None
-        wished = failure.wait or 0.0
-        wait = max(wished, policy.backoff(self._failures))
-        if wished > policy.longest or self._waited + wait > policy.budget:
+        wait = policy.backoff(self._failures) if failure.wait is None else failure.wait
+        if (failure.wait or 0.0) > policy.longest or self._waited + wait > policy.budget:
             return None
         self._waited += wait
         policy.told(self._failures, failure.reason)
         return wait
 
     def reset(self) -> None:
-        """Begin with the first wait again, since it has worked meanwhile."""
+        """Begin with the first wait again."""
         self._failures = 0
 
 
@@ -126,14 +134,12 @@ def doubling(first: float, longest: float) -> tuple[float, ...]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to be left alone, in whichever form it says so; None if it does not.
-
-    The names of the *headers* are in small letters.
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
+    """Return the seconds that a server asks to be left alone, in whichever form it says so; None if it does not."""
+    said = {name.lower(): value for name, value in headers.items()}
+    milliseconds = _number(said.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    text = headers.get("retry-after")
+    text = said.get("retry-after")
     seconds = _number(text)
     if seconds is not None or text is None:
         return seconds

@@ -21,8 +21,7 @@ def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
 
     async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
         if ended.response.status == TOO_MANY_REQUESTS:
-            wait = retry_after({name.lower(): value for name, value in ended.response.headers.items()})
-            waited(wait or 0.0)
+            waited(retry_after(ended.response.headers) or 0.0)
 
     trace = TraceConfig()
     trace.on_request_start.append(ask_before)

@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -68,11 +69,7 @@ class Connection:
     ) -> None:
         self._account = account
         self._explainer = explainer
-        self._retries = replace(
-            retries,
-            judge=judge,
-            told=lambda attempt, reason: observer(Retried(service, attempt, reason)),
-        )
+        self._retries = replace(retries.observed(observer, partial(Retried, service)), judge=judge)
         self.turns = Turns()
         self._opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = None
 

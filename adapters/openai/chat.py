@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from adapters.openai.events import Events
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Reading
 from adapters.openai.watch import Watch
-from adapters.retry import SERVICE, RetryPolicy
+from adapters.retry import SERVICE, RetryPolicy, Transient
 from adapters.vendor_text import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
@@ -53,11 +54,7 @@ class OpenAIChat:
         self._model = model
         self._api_key = api_key
         self._base_url = base_url
-        self._retries = replace(
-            retries,
-            judge=lambda error: diagnose(error, model).passing,
-            told=lambda attempt, reason: observer(Retried("chat model", attempt, reason)),
-        )
+        self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
         self._patience = patience
         self._pacer = LoadPacer(patience.breath, patience.longest_breath)
         self._dialect = Dialect(model)
@@ -113,6 +110,9 @@ class OpenAIChat:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    def _judge(self, error: Exception) -> Transient | None:
+        return diagnose(error, self._model).passing
 
     async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""

@@ -7,6 +7,7 @@ import math
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -40,9 +41,7 @@ class Connection:
     ) -> None:
         self._url = url
         self._api_key = (api_key or "").strip()
-        self._retries = replace(
-            retries, judge=judge, told=lambda attempt, reason: observer(Retried("index", attempt, reason))
-        )
+        self._retries = replace(retries.observed(observer, partial(Retried, "index")), judge=judge)
         self._patience = patience
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +80,7 @@ class Discord:
         await log_in(client, self._token, self._retries())
 
     def _retries(self) -> RetryPolicy:
-        return replace(CONNECTING, told=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def check(self) -> Check:
         """Give what the doctor looks at."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -195,7 +194,7 @@ class Slack:
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
 
     def _retries(self) -> RetryPolicy:
-        return replace(CONNECTING, told=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def _client(self) -> Any:
         from adapters.slack.client.connection import connect

@@ -38,7 +38,7 @@ class Listener(AutoShardedClient):
             **options,
         )
         self._ports = ports
-        self._lock = KeyedLock()
+        self._locks = KeyedLock()
         self._tasks = BackgroundTasks()
         self._full_house = FullHouse(ports.house, DiscordBoard(self), self._tasks) if ports.house is not None else None
         self._hearing = Hearing(self, ports, self._tasks, self._full_house)
@@ -78,7 +78,7 @@ class Listener(AutoShardedClient):
                 await self._ports.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
 
     async def _hear(self, event: Json, *, quietly: bool = False) -> None:
-        async with self._lock.hold(self._line(event["d"])):
+        async with self._locks.hold(self._line(event["d"])):
             await self._hearing.hear(event, quietly=quietly)
 
     async def _hear_late(self, event: Json) -> None:

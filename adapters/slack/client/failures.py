@@ -88,8 +88,7 @@ def _refusal(error: SlackApiError, gone: Collection[str]) -> PostingFailed:
     said = getattr(response, "data", None)
     code = str(cast("Mapping[str, Any]", said).get("error", "")) if isinstance(said, Mapping) else ""
     if status == TOO_MANY_REQUESTS or code in LIMITED:
-        headers = {str(name).lower(): str(value) for name, value in response.headers.items()}
-        wait = retry_after(headers)
+        wait = retry_after(response.headers)
         return RateLimited(USUAL_WAIT if wait is None else wait)
     if status >= FIRST_SERVER_ERROR or code in PASSING:
         return Unreachable(code or f"status {status}")

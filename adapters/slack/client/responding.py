@@ -22,7 +22,7 @@ async def respond(session: ClientSession, url: str, body: Mapping[str, object], 
         raise Rejected("there is no way back")
     async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
         if response.status == TOO_MANY_REQUESTS:
-            wait = retry_after({name.lower(): value for name, value in response.headers.items()})
+            wait = retry_after(response.headers)
             raise RateLimited(USUAL_WAIT if wait is None else wait)
         if response.status >= FIRST_SERVER_ERROR:
             raise Unreachable(f"status {response.status}")

@@ -43,7 +43,7 @@ class Listener:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._lock = KeyedLock()
+        self._locks = KeyedLock()
         self._tasks = BackgroundTasks()
         self._full_house = (
             FullHouse(ports.house, SlackBoard(ports.workspaces), self._tasks) if ports.house is not None else None
@@ -69,7 +69,7 @@ class Listener:
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Hear what was written, changed or deleted."""
-        async with self._lock.hold(f"{workspace_of(body)}:{line_of(event)}"):
+        async with self._locks.hold(f"{workspace_of(body)}:{line_of(event)}"):
             workspace = await self._workspace(body)
             if workspace is not None:
                 await self._hearing.hear(Told(event, workspace, comes_again=_retries(request) < LAST_RETRY))
@@ -105,7 +105,7 @@ class Listener:
         """Take what nothing comes of, since Slack sends again what nobody takes."""
 
     async def _hear_late(self, told: Told) -> None:
-        async with self._lock.hold(f"{told.workspace.name}:{line_of(told.event)}"):
+        async with self._locks.hold(f"{told.workspace.name}:{line_of(told.event)}"):
             await self._hearing.hear(told)
 
     async def _workspace(self, body: Json) -> Workspace | None:

@@ -97,7 +97,7 @@ def judge(failure: Exception, *, refusal: str) -> Transient | None:
     raise_if_lasting(failure, refusal)
     if not isinstance(failure, PostingFailed | ClientError | OSError):
         return None
-    return Transient(reason_of(failure), failure.wait if isinstance(failure, RateLimited) else None)
+    return Transient(reason_of(failure), (failure.wait or None) if isinstance(failure, RateLimited) else None)
 
 
 def reason_of(failure: Exception) -> str:

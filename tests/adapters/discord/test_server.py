@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -15,6 +16,7 @@ from discord.http import Route, handle_message_parameters
 from adapters.discord.client.connection import reason_of, stay_connected
 from adapters.retry import CONNECTING
 from core.errors import Misconfigured
+from core.events import ConnectionLost, Event
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of, online
 from tests.servers.discord import DiscordServer, Lost, Permission, Reply
@@ -272,8 +274,8 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
         if waits.qsize() == 2:
             await server.up()
 
-    reasons: list[tuple[int, str]] = []
-    retries = replace(CONNECTING, sleep=up_after_two, told=lambda attempt, reason: reasons.append((attempt, reason)))
+    told: list[Event] = []
+    retries = replace(CONNECTING, sleep=up_after_two).observed(told.append, partial(ConnectionLost, "Discord"))
     running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     server.post_as(place.ada, place.channel, "Hello")
@@ -281,7 +283,7 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
     await clients[-1].close()
     await running
     assert [waits.get_nowait(), waits.get_nowait(), len(clients)] == [1.0, 2.0, 3]
-    assert reasons == [(1, "no connection"), (2, "no connection")]
+    assert told == [ConnectionLost("Discord", number, "no connection") for number in (1, 2)]
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -359,7 +361,7 @@ def test_failures_have_a_word_or_two(error: Exception, reason: str | None) -> No
 async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: DiscordServer) -> None:
     """The status says why."""
     server.faults.add("GET /users/@me", Reply(503))
-    reasons: list[str] = []
+    told: list[Event] = []
     client: list[EagerClient] = []
 
     async def at_once(seconds: float) -> None:
@@ -369,12 +371,12 @@ async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: Dis
         client.append(client_of(server))
         return client[-1]
 
-    retries = replace(CONNECTING, sleep=at_once, told=lambda _, reason: reasons.append(reason))
+    retries = replace(CONNECTING, sleep=at_once).observed(told.append, partial(ConnectionLost, "Discord"))
     running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     await client[-1].close()
     await running
-    assert reasons == ["HTTP 503"]
+    assert told == [ConnectionLost("Discord", 1, "HTTP 503")]
 
 
 async def test_permissions_are_enforced_with_the_true_codes(server: DiscordServer, place: Place) -> None:

@@ -21,9 +21,10 @@ from adapters.slack.intake.app import make_app
 from adapters.slack.intake.sockets import Sockets, Way
 from core.ports import Inbox
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
+from tests.waiting import at_once
 
 SOCKETS = 2
-AT_ONCE = replace(CONNECTING, sleep=lambda _: asyncio.sleep(0))
+AT_ONCE = replace(CONNECTING, sleep=at_once)
 
 
 @dataclass(frozen=True, slots=True)

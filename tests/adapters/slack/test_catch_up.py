@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
-from adapters.chat.persevering import LONGEST
 
+from adapters.retry import PATIENT
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.paging import PAGE, PAGES
 from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace
@@ -142,13 +142,16 @@ async def test_of_a_busy_channel_a_bounded_number_is_read(place: Place) -> None:
     for number in range(PAGE * PAGES - 2):
         place.server.post_as(place.ada, place.channel, f"line {number}")
     place.ask("Last?")
-    box, told = Box(), asyncio.Queue[str]()
-    async with listening(place, box, catches_up=True, observer=lambda event: told.put_nowait(event.reason)):
+    box, told = Box(), asyncio.Queue[Event]()
+    async with listening(place, box, catches_up=True, observer=told.put_nowait):
         asked = [(await box.question()).question.text for _ in range(2)]
         assert await heard(place, box) == []
         reason = await told.get()
 
-    assert (asked, reason) == (["First?", "Last?"], f"more than {PAGE * PAGES} messages in one channel")
+    assert (asked, reason) == (
+        ["First?", "Last?"],
+        CatchUpCutShort("Slack", f"more than {PAGE * PAGES} messages in one channel"),
+    )
     assert len(place.server.requests_to(HISTORY)) == PAGES
 
 
@@ -248,7 +251,7 @@ async def test_where_one_channel_a_minute_may_be_read_the_rest_is_given_up(place
 
     read_there = [one.body["channel"] for one in server.requests_to(HISTORY) if one.status == 200]
     assert (first.question.text, read_there[0]) == ("Lively?", quiet[-1].id)
-    assert len(read_there) == len(set(read_there)) == LONGEST // MINUTE + 1
+    assert len(read_there) == len(set(read_there)) == PATIENT.budget // MINUTE + 1
     assert watch.reasons == ["rate limit"]
 
 

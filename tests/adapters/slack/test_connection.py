@@ -9,10 +9,9 @@ from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
-from adapters.slack.client.connection import API, base_url, connect, once
+from adapters.slack.client.connection import API, base_url, connect, once, retry_handlers
 from adapters.slack.client.failures import Denied, ask, never_arrived, tell
 from adapters.slack.client.people import People, Profile
-from adapters.slack.client.retrying import retry_handlers
 from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace, name_of, parse
 from core.errors import Gone, PostingFailed, RateLimited, Unreachable
 from tests.on_slack import OnSlack
