@@ -10,11 +10,17 @@ FootnoteError
 │   ├── EmbeddingUnavailable    the embedder; lexical search may still answer
 │   ├── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
 │   └── PeopleUnavailable       the platform, when it is asked who somebody is
-└── Misconfigured           an operator has to change something; the message says what
-    └── PolicyUnreadable        what moderators have set cannot be read, and so not be changed either
+├── Misconfigured           an operator has to change something; the message says what
+│   └── PolicyUnreadable        what moderators have set cannot be read, and so not be changed either
+└── PostingFailed           a platform did not do what it was asked to with a message
+    ├── RateLimited             it wants to be left alone for some seconds
+    ├── Gone                    the message was deleted
+    ├── Rejected                it will not do this, however often it is asked
+    ├── Unreachable             nobody knows whether the call arrived; it may be made again
+    └── LeaseLost               another worker goes on with the question
 
-Messages are sentences for a person and say what to do. They never quote a vendor's error text, which may hold
-secrets or addresses; that text stays in `__cause__`.
+Messages are sentences for a person and say what to do; those of `PostingFailed` are a word or two for the log. They
+never quote a vendor's error text, which may hold secrets or addresses; that text stays in `__cause__`.
 """
 
 from __future__ import annotations
@@ -75,3 +81,31 @@ class Misconfigured(FootnoteError):
 
 class PolicyUnreadable(Misconfigured):
     """What moderators have set cannot be read; the message is for them, and says what to do."""
+
+
+class PostingFailed(FootnoteError):
+    """What a platform may answer to a call; anything else that is raised is a mistake of ours."""
+
+
+class RateLimited(PostingFailed):
+    """The platform wants to be left alone for *wait* seconds."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__("rate limit")
+        self.wait = wait
+
+
+class Gone(PostingFailed):
+    """The message is not there any more: somebody deleted it."""
+
+
+class Rejected(PostingFailed):
+    """The platform will not do this, however often it is asked."""
+
+
+class Unreachable(PostingFailed):
+    """Nobody knows whether the call arrived; it may be made again."""
+
+
+class LeaseLost(PostingFailed):
+    """Another worker goes on with the question; this one may not do anything about it any more."""

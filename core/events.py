@@ -242,8 +242,8 @@ Event: TypeAlias = (
 Observer: TypeAlias = Callable[[Event], None]
 
 
-def unobserved(event: Event) -> None:
-    """Listen to nothing."""
+def unobserved(*_: object) -> None:
+    """Listen to nothing; the default of whatever may be told something."""
 
 
 def everyone(*observers: Observer) -> Observer:

@@ -14,7 +14,7 @@ from discord.http import Route
 from adapters.chat.drafts import Pace
 from adapters.discord.answering.surface import DiscordSurface
 from adapters.discord.client.connection import connect
-from core.events import Event
+from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.discord.reader import live, previews
 from tests.platforms import Notes, Trouble
@@ -44,17 +44,20 @@ class OnDiscord:
         self.channel = channel
         self.ada = ada
         self.notes = Notes(server.platform.changes.tell)
-        self.refused: list[Claim] = []
         self.events: list[Event] = []
         self.waits: list[float] = []
         self.surface = self.surfaced()
+
+    @property
+    def refused(self) -> list[MessageRef]:
+        """The questions whose answer could not be posted."""
+        return [event.question for event in self.events if isinstance(event, PlaceRefused)]
 
     def surfaced(self, **options: Any) -> DiscordSurface:
         """Make another surface, of another habit."""
         usual: dict[str, Any] = {
             "pace": QUICK,
             "deliveries": self.notes,
-            "refused": self.refused.append,
             "observer": self.events.append,
         }
         return DiscordSurface(self.client, **{**usual, **options})

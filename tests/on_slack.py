@@ -14,6 +14,7 @@ from adapters.slack.answering.indicator import SEARCHING
 from adapters.slack.answering.surface import SlackPace, SlackSurface
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.workspaces import OneWorkspace
+from core.events import Event, PlaceRefused, PossiblyDoubled
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.slack.reader import live, texts
 from tests.platforms import Notes, Trouble
@@ -60,18 +61,26 @@ class OnSlack:
         self.ada = server.add_member(self.workspace)
         self.session = session
         self.notes = Notes(server.platform.changes.tell)
-        self.refused: list[Claim] = []
-        self.doubtful: list[MessageRef] = []
+        self.events: list[Event] = []
         self.waits: list[float] = []
         self.surface = self.surfaced()
+
+    @property
+    def refused(self) -> list[MessageRef]:
+        """The questions whose answer could not be posted."""
+        return [event.question for event in self.events if isinstance(event, PlaceRefused)]
+
+    @property
+    def doubtful(self) -> list[MessageRef]:
+        """The questions with a message that may stand there twice."""
+        return [event.question for event in self.events if isinstance(event, PossiblyDoubled)]
 
     def surfaced(self, **options: Any) -> SlackSurface:
         """Make another surface, of another habit."""
         usual: dict[str, Any] = {
             "pace": QUICK,
             "deliveries": self.notes,
-            "refused": self.refused.append,
-            "doubtful": self.doubtful.append,
+            "observer": self.events.append,
         }
         workspaces = OneWorkspace(self.session, self.workspace.token, self.server.api_url)
         return SlackSurface(workspaces, **{**usual, **options})

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from adapters.chat.posting import Unreachable
+from core.errors import Unreachable
 from core.ports import Promises
 
 LONGEST_TRY = 2 / 3  # of the time of a claim, so that what is broken off has had its effect before others begin

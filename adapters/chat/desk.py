@@ -15,13 +15,9 @@ from core.self_help import SelfHelp
 from core.sentences import Practices
 
 
-def unnoticed(reason: str) -> None:
-    """Take no note of commands that could not be registered."""
-
-
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What people can use besides writing; `unregistered` hears why a platform took no new commands."""
+    """What people can use besides writing."""
 
     inbox: Inbox
     self_help: SelfHelp
@@ -32,6 +28,5 @@ class Desk:
     now: Callable[[], datetime]
     terms: Terms = Terms()
     practices: Practices = Practices()
-    unregistered: Callable[[str], None] = unnoticed
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved

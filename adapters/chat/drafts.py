@@ -14,19 +14,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
-from adapters.breath import Breath
-from adapters.chat.posting import (
-    Controls,
-    Gone,
-    Lost,
-    Part,
-    Posted,
-    Poster,
-    PostingFailed,
-    Refused,
-    TooFast,
-    Unreachable,
-)
+from adapters.chat.posting import Controls, Part, Posted, Poster
+from adapters.load_pacer import LoadPacer
+from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, Unreachable
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]
@@ -47,9 +37,9 @@ class Pace:
     endurance: float = 300.0  # of waits that the platform asks for, in all
     farewell: float = 5.0  # for a post that is under way when nobody wants the answer any more
 
-    def breath(self) -> Breath:
+    def pacer(self) -> LoadPacer:
         """Give what all answers of a surface share, so that the more there are, the longer each rests between calls."""
-        return Breath(self.for_each, self.longest)
+        return LoadPacer(self.for_each, self.longest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +78,17 @@ class Draft:
         *,
         legacy: Legacy = Legacy(),
         pace: Pace = Pace(),
-        breath: Breath | None = None,
+        pacer: LoadPacer | None = None,
         timer: Timer = Timer(),
     ) -> None:
-        """Answers that share a *breath* leave one another time."""
+        """Answers that share a *pacer* leave one another time."""
         self._poster = poster
         self._nonces = nonces
         self._pace = pace
-        self._breath = breath or Breath()
+        self._pacer = pacer or LoadPacer()
         self._timer = timer
         self._is_contested = legacy.is_contested
-        self._lost: Lost | None = None
+        self._lost: LeaseLost | None = None
         self._shown = list(legacy.posted)
         self._old: list[Posted] = [*legacy.leaving]
         self._is_anew = False
@@ -127,7 +117,7 @@ class Draft:
         return tuple(self._shown)
 
     async def __aenter__(self) -> Self:
-        self._breath.begin()
+        self._pacer.begin()
         self._editor = asyncio.create_task(self._edit())
         return self
 
@@ -136,7 +126,7 @@ class Draft:
     ) -> None:
         if self._editor is None:
             return
-        self._breath.end()
+        self._pacer.end()
         self._editor.cancel()
         await asyncio.wait([self._editor])
         if not self._editor.cancelled():
@@ -152,7 +142,7 @@ class Draft:
     def show(self, snapshot: Snapshot) -> None:
         """Say how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
 
-        One that draws no message means that what was shown is taken back. Raises `Lost` if nothing may be shown.
+        One that draws no message means that what was shown is taken back. Raises `LeaseLost` if nothing may be shown.
         """
         if self._lost is not None:
             raise self._lost
@@ -186,7 +176,7 @@ class Draft:
             self._has_shown = True
             failure = await self._attempt(parts)
             failures = failures + 1 if failure else 0
-            if isinstance(failure, Refused | Lost):
+            if isinstance(failure, Rejected | LeaseLost):
                 return
             if failure:
                 self._changed.set()
@@ -201,10 +191,10 @@ class Draft:
             failure = await self._attempt(parts)
             if failure is None:
                 break
-            if isinstance(failure, Lost):
+            if isinstance(failure, LeaseLost):
                 raise failure
-            failures += not isinstance(failure, TooFast) or failure.wait <= 0
-            if isinstance(failure, Refused) or failures >= self._pace.tries or self.waited > self._pace.endurance:
+            failures += not isinstance(failure, RateLimited) or failure.wait <= 0
+            if isinstance(failure, Rejected) or failures >= self._pace.tries or self.waited > self._pace.endurance:
                 self._start_anew(failure)
                 failures = 0
             elif isinstance(failure, Unreachable):
@@ -215,7 +205,7 @@ class Draft:
 
     def _start_anew(self, failure: PostingFailed) -> None:
         """Leave the messages that cannot be edited; raise the failure if there are none, or the platform is busy."""
-        if self._is_anew or not self._shown or isinstance(failure, TooFast):
+        if self._is_anew or not self._shown or isinstance(failure, RateLimited):
             raise failure
         self._is_anew = True
         self._old, self._shown = [*self._old, *self._shown], []
@@ -226,12 +216,12 @@ class Draft:
             await self._bring(parts)
         except Gone:
             self.is_deleted = True
-        except TooFast as failure:
+        except RateLimited as failure:
             self.waited += failure.wait
             self._rest_until = self._timer.now() + failure.wait
             self._interval = min(max(failure.wait, self._interval * 1.5), self._pace.longest)
             return failure
-        except Lost as failure:
+        except LeaseLost as failure:
             self._lost = failure
             return failure
         except PostingFailed as failure:
@@ -269,7 +259,7 @@ class Draft:
             self._is_unsure = False
             if all(posted.id != one.id for one in self.standing):
                 return posted
-        raise Refused("whatever is posted is gone at once")
+        raise Rejected("whatever is posted is gone at once")
 
     async def _remove(self, messages: Sequence[Posted]) -> None:
         for message in messages:
@@ -288,7 +278,7 @@ class Draft:
 
     async def _is_ending(self) -> bool:
         """Wait until the next snapshot may be shown, or until the end, which waits for no pace."""
-        interval = max(self._interval, self._breath.seconds)
+        interval = max(self._interval, self._pacer.seconds)
         seconds = max(self._last_call + interval, self._rest_until) - self._timer.now()
         if seconds > 0 and not self._ending.is_set():
             waits = {asyncio.ensure_future(self._timer.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol
 
-from adapters.chat.chores import Chores
-from adapters.chat.insisting import insisted
-from adapters.chat.posting import Gone, Part, Poster, Refused, TooFast, nonce
+from adapters.chat.background import BackgroundTasks
+from adapters.chat.posting import Part, Poster, nonce
+from adapters.retry import QUICK
 from core.crowd import Crowd
+from core.errors import Gone, RateLimited, Rejected
 from core.model import Inbound, MessageRef, Notice, ThreadRef
 from core.ports import Backlogged, Memo, Notices
 
@@ -55,19 +56,19 @@ class FullHouse:
     What is said is written down before and after, so that whoever listens next can take it away.
     """
 
-    def __init__(self, house: House, board: Board, chores: Chores) -> None:
+    def __init__(self, house: House, board: Board, tasks: BackgroundTasks) -> None:
         self._house = house
         self._board = board
-        self._chores = chores
+        self._tasks = tasks
         self._watched: set[MessageRef] = set()
 
     def count(self, inbound: Inbound, place: str) -> None:
         """Say how long it will take, if many wait; once in a while in the same place, and until the answer is there."""
-        self._chores.begin(partial(self._count, inbound, place))
+        self._tasks.begin(partial(self._count, inbound, place))
 
     def take_up(self, platform: str) -> None:
         """Go on with what was said by whoever listened before."""
-        self._chores.begin(partial(self._take_up, platform))
+        self._tasks.begin(partial(self._take_up, platform))
 
     async def _count(self, inbound: Inbound, place: str) -> None:
         backlog = await self._house.inbox.backlog()
@@ -85,7 +86,7 @@ class FullHouse:
     async def _take_up(self, platform: str) -> None:
         for notice in await self._house.notices.standing(platform):
             if notice.question not in self._watched:
-                self._chores.begin(partial(self._watch, notice, self._find))
+                self._tasks.begin(partial(self._watch, notice, self._find))
 
     async def _watch(self, notice: Notice, posted: Callable[[Notice], Awaitable[str | None]]) -> None:
         """Let the words stand for as long as they are true; what will not stand there is forgotten."""
@@ -93,7 +94,7 @@ class FullHouse:
         try:
             await self._house.notices.put(notice)
             message_id: str | None = None
-            with suppress(Gone, Refused):
+            with suppress(Gone, Rejected):
                 message_id = await posted(notice)
             if message_id is not None:
                 await self._keep(notice.model_copy(update={"posted": message_id}))
@@ -104,12 +105,12 @@ class FullHouse:
 
     async def _post(self, notice: Notice) -> str | None:
         poster, mark = await self._board.poster(notice), nonce(notice.question, notice.revision, ASIDE)
-        with suppress(TooFast):  # then it comes too late
-            return (await insisted(partial(poster.post, Part(notice.words), mark))).id
+        with suppress(RateLimited):  # then it comes too late
+            return (await QUICK.call(partial(poster.post, Part(notice.words), mark))).id
         return None
 
     async def _find(self, notice: Notice) -> str | None:
-        return notice.posted or await insisted(partial(self._board.find, notice))
+        return notice.posted or await QUICK.call(partial(self._board.find, notice))
 
     async def _keep(self, notice: Notice) -> None:
         """Wait for the answer, or until this is broken off, and take the words away."""
@@ -123,9 +124,9 @@ class FullHouse:
 
     async def _take_away(self, notice: Notice) -> None:
         """Remove the message; what the platform cannot do just now is left to whoever listens next."""
-        with suppress(Gone, Refused):
+        with suppress(Gone, Rejected):
             poster = await self._board.poster(notice)
-            await insisted(partial(poster.delete, notice.posted))
+            await QUICK.call(partial(poster.delete, notice.posted))
         await self._house.notices.remove(notice)
 
     async def _answered(self, message: MessageRef) -> None:

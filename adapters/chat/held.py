@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from adapters.chat.posting import Lost
+from core.errors import LeaseLost
 from core.events import Observer, Passed, Step, unobserved
 from core.model import Delivery, Task
 from core.ports import Deliveries
@@ -47,14 +47,14 @@ class Held:
             _CURRENT.reset(token)
 
     async def check(self) -> None:
-        """Raise `Lost` if another worker may have the task."""
+        """Raise `LeaseLost` if another worker may have the task."""
         if self._deliveries is not None and not await self._deliveries.holds(self.task):
-            raise Lost("another worker has the question")
+            raise LeaseLost("another worker has the question")
 
     async def record(self, delivery: Delivery) -> None:
-        """Note what belongs to the task. Raises `Lost`, or `StoreUnavailable`."""
+        """Note what belongs to the task. Raises `LeaseLost`, or `StoreUnavailable`."""
         if self._deliveries is not None and not await self._deliveries.record(self.task, delivery):
-            raise Lost("another worker has the question")
+            raise LeaseLost("another worker has the question")
 
     def passed(self, step: Step) -> None:
         """Tell that something was done."""
@@ -62,7 +62,7 @@ class Held:
 
 
 async def ask_before(_session: object, _context: object, request: Request) -> None:
-    """Raise `Lost` for a request that would change something about a task that another worker may have.
+    """Raise `LeaseLost` for a request that would change something about a task that another worker may have.
 
     The form is the one that aiohttp calls before it sends something, each time that it does.
     """

@@ -10,12 +10,11 @@ from types import TracebackType
 from typing import Self
 
 from adapters.chat.held import Held
-from adapters.chat.posting import Lost, Part, Posted, Poster, PostingFailed, Unreachable
-from core.errors import StoreUnavailable
+from adapters.chat.posting import Part, Posted, Poster
+from adapters.retry import NOTE
+from core.errors import LeaseLost, PostingFailed, StoreUnavailable, Unreachable
 from core.events import Step
 from core.model import Delivery
-
-AGAIN = 0.25  # seconds before a note that could not be written is tried again
 
 
 class Noted:
@@ -23,7 +22,7 @@ class Noted:
 
     *showing* is called each time before something appears, and *named* makes a delivery of ids. Nothing is posted that
     could not be noted before, as nobody would find it after a crash: a post waits for its note as long as the task is
-    held. A note that is refused, as another worker has the task, is `Lost`.
+    held. A note that is refused, as another worker has the task, is `LeaseLost`.
     """
 
     def __init__(
@@ -98,15 +97,16 @@ class Noted:
         self._note()
 
     async def _until_noted(self) -> None:
-        """Wait until the newest state is written. Raises `Lost` if the task is not held any more."""
-        while True:
-            await asyncio.shield(self._note())
-            if self._is_lost:
-                raise Lost("another worker has the question")
-            if self._is_written:
-                return
+        """Wait until the newest state is written. Raises `LeaseLost` if the task is not held any more."""
+        await NOTE.call(self._write_newest)
+
+    async def _write_newest(self) -> None:
+        await asyncio.shield(self._note())
+        if self._is_lost:
+            raise LeaseLost("another worker has the question")
+        if not self._is_written:
             await self._held.check()
-            await asyncio.sleep(AGAIN)
+            raise StoreUnavailable("The note could not be written.")
 
     def _note(self) -> asyncio.Task[None]:
         """Have the newest state written, after what is being written; give the task that does it."""
@@ -127,5 +127,5 @@ class Noted:
                     self._is_written = True
                     if is_complete:
                         self._held.passed(Step.NOTED)
-            except Lost:
+            except LeaseLost:
                 self._is_lost = True

@@ -12,34 +12,6 @@ from core.model import MessageRef
 _NONCE_LENGTH = 24  # characters; Discord allows 25
 
 
-class PostingFailed(Exception):
-    """What a platform may answer to a call; anything else that is raised is a mistake of ours."""
-
-
-class TooFast(PostingFailed):
-    """The platform wants to be left alone for some seconds."""
-
-    def __init__(self, wait: float) -> None:
-        super().__init__(f"wait {wait:g} s")
-        self.wait = wait
-
-
-class Gone(PostingFailed):
-    """The message is not there any more: somebody deleted it."""
-
-
-class Refused(PostingFailed):
-    """The platform will not do this, however often it is asked."""
-
-
-class Unreachable(PostingFailed):
-    """Nobody knows whether the call arrived; it may be made again."""
-
-
-class Lost(PostingFailed):
-    """Another worker goes on with the question; this one may not do anything about it any more."""
-
-
 class Controls(StrEnum):
     """What a reader can do with a message of an answer."""
 

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar
 from uuid import uuid4
@@ -18,7 +19,7 @@ from pydantic import ValidationError
 
 from adapters.chat.attempting import Tell
 from adapters.chat.claim import Claim, TakenOver
-from adapters.chat.persevering import BRIEFLY, NOT_NOW, Perseverance
+from adapters.retry import BRIEF, NOT_NOW, PATIENT
 from core.events import Observer, Passed, Step, unobserved
 from core.model import Question, Value
 from core.ports import Promises
@@ -78,7 +79,7 @@ class Promised(Generic[Kind]):
         """Do it and take the note away; *tell* why not, where the store or the platform is away for too long."""
         self._observer(Passed(promise.question.message, Step.ACKNOWLEDGED))
         try:
-            await Perseverance(self._sleep, BRIEFLY).done(partial(claim.use, do))
+            await replace(BRIEF, sleep=self._sleep).call(partial(claim.use, do))
         except TakenOver:
             return
         except NOT_NOW:
@@ -92,7 +93,7 @@ class Promised(Generic[Kind]):
     async def forget(self, key: str) -> None:
         """Take the note away, as it is done, or never will be."""
         with suppress(*NOT_NOW):
-            await Perseverance(self._sleep).done(partial(self._promises.remove, self._platform, key))
+            await replace(PATIENT, sleep=self._sleep).call(partial(self._promises.remove, self._platform, key))
 
     async def take_up(self, do: Callable[[Kind], Awaitable[object]]) -> None:
         """Do what others have promised, as soon as they are not at it any more.
@@ -114,7 +115,7 @@ class Promised(Generic[Kind]):
                 promise = self._read(text)
                 with suppress(TakenOver):
                     act = partial(do, promise) if promise else nothing
-                    await Perseverance(self._sleep).done(partial(claim.use, act))
+                    await replace(PATIENT, sleep=self._sleep).call(partial(claim.use, act))
                     await self.forget(claim.key)
                     return
                 await self._sleep(LOOK)
@@ -125,4 +126,4 @@ class Promised(Generic[Kind]):
         return None
 
     async def _standing(self) -> Mapping[str, str]:
-        return await Perseverance(self._sleep).done(partial(self._promises.standing, self._platform))
+        return await replace(PATIENT, sleep=self._sleep).call(partial(self._promises.standing, self._platform))

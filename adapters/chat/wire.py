@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from adapters.chat.held import ask_before
-from adapters.retries import wished_wait
+from adapters.retry import retry_after
+from core.events import unobserved
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession, TraceConfig, TraceRequestEndParams
@@ -14,18 +15,13 @@ if TYPE_CHECKING:
 TOO_MANY_REQUESTS = 429
 
 
-def unheard(seconds: float) -> None:
-    """Take no note of a wait."""
-
-
-def traced(waited: Callable[[float], object] = unheard) -> TraceConfig:
+def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
     """Give what a session needs to ask before it changes something; *waited* hears how long a platform wants peace."""
     from aiohttp import TraceConfig
 
     async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
         if ended.response.status == TOO_MANY_REQUESTS:
-            wait = wished_wait({name.lower(): value for name, value in ended.response.headers.items()})
-            waited(wait or 0.0)
+            waited(retry_after(ended.response.headers) or 0.0)
 
     trace = TraceConfig()
     trace.on_request_start.append(ask_before)

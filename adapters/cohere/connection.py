@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from adapters.cohere.failures import CallFailed, Explainer, judge
 from adapters.cohere.turns import Turns
-from adapters.retries import Retries
-from core.events import Observer, Service
+from adapters.retry import RetryPolicy
+from core.events import Observer, Retried, Service
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 COHERE = "https://api.cohere.com"
-RETRIES = Retries(times=2)
 CONNECT = 5.0  # seconds
 
 
@@ -65,13 +65,11 @@ class Connection:
     """Calls Cohere for one model; closed, it opens again at the next call."""
 
     def __init__(
-        self, service: Service, account: Account, explainer: Explainer, retries: Retries, observer: Observer
+        self, service: Service, account: Account, explainer: Explainer, retries: RetryPolicy, observer: Observer
     ) -> None:
-        self._service: Service = service
         self._account = account
         self._explainer = explainer
-        self._retries = retries
-        self._observer = observer
+        self._retries = replace(retries.observed(observer, partial(Retried, service)), judge=judge)
         self.turns = Turns()
         self._opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = None
 
@@ -84,7 +82,7 @@ class Connection:
                 return await work(client)
 
         try:
-            return await self._retries.call(self._service, attempt, judge=judge, observer=self._observer)
+            return await self._retries.call(attempt)
         except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
             failure = self._explainer.explain(error)
         raise failure  # out here, so that the client's exception is no part of it
@@ -105,7 +103,7 @@ class Connection:
 
 
 def connect(
-    service: Service, account: Account, *, model: tuple[str, str], retries: Retries, observer: Observer
+    service: Service, account: Account, *, model: tuple[str, str], retries: RetryPolicy, observer: Observer
 ) -> Connection:
     """Give a connection for a *service* by a *model*: its name, and the setting that says it. Nothing is opened yet."""
     name, setting = model

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from adapters.cohere import tokens
-from adapters.cohere.connection import RETRIES, TIMEOUTS, Account, Timeouts, connect
+from adapters.cohere.connection import TIMEOUTS, Account, Timeouts, connect
 from adapters.cohere.failures import raising
 from adapters.cohere.vectors import decode, in_base64
-from adapters.retries import Retries
+from adapters.retry import SERVICE, RetryPolicy
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.events import Observer, unobserved
 from core.model import Vector
@@ -51,7 +51,7 @@ class CohereEmbedder:
         dimension: int,
         api_key: str,
         base_url: str | None = None,
-        retries: Retries = RETRIES,
+        retries: RetryPolicy = SERVICE,
         observer: Observer = unobserved,
         calibration: Calibration | None = None,
         timeouts: Timeouts = TIMEOUTS,

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from adapters.certificates import is_untrusted
-from adapters.retries import Passing, wished_wait
+from adapters.retry import Transient, retry_after
 from core.errors import FootnoteError
 
 REFUSED_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, 498)
@@ -42,22 +42,22 @@ def raising(unavailable: type[FootnoteError], *, refused: type[FootnoteError] | 
         raise kind(failure.sentence) from failure
 
 
-def judge(error: Exception) -> Passing | None:
+def judge(error: Exception) -> Transient | None:
     """Say whether trying again may help."""
     import httpx
     from cohere.core.api_error import ApiError
 
     match error:
         case ApiError(status_code=int(status)) if _passes(status):
-            return Passing(f"status {status}", wished_wait(error.headers or {}))
+            return Transient(f"status {status}", retry_after(error.headers or {}))
         case TimeoutError() | httpx.TimeoutException():
-            return Passing("time-out")
+            return Transient("time-out")
         case httpx.UnsupportedProtocol() | httpx.LocalProtocolError():
             return None
         case httpx.TransportError() if is_untrusted(error):
             return None
         case httpx.TransportError():
-            return Passing("connection")
+            return Transient("connection")
         case _:
             return None
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adapters.cohere.connection import RETRIES, TIMEOUTS, Account, Timeouts, connect, unusable
+from adapters.cohere.connection import TIMEOUTS, Account, Timeouts, connect, unusable
 from adapters.cohere.failures import raising
 from adapters.cohere.tokens import sendable
-from adapters.retries import Retries
+from adapters.retry import SERVICE, RetryPolicy
 from core.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved
@@ -40,7 +40,7 @@ class CohereReranker:
         *,
         api_key: str,
         base_url: str | None = None,
-        retries: Retries = RETRIES,
+        retries: RetryPolicy = SERVICE,
         observer: Observer = unobserved,
         calibration: Calibration | None = None,
         timeouts: Timeouts = TIMEOUTS,

@@ -7,19 +7,21 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pydantic_core import from_json
 
-from adapters.breath import Breath
+from adapters.load_pacer import LoadPacer
 from adapters.openai.client import Patience, connect, place
 from adapters.openai.dialect import Dialect
 from adapters.openai.events import Events
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Reading
 from adapters.openai.watch import Watch
-from adapters.retries import Retries
+from adapters.retry import SERVICE, RetryPolicy, Transient
 from adapters.vendor_text import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
 
 PATIENCE = Patience()
-RETRIES = Retries(times=2)
-SERVICE = "chat model"
 DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
 SHORT = 1 / 30  # of a breath until the first words are there, since readers wait for them
@@ -47,17 +47,16 @@ class OpenAIChat:
         *,
         api_key: str,
         base_url: str | None = None,
-        retries: Retries = RETRIES,
+        retries: RetryPolicy = SERVICE,
         patience: Patience = PATIENCE,
         observer: Observer = unobserved,
     ) -> None:
         self._model = model
         self._api_key = api_key
         self._base_url = base_url
-        self._retries = retries
+        self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
         self._patience = patience
-        self._breath = Breath(patience.breath, patience.longest_breath)
-        self._observer = observer
+        self._pacer = LoadPacer(patience.breath, patience.longest_breath)
         self._dialect = Dialect(model)
         self._client: AsyncOpenAI | None = None
 
@@ -70,11 +69,12 @@ class OpenAIChat:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Yield text as it comes, then the turn; closing the generator closes the connection."""
-        attempt, shown = 1, False
+        retrying = self._retries.begin()
         while True:
+            shown = False
             trouble: Exception | None = None
             try:
-                with self._breath.counted():
+                with self._pacer.counted():
                     async with aclosing(self._attempt(prompt, tools)) as pieces:
                         async for piece in pieces:
                             shown = True
@@ -83,15 +83,12 @@ class OpenAIChat:
                 trouble = error
             if trouble is None:
                 return
-            failure = diagnose(trouble, self._model)
-            pause = self._retries.pause(attempt, failure.passing)
-            if failure.passing is None or pause is None:
-                raise ModelUnavailable(failure.sentence) from quoted(trouble, self._api_key)
-            self._observer(Retried(SERVICE, attempt, failure.passing.reason))
+            wait = retrying.wait_after(trouble)
+            if wait is None:
+                raise ModelUnavailable(diagnose(trouble, self._model).sentence) from quoted(trouble, self._api_key)
             if shown:
                 yield Restarted()
-            await asyncio.sleep(pause)
-            attempt, shown = attempt + 1, False
+            await self._retries.sleep(wait)
 
     async def check(self) -> str:
         """Ask for a word, which proves the address, the key, the model's name and the account at once."""
@@ -113,6 +110,9 @@ class OpenAIChat:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    def _judge(self, error: Exception) -> Transient | None:
+        return diagnose(error, self._model).passing
 
     async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
         """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
@@ -169,7 +169,7 @@ class OpenAIChat:
 
     async def _rest(self, length: int) -> None:
         """Let some more of an answer come that is so long by now, so that it is one piece."""
-        if seconds := self._breath.seconds:
+        if seconds := self._pacer.seconds:
             await asyncio.sleep(seconds if length > FIRST_WORDS else seconds * SHORT)
 
     async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncStream[object]:

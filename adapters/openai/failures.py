@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.certificates import is_untrusted
-from adapters.retries import Passing, wished_wait
+from adapters.retry import Transient, retry_after
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -65,7 +65,7 @@ class Failure:
     """A failure as people and retries want it; `lasting` when only an operator can end it, or probably so."""
 
     sentence: str
-    passing: Passing | None = None
+    passing: Transient | None = None
     lasting: bool = False
 
 
@@ -93,19 +93,19 @@ def diagnose(error: Exception, model: str) -> Failure:
         case BrokenAnswer():
             return _of_answer(error)
         case ValueError() | RecursionError():
-            return Failure(BROKEN, Passing("an event that is no JSON"))
+            return Failure(BROKEN, Transient("an event that is no JSON"))
         case _:
-            return Failure(FAILED, Passing("an error in place of an answer"))
+            return Failure(FAILED, Transient("an error in place of an answer"))
 
 
 def _of_answer(error: BrokenAnswer) -> Failure:
     match error:
         case WebPage():
-            return Failure(PAGE, Passing(str(error)), lasting=True)
+            return Failure(PAGE, Transient(str(error)), lasting=True)
         case EndlessAnswer():
             return Failure(BROKEN)
         case _:
-            return Failure(BROKEN, Passing(str(error)))
+            return Failure(BROKEN, Transient(str(error)))
 
 
 def _of_status(error: APIStatusError, model: str) -> Failure:
@@ -114,8 +114,8 @@ def _of_status(error: APIStatusError, model: str) -> Failure:
     if sentence is not None:
         return Failure(sentence.format(model=model), lasting=True)
     if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - all of the server's own failures
-        pause = wished_wait(error.response.headers)
-        return Failure(BUSY if status == 429 else FAILED, Passing(f"status {status}", pause))  # noqa: PLR2004 - the status of a rate limit
+        pause = retry_after(error.response.headers)
+        return Failure(BUSY if status == 429 else FAILED, Transient(f"status {status}", pause))  # noqa: PLR2004 - the status of a rate limit
     return Failure(REFUSED, lasting=True)
 
 
@@ -132,5 +132,5 @@ def _of_connection(error: Exception) -> Failure:
     if is_untrusted(error):
         return Failure(CERTIFICATE, lasting=True)
     if isinstance(error, ReadTimeout | TimeoutError) or isinstance(error.__cause__, ReadTimeout):
-        return Failure(SLOW, Passing("timed out"))
-    return Failure(UNREACHABLE, Passing("no connection"))
+        return Failure(SLOW, Transient("timed out"))
+    return Failure(UNREACHABLE, Transient("no connection"))

@@ -6,13 +6,14 @@ import asyncio
 import math
 import ssl
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.qdrant.failures import WrongSettings, judge, translated
-from adapters.retries import Retries
-from core.events import Observer
+from adapters.retry import RetryPolicy
+from core.events import Observer, Retried
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
@@ -36,13 +37,12 @@ class Connection:
     """Calls to one server; the client is made for the first of them."""
 
     def __init__(
-        self, url: str, api_key: str | None, *, retries: Retries, patience: Patience, observer: Observer
+        self, url: str, api_key: str | None, *, retries: RetryPolicy, patience: Patience, observer: Observer
     ) -> None:
         self._url = url
         self._api_key = (api_key or "").strip()
-        self._retries = retries
+        self._retries = replace(retries.observed(observer, partial(Retried, "index")), judge=judge)
         self._patience = patience
-        self._observer = observer
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
 
@@ -89,7 +89,7 @@ class Connection:
                 return await work(client)
 
         with translated(secret=self._api_key):
-            return await self._retries.call("index", attempt, judge=judge, observer=self._observer)
+            return await self._retries.call(attempt)
 
     async def _opened(self) -> AsyncQdrantClient:
         async with self._opening:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adapters.certificates import is_untrusted
-from adapters.retries import Passing
+from adapters.retry import Transient
 from adapters.vendor_text import quoted
 from core.errors import RetrievalUnavailable
 
@@ -39,7 +39,7 @@ class Missing(RetrievalUnavailable):
     """There is no such collection."""
 
 
-def judge(error: Exception) -> Passing | None:
+def judge(error: Exception) -> Transient | None:
     """Say whether a failure may pass."""
     from httpx import TimeoutException, TransportError
     from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
@@ -47,15 +47,15 @@ def judge(error: Exception) -> Passing | None:
 
     match error:
         case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
-            return Passing("no answer in time")
+            return Transient("no answer in time")
         case ResponseHandlingException(source=TransportError()) if not is_untrusted(error):
-            return Passing("no connection")
+            return Transient("no connection")
         case UnexpectedResponse(status_code=int(status)) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
-            return Passing(f"status {status}")
+            return Transient(f"status {status}")
         case ResourceExhaustedResponse():
-            return Passing(f"status {TOO_MANY}", wait=float(error.retry_after_s))
+            return Transient(f"status {TOO_MANY}", wait=float(error.retry_after_s))
         case QdrantException():  # asked to wait, but not in seconds
-            return Passing(f"status {TOO_MANY}")
+            return Transient(f"status {TOO_MANY}")
         case _:
             return None
 

@@ -14,7 +14,7 @@ from adapters.qdrant.lexical import LexicalEncoder
 from adapters.qdrant.points import complete_pages
 from adapters.qdrant.requests import RemoteSearch, of_source, pages_in, to_point
 from adapters.qdrant.search import BREADTH
-from adapters.retries import Retries
+from adapters.retry import INDEX, RetryPolicy
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-RETRIES = Retries(times=3)
 PATIENCE = Patience()
 PAGE_OF_SCROLL = 1_000
 POINTS_OF_A_REQUEST = 100  # of 1,536 numbers: a few megabytes, where a server takes 32
@@ -44,7 +43,7 @@ class ServerIndex:
         dimension: int,
         collection: str = "documents",
         api_key: str | None = None,
-        retries: Retries = RETRIES,
+        retries: RetryPolicy = INDEX,
         patience: Patience = PATIENCE,
         observer: Observer = unobserved,
     ) -> None:

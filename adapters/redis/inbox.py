@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import Self
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from adapters.redis.lease import Lease
 from adapters.redis.ledger import Bounds, Ledger, Taken
 from adapters.redis.letters import Letters
 from adapters.redis.supply import Given, Supply
+from adapters.retry import NEWS, SIGNAL
 from core.errors import FootnoteError, StoreUnavailable, Untold
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
@@ -29,8 +31,6 @@ from core.model import (
 
 BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
 DELAYS = (2.0, 30.0)  # seconds after the first failure, and after the second
-PUT_AGAIN = (0.05, 0.3)  # seconds before a signal is written again; platforms wait for a second at least
-PAUSE = 1.0  # seconds before signals are read again from a server that failed
 MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have their share
 USUAL = Bounds()
 
@@ -91,16 +91,9 @@ class RedisInbox(Letters):
         """
         if isinstance(signal, Asked):
             self._observer(Passed(signal.message, Step.HEARD))
-        is_new = await self._written(signal)
+        is_new = await SIGNAL.call(lambda: self._ledger.put(signal))
         self._observer(Passed(signal.message, Step.PUT))
         return is_new
-
-    async def _written(self, signal: Signal) -> bool:
-        for pause in PUT_AGAIN:
-            with suppress(StoreUnavailable):
-                return await self._ledger.put(signal)
-            await asyncio.sleep(pause)
-        return await self._ledger.put(signal)
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:
@@ -286,15 +279,14 @@ class RedisInbox(Letters):
         last = "0-0"
         while True:
             await self._is_busy.wait()
-            try:
-                await self._release()
-                last, messages = await self._ledger.signals(last, block=self._block)
-            except StoreUnavailable:
-                await asyncio.sleep(PAUSE)
-                continue
+            last, messages = await NEWS.call(partial(self._news, last))
             for lease in self._leases.values():
                 if str(lease.hold.message) in messages:
                     lease.nudge()
+
+    async def _news(self, last: str) -> tuple[str, tuple[str, ...]]:
+        await self._release()
+        return await self._ledger.signals(last, block=self._block)
 
     async def _release(self) -> None:
         """Give back what came when nobody waited for it any more: it is time to stop, or all have enough to do."""

@@ -43,7 +43,7 @@ class Wall:
 
     def __init__(self, deliveries: Deliveries) -> None:
         self._deliveries = deliveries
-        self._breath = Pace().breath()
+        self._pacer = Pace().pacer()
         self.seen = Seen()
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
@@ -56,7 +56,7 @@ class Wall:
         with held.applies():
             async with Noted(poster, held, named=named, now=_now) as noted:
                 nonces = partial(nonce, claim.message, claim.question.revision)
-                async with Draft(noted, nonces, legacy=legacy_of(claim, ()), breath=self._breath) as draft:
+                async with Draft(noted, nonces, legacy=legacy_of(claim, ()), pacer=self._pacer) as draft:
                     await draw(progress, draft, _pencil(claim), claim.question)
         self.seen.last[number] = time.time()
         if poster.is_not_found:

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
 
 
-def unnoticed(reason: str) -> None:
-    """Take no note of commands that a platform did not take."""
-
-
 class Office:
     """Makes what the listeners of a platform work with, over the stores of this process."""
 
@@ -40,8 +36,8 @@ class Office:
         self.now: Callable[[], datetime] = partial(datetime.now, UTC)
         self.forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
 
-    def desk(self, unregistered: Callable[[str], None] = unnoticed) -> Desk:
-        """Give what commands, buttons and forms work with; *unregistered* hears of commands that were not taken."""
+    def desk(self) -> Desk:
+        """Give what commands, buttons and forms work with."""
         from adapters.chat.desk import Desk
 
         stores = self._stores
@@ -56,7 +52,6 @@ class Office:
             now=self.now,
             terms=self._settings.terms,
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
-            unregistered=unregistered,
             observer=self._observer,
         )
 

@@ -8,18 +8,16 @@ from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
 from bot.wiring.check import Check
 from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
 from core.events import (
-    CatchUpCutShort,
-    CommandsFailed,
     Connected,
     ConnectionLost,
     Observer,
-    PlaceRefused,
     PlatformWaited,
 )
 from core.ports import Deliveries, PolicyStore
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from discord import AutoShardedClient
 
     from adapters.chat.desk import Desk
-    from adapters.chat.patience import Patience
     from adapters.redis.inbox import RedisInbox
 
 PLATFORM = "discord"
@@ -56,7 +53,7 @@ class Discord:
         from adapters.discord.client.connection import stay_connected
 
         try:
-            await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
+            await stay_connected(partial(self._listener, stores, inbox), self._token, self._retries())
         finally:
             self._end_announcing()
 
@@ -72,7 +69,6 @@ class Discord:
                 client,
                 reads_all=self._settings.discord_message_content,
                 deliveries=inbox,
-                refused=lambda claim: self._observer(PlaceRefused(claim.message)),
                 policies=self._policies,
                 observer=self._observer,
             )
@@ -81,12 +77,10 @@ class Discord:
     async def _log_in(self, client: AutoShardedClient) -> None:
         from adapters.discord.client.connection import log_in
 
-        await log_in(client, self._token, self._patience())
+        await log_in(client, self._token, self._retries())
 
-    def _patience(self) -> Patience:
-        from adapters.chat.patience import Patience
-
-        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+    def _retries(self) -> RetryPolicy:
+        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def check(self) -> Check:
         """Give what the doctor looks at."""
@@ -104,7 +98,7 @@ class Discord:
         from adapters.discord.inbound.ports import Ports
 
         office = Office(self._settings, stores, inbox, self._observer)
-        desk = office.desk(lambda reason: self._observer(CommandsFailed(NAME, reason)))
+        desk = office.desk()
         ports = Ports(
             inbox=inbox,
             terms=self._settings.terms,
@@ -114,7 +108,7 @@ class Discord:
             purge=office.forgetting.farewell,
             setup=partial(self._set_up, desk),
             house=office.house(),
-            cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
+            observer=self._observer,
             now=office.now,
         )
         return self._client(Listener, ports=ports)

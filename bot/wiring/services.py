@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
+from adapters.retry import INDEX, SERVICE, RetryPolicy, doubling
 from bot.settings import OFF, Settings, revealed
 from bot.wiring.check import Check
 from core.events import Observer
@@ -52,14 +53,13 @@ class Services:
             self.checks.insert(0, Check("chat model", _says("none is configured; answers quote the documents")))
             return ExtractiveModel(embedder)
         from adapters.openai import OpenAIChat
-        from adapters.openai.chat import RETRIES
         from adapters.openai.client import Patience
 
         model = OpenAIChat(
             settings.openai_model,
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
-            retries=RETRIES.after(self._rhythm.retry_wait),
+            retries=self._retries(SERVICE),
             patience=Patience(breath=self._rhythm.breath),
             observer=self._observer,
         )
@@ -78,14 +78,13 @@ class Services:
             self.checks.append(Check("embedder", lambda: _tried(built_in)))
             return built_in
         from adapters.cohere import CohereEmbedder
-        from adapters.cohere.connection import RETRIES
 
         embedder = CohereEmbedder(
             settings.cohere_embed_model,
             dimension=settings.cohere_dimension,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=RETRIES.after(self._rhythm.retry_wait),
+            retries=self._retries(SERVICE),
             observer=self._observer,
         )
         self._stack.push_async_callback(embedder.aclose)
@@ -99,13 +98,12 @@ class Services:
         if key is None or settings.cohere_rerank_model == OFF:
             return None
         from adapters.cohere import CohereReranker
-        from adapters.cohere.connection import RETRIES
 
         reranker = CohereReranker(
             settings.cohere_rerank_model,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=RETRIES.after(self._rhythm.retry_wait),
+            retries=self._retries(SERVICE),
             observer=self._observer,
         )
         self._stack.push_async_callback(reranker.aclose)
@@ -122,7 +120,6 @@ class Services:
             self._stack.push_async_callback(built_in.aclose)
             return built_in
         from adapters.qdrant import ServerIndex
-        from adapters.qdrant.server import RETRIES
 
         index = ServerIndex(
             settings.qdrant_url,
@@ -130,12 +127,15 @@ class Services:
             dimension=embedder.dimension,
             collection=settings.qdrant_collection,
             api_key=revealed(settings.qdrant_key),
-            retries=RETRIES.after(self._rhythm.retry_wait),
+            retries=self._retries(INDEX),
             observer=self._observer,
         )
         self._stack.push_async_callback(index.aclose)
         self.checks.append(Check("qdrant", index.check, "QDRANT_URL"))
         return index
+
+    def _retries(self, policy: RetryPolicy) -> RetryPolicy:
+        return replace(policy, waits=doubling(self._rhythm.retry_wait, policy.longest))
 
 
 def _says(line: str) -> Callable[[], Awaitable[str]]:

@@ -8,18 +8,16 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
 from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
 from core.events import (
-    CatchUpCutShort,
     Connected,
     ConnectionLost,
     Observer,
-    PlaceRefused,
-    PossiblyDoubled,
     ServiceFailed,
 )
 from core.model import Outline
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from aiohttp.web import RouteDef
     from slack_bolt.app.async_app import AsyncApp
 
-    from adapters.chat.patience import Patience
     from adapters.redis.inbox import RedisInbox
     from adapters.slack.client.workspaces import OneWorkspace, Workspaces
     from adapters.slack.intake.installations import InstalledWorkspaces
@@ -114,7 +111,7 @@ class Slack:
             uninstalled=self._installed.uninstalled if self._installed else None,
             house=office.house(),
             last_heard=stores.last_heard,
-            cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
+            observer=self._observer,
             now=office.now,
         )
         listener = install_listeners(app, ports)
@@ -123,8 +120,7 @@ class Slack:
             await self._hear(app, stores, partial(listener.catch_up, await self._home()))
         finally:
             taking_up.cancel()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(commands.finish(), LONGEST_END)
+            await commands.finish(LONGEST_END)
             await listener.close()
 
     @contextlib.asynccontextmanager
@@ -137,8 +133,6 @@ class Slack:
             self._workspaces,
             people=self._people,
             deliveries=inbox,
-            refused=lambda claim: self._observer(PlaceRefused(claim.message)),
-            doubtful=lambda question: self._observer(PossiblyDoubled(question)),
             observer=self._observer,
         )
         membership = None if self._settings.slack_guests else Guests(self._people)
@@ -150,7 +144,7 @@ class Slack:
 
         async with self._entering:
             if self._one is not None:
-                await log_in(self._one, self._patience())
+                await log_in(self._one, self._retries())
 
     async def _home(self) -> str:
         """Name the only workspace; where there may be many, those are caught up with that were heard before."""
@@ -163,7 +157,7 @@ class Slack:
         if token is None:
             await self._serve(app, stores, catch_up)
             return
-        way = Way(token, self._client(), self._patience(), partial(self._connected, catch_up))
+        way = Way(token, self._client(), self._retries(), partial(self._connected, catch_up))
         await Sockets(way, app.async_dispatch).run()
 
     def _connected(self, catch_up: Callable[[], None], name: str) -> None:
@@ -199,10 +193,8 @@ class Slack:
         said = isinstance(error, FootnoteError)
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
 
-    def _patience(self) -> Patience:
-        from adapters.chat.patience import Patience
-
-        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+    def _retries(self) -> RetryPolicy:
+        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def _client(self) -> Any:
         from adapters.slack.client.connection import connect

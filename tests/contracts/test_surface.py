@@ -9,8 +9,7 @@ from functools import partial
 
 import pytest
 
-from adapters.chat.posting import Lost
-from core.errors import StoreUnavailable
+from core.errors import LeaseLost, StoreUnavailable
 from core.events import Step
 from core.model import Answer, Claim, Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
@@ -289,7 +288,7 @@ async def test_who_loses_a_question_while_nothing_can_be_noted_posts_nothing(cha
 
     before = chat.changes()
     chat.notes.is_lost = True
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         await replying
 
     assert chat.changes() == before
@@ -397,11 +396,11 @@ async def test_who_has_lost_a_question_changes_nothing_any_more(chat: ChatPlatfo
         yield ANSWER
 
     before = list[str]()
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         await chat.surface.reply(claim, written())
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         await chat.surface.reply(replace(claim, attempt=2), progress(*WRITTEN))
-    with pytest.raises(Lost):
+    with pytest.raises(LeaseLost):
         await chat.surface.withdraw(Withdrawal(claim.message, attempt=2, delivery=chat.notes.written[-1]))
 
     assert chat.changes() == before

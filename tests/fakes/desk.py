@@ -12,6 +12,7 @@ from typing import Any
 
 from adapters.chat.desk import Desk
 from core.errors import StoreUnavailable
+from core.events import Event
 from core.forgetting import Forgetting
 from core.model import Citation, MessageRef, Signal, Task, Terms, ThreadRef, Turn
 from core.moderation import Moderation
@@ -87,7 +88,7 @@ class MemoryDesk:
     conversations: MemoryConversations = field(
         default_factory=lambda: MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
     )
-    unregistered: list[str] = field(default_factory=list[str])
+    events: list[Event] = field(default_factory=list[Event])
     sleep: Callable[[float], Awaitable[object]] = at_once
 
     @cached_property
@@ -105,7 +106,7 @@ class MemoryDesk:
             now=lambda: NOON,
             terms=TERMS,
             practices=Practices(conversation_hours=48, services=("OpenAI",)),
-            unregistered=self.unregistered.append,
+            observer=self.events.append,
             sleep=self.sleep,
         )
 

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from adapters.chat.posting import Controls, Gone, Part, Posted, PostingFailed, Unreachable
+from adapters.chat.posting import Controls, Part, Posted
+from core.errors import Gone, PostingFailed, Unreachable
 
 DELETED = "deleted"
 

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from adapters.chat.posting import PostingFailed, TooFast
 from adapters.discord.client.poster import translated
 from adapters.discord.client.throttle import Leisure
+from core.errors import PostingFailed, RateLimited
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -58,7 +58,7 @@ class Indicator:
             try:
                 with leisure.applies():
                     await translated(self._client.http.send_typing(int(channel)))
-            except TooFast:
+            except RateLimited:
                 pass  # answers are worth more
             except PostingFailed:
                 return

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import Controls, Gone, Part, Posted, Poster, Refused
+from adapters.chat.posting import Controls, Part, Posted, Poster
 from adapters.discord.client.poster import NO_PLACE, buttons_of, translated
 from adapters.discord.rendering.buttons import controls_view
+from core.errors import Gone, Rejected
 from core.model import Claim, Question, Task
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class LostPost:
     async def _find(self) -> str | None:
         try:
             unknown = await unknown_messages(self._search, self._claim)
-        except (Gone, Refused):
+        except (Gone, Rejected):
             unknown = None
         found = next((message for message in unknown or () if names_question(message, self._claim.question)), None)
         if found is None and self._claim.delivery.trying is not None and _may_be_there(unknown):

@@ -9,9 +9,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from adapters.chat.posting import Part, Posted, Poster, Refused, Unreachable
+from adapters.chat.posting import Part, Posted, Poster
 from adapters.discord.client.poster import translated, without_buttons
 from adapters.discord.client.throttle import Leisure, Throttle
+from core.errors import Rejected, Unreachable
+from core.events import unobserved
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -29,15 +31,11 @@ SILENT = {"parse": list[str]()}
 DRAFTS_PER_SECOND = 25.0  # of all responses: Discord counts none of them together, but each takes the process some time
 
 
-def unheard() -> None:
-    """Take no note of a message that may stand there twice."""
-
-
 @dataclass(slots=True)
 class Doubts:
     """Whether a post may have been made unheard, and who is told where it is made again."""
 
-    told: Callable[[], object] = unheard
+    told: Callable[[], object] = unobserved
     is_open: bool = False
 
     def end(self) -> None:
@@ -154,11 +152,11 @@ class ResponsePoster:
         yield from [*by_interaction, *by_channel] if message_id == self._first else [*by_channel, *by_interaction]
 
     async def _first_that_may(self, ways: Iterator[Poster], call: Callable[[Poster], Awaitable[Result]]) -> Result:
-        refusal = Refused("the interaction is over")
+        refusal = Rejected("the interaction is over")
         for way in ways:
             try:
                 return await call(way)
-            except Refused as refused:
+            except Rejected as refused:
                 refusal = refused
         raise refusal
 

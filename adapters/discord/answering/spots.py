@@ -8,13 +8,15 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import Gone, Posted, Poster, Refused, TooFast
+from adapters.chat.posting import Posted, Poster
 from adapters.discord.answering.lost import LostPost, Search, forgotten
 from adapters.discord.answering.response_poster import DRAFTS_PER_SECOND, Doubts, InteractionPoster, ResponsePoster
 from adapters.discord.answering.thread_name import thread_name
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Throttle
 from adapters.discord.rendering.buttons import controls_view
+from core.errors import Gone, RateLimited, Rejected
+from core.events import Observer, PossiblyDoubled, unobserved
 from core.model import Claim, Delivery, Interaction, MessageRef, Question
 
 if TYPE_CHECKING:
@@ -25,10 +27,6 @@ if TYPE_CHECKING:
 THREAD_EXISTS = 160004
 HIDDEN_AFTER = 1_440  # minutes without a message
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
-
-
-def unheard(question: MessageRef) -> None:
-    """Take no note of a message that may stand there twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +46,18 @@ class Spot:
 
 
 class Spots:
-    """Finds them by REST; the client is logged in. *doubtful* hears of messages that may stand there twice."""
+    """Finds them by REST; the client is logged in. The *observer* hears of messages that may stand there twice."""
 
     def __init__(
         self,
         client: AutoShardedClient,
         *,
         now: Callable[[], datetime],
-        doubtful: Callable[[MessageRef], object] = unheard,
+        observer: Observer = unobserved,
     ) -> None:
         self._client = client
         self._now = now
-        self._doubtful = doubtful
+        self._observer = observer
         self._drafts = Throttle(DRAFTS_PER_SECOND)
 
     def channel(self, channel_id: str) -> Channel:
@@ -102,9 +100,9 @@ class Spots:
         )
         try:
             await translated(opening, gone=())
-        except TooFast:
+        except RateLimited:
             return False
-        except Refused as refused:
+        except Rejected as refused:
             cause = refused.__cause__
             return isinstance(cause, HTTPException) and cause.code == THREAD_EXISTS
         return True
@@ -126,7 +124,7 @@ class Spots:
         return Search(self.channel(channel_id), self._client.user.id if self._client.user else 0, since)
 
     def _doubt(self, claim: Claim) -> Callable[[], object]:
-        return partial(self._doubtful, claim.message)
+        return partial(self._observer, PossiblyDoubled(claim.message))
 
     async def _is_late_response(self, claim: Claim) -> bool:
         """Say whether a question stands in a message of the bot's: the response to a command, to which the way is over.
@@ -138,7 +136,7 @@ class Spots:
         asking = self.channel(place_of(claim.message)).fetch_message(int(claim.message.id))
         try:
             return (await translated(asking)).author == self._client.user
-        except (Gone, Refused):
+        except (Gone, Rejected):
             return False
 
     def _response(self, claim: Claim, interaction: Interaction) -> Spot | None:

@@ -6,15 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, legacy_of, remark
 from adapters.chat.held import Held
-from adapters.chat.insisting import insisted
 from adapters.chat.noted import Noted
-from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, nonce
+from adapters.chat.place_breaker import PlaceBreaker
+from adapters.chat.posting import Part, Posted, nonce
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.answering.spots import Spot, Spots, is_first
 from adapters.discord.answering.tagging import Tagging
@@ -24,15 +23,15 @@ from adapters.discord.client.poster import NO_PLACE, Barred, ChannelPoster, tran
 from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
 from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
-from core.events import Observer, PossiblyDoubled, unobserved
+from adapters.retry import QUICK
+from core.errors import Gone, PostingFailed, Rejected
+from core.events import Observer, PlaceRefused, unobserved
 from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
 from core.ports import Deliveries, PolicyStore
 from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, PartialMessage
-
-RefusalListener: TypeAlias = Callable[[Claim], object]
 
 EMOJI = {Reaction.WARNING: WARNING}
 NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
@@ -42,10 +41,6 @@ WORTH_A_THREAD = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 def utc_now() -> datetime:
     """Read the clock."""
     return datetime.now(UTC)
-
-
-def unheard(claim: Claim) -> None:
-    """Take no note of a refusal."""
 
 
 class DiscordSurface:
@@ -59,26 +54,24 @@ class DiscordSurface:
         pace: Pace | None = None,
         now: Callable[[], datetime] = utc_now,
         deliveries: Deliveries | None = None,
-        refused: RefusalListener = unheard,
         policies: PolicyStore | None = None,
         observer: Observer = unobserved,
     ) -> None:
         """With *reads_all* off, the first answer in a thread says how to go on.
 
         What is posted is noted in *deliveries* before and after; who has lost a claim does nothing more about it.
-        *refused* hears of claims whose answer may not be posted, once in some minutes for each place. The *policies*
-        say in which forums all posts are answered.
+        The *observer* hears of questions whose answer may not be posted, once in some minutes for each place. The
+        *policies* say in which forums all posts are answered.
         """
         self._client = client
         self._reads_all = reads_all
         self._pace = pace or Pace()
-        self._breath = self._pace.breath()
+        self._pacer = self._pace.pacer()
         self._now = now
         self._deliveries = deliveries
-        self._refused = refused
-        self._closed = Closed(refused, now)
+        self._breaker = PlaceBreaker(observer, now)
         self._observer = observer
-        self._spots = Spots(client, now=now, doubtful=lambda question: observer(PossiblyDoubled(question)))
+        self._spots = Spots(client, now=now, observer=observer)
         self._tagging = Tagging(client, policies, now)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
@@ -97,7 +90,7 @@ class DiscordSurface:
             if await has_replies(withdrawal, self._spots):
                 return
             for message in [*withdrawal.delivery.standing, *await unknown_of(withdrawal, self._spots)]:
-                with suppress(Gone, Refused):
+                with suppress(Gone, Rejected):
                     await ChannelPoster(self._spots.channel(message.thread.thread)).delete(message.id)
             await untitle(withdrawal, self._client)
 
@@ -120,7 +113,7 @@ class DiscordSurface:
         for place in _places_of(to):
             message = self._spots.channel(place).get_partial_message(int(to.id))
             try:
-                await insisted(lambda: translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE))  # noqa: B023 - it is called here and now
+                await QUICK.call(lambda: translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE))  # noqa: B023 - it is called here and now
             except Gone:
                 continue
             except PostingFailed:
@@ -128,7 +121,7 @@ class DiscordSurface:
             return
 
     async def _reply(self, claim: Claim, progress: AsyncIterator[Progress], held: Held) -> Delivery:
-        if await self._closed.keeps_out(claim, self):
+        if await self._breaker.keeps_out(claim, self):
             return claim.delivery
         spot = await self._spots.find(claim)
         if spot is None:
@@ -149,11 +142,14 @@ class DiscordSurface:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
         nonces = partial(nonce, claim.message, claim.question.revision)
         legacy = legacy_of(claim, spot.posted)
-        async with Draft(noted, nonces, legacy=legacy, pace=self._pace, breath=self._breath) as draft:
+        async with Draft(noted, nonces, legacy=legacy, pace=self._pace, pacer=self._pacer) as draft:
             try:
                 answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
-            except Refused as refusal:
-                (self._closed.refused if isinstance(refusal, Barred) else self._refused)(claim)
+            except Rejected as refusal:
+                if isinstance(refusal, Barred):
+                    self._breaker.trip(claim)
+                else:
+                    self._observer(PlaceRefused(claim.message))
                 await self.react(claim.message, Reaction.WARNING)
                 return draft.standing
         if draft.messages and spot.is_response:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.posting import PostingFailed
-from adapters.chat.recent import Recent
+from adapters.chat.place_breaker import ExpiringSet
 from adapters.discord.answering.spots import is_first, opens_thread
 from adapters.discord.client.poster import Barred, translated
-from core.errors import StoreUnavailable
+from core.errors import PostingFailed, StoreUnavailable
 from core.model import Claim, ThreadRef
 from core.ports import PolicyStore
 
@@ -29,7 +28,7 @@ class Tagging:
     def __init__(self, client: AutoShardedClient, policies: PolicyStore | None, now: Callable[[], datetime]) -> None:
         self._client = client
         self._policies = policies
-        self._forbidden = Recent(now)
+        self._forbidden = ExpiringSet(now)
 
     async def tag(self, claim: Claim) -> None:
         """Tag the post that a question was answered in, if it began with it or all posts are answered there."""

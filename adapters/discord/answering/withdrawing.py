@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import Gone, PostingFailed, Refused
 from adapters.discord.answering.lost import names_question, unknown_messages
 from adapters.discord.client.poster import translated
+from core.errors import Gone, PostingFailed, Rejected
 from core.model import MessageRef, Person, Question, Withdrawal
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ async def unknown_of(withdrawal: Withdrawal, spots: Spots) -> Sequence[MessageRe
     place = messages[0].thread if messages else withdrawal.thread
     try:
         found = await unknown_messages(spots.search(place.thread, since), withdrawal)
-    except (Gone, Refused):
+    except (Gone, Rejected):
         return ()
     asker = Person(id=withdrawal.asker_id or "0")
     question = Question.create(message=withdrawal.message, text=UNTITLED, author=asker, asked_at=since)

@@ -6,17 +6,14 @@ import asyncio
 from collections.abc import Callable
 from types import TracebackType
 
-from discord import RateLimited
+import discord
 from discord.http import HTTPClient, Ratelimit
 
-from adapters.chat.posting import TooFast
-from adapters.discord.client.throttle import Leisure, Throttle, unheard
+from adapters.discord.client.throttle import Leisure, Throttle
+from core.errors import RateLimited
+from core.events import unobserved
 
 LONGEST_WAIT = 30.0  # seconds: what would have to wait longer fails, as soon as that is known
-
-
-def unnoticed() -> None:
-    """Take no note of it."""
 
 
 class Bucket(Ratelimit):
@@ -33,8 +30,8 @@ class Bucket(Ratelimit):
     def __init__(
         self,
         throttle: Throttle,
-        waited: Callable[[float], object] = unheard,
-        broken_off: Callable[[], object] = unnoticed,
+        waited: Callable[[float], object] = unobserved,
+        broken_off: Callable[[], object] = unobserved,
     ) -> None:
         super().__init__(None)
         self._throttle = throttle
@@ -43,16 +40,16 @@ class Bucket(Ratelimit):
         self._renewal: asyncio.Task[None] | None = None
 
     async def acquire(self) -> None:
-        """Wait until a request may be made. Raises `RateLimited` if that takes too long, or is not worth it."""
+        """Wait until a request may be made. Raises `discord.RateLimited` if that takes too long, or is not worth it."""
         if self.remaining <= 0 and self._lasts() > LONGEST_WAIT:
-            raise RateLimited(self._lasts())
+            raise discord.RateLimited(self._lasts())
         try:
             async with asyncio.timeout(LONGEST_WAIT):
                 await self._wait()
         except TimeoutError as error:
-            raise RateLimited(max(self._lasts(), 1.0)) from error
-        except TooFast as failure:
-            raise RateLimited(failure.wait) from failure
+            raise discord.RateLimited(max(self._lasts(), 1.0)) from error
+        except RateLimited as failure:
+            raise discord.RateLimited(failure.wait) from failure
 
     async def __aexit__(
         self,
@@ -60,7 +57,7 @@ class Bucket(Ratelimit):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if isinstance(value, RateLimited):
+        if isinstance(value, discord.RateLimited):
             self._shut(value.retry_after)
         if isinstance(value, asyncio.CancelledError):
             self._broken_off()
@@ -107,7 +104,7 @@ class Bucket(Ratelimit):
         self.expires = asyncio.get_running_loop().time() + seconds
 
 
-def throttle_requests(http: HTTPClient, throttle: Throttle, waited: Callable[[float], object] = unheard) -> None:
+def throttle_requests(http: HTTPClient, throttle: Throttle, waited: Callable[[float], object] = unobserved) -> None:
     """Let all requests of a client pass through such buckets; the library offers no other way to give its own."""
     usual, buckets = http.get_ratelimit, http._buckets  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 

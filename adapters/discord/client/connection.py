@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from adapters.chat.patience import PATIENCE, Patience
-from adapters.chat.wire import traced, unheard
+from adapters.chat.wire import traced
 from adapters.discord.client.throttle import Throttle
+from adapters.retry import CONNECTING, RetryPolicy, Transient
 from core.errors import Misconfigured
+from core.events import unobserved
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Intents
@@ -38,7 +41,7 @@ def connect(
     api_url: str | None = None,
     gateway_url: str | None = None,
     throttle: Throttle | None = None,
-    waited: Callable[[float], object] = unheard,
+    waited: Callable[[float], object] = unobserved,
     **options: Any,
 ) -> ClientT:
     """Make a client of this *kind*, a subclass of `AutoShardedClient`; it connects when it is started.
@@ -67,58 +70,42 @@ def connect(
     return client
 
 
-async def stay_connected(make: Callable[[], AutoShardedClient], token: str, patience: Patience = PATIENCE) -> None:
+async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retries: RetryPolicy = CONNECTING) -> None:
     """Run a client until somebody closes it.
 
     The library comes back by itself once it was connected, but gives up when it cannot log in or when the gateway
     closes the connection for good; then a new client is made and tried. Raises `Misconfigured` where only the operator
     can help: the token is refused, or the content of messages is.
     """
-    attempt, waits = 0, patience.waits()
-    while True:
+    retrying = replace(retries, judge=_judge).begin()
+
+    async def run() -> None:
         client = make()
         try:
             await client.start(token)
-        except Exception as error:  # noqa: BLE001 - the library leaks several families of exceptions
-            failure, reason = error, reason_of(error)
-        else:
-            return
         finally:
             if client.is_ready():
-                attempt, waits = 0, patience.waits()  # it was connected, so the next wait is a short one again
+                retrying.reset()  # it was connected, so the next wait is a short one again
             await client.close()
-        _raise_if_lasting(failure, reason)
-        attempt += 1
-        patience.retrying(attempt, reason or "")
-        await patience.sleep(next(waits))
+
+    await retrying.call(run)
 
 
-async def log_in(client: AutoShardedClient, token: str, patience: Patience = PATIENCE) -> None:
+async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = CONNECTING) -> None:
     """Log a client in that is to speak only, as soon as Discord can be reached. Raises `Misconfigured` as above."""
-    attempt, waits = 0, patience.waits()
-    while True:
-        try:
-            await client.login(token)
-        except Exception as error:  # noqa: BLE001 - the library leaks several families of exceptions
-            failure, reason = error, reason_of(error)
-        else:
-            return
-        _raise_if_lasting(failure, reason)
-        attempt += 1
-        patience.retrying(attempt, reason or "")
-        await patience.sleep(next(waits))
+    await replace(retries, judge=_judge).call(partial(client.login, token))
 
 
-def _raise_if_lasting(error: Exception, reason: str | None) -> None:
-    """Raise what trying again does not help: what the operator has to change, and mistakes of ours."""
+def _judge(error: Exception) -> Transient | None:
+    """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
     from discord import LoginFailure, PrivilegedIntentsRequired
 
     if isinstance(error, LoginFailure):
         raise Misconfigured(TOKEN_REFUSED) from error
     if isinstance(error, PrivilegedIntentsRequired):
         raise Misconfigured(MESSAGE_CONTENT_DENIED) from error
-    if reason is None:
-        raise error
+    reason = reason_of(error)
+    return Transient(reason) if reason else None
 
 
 def reason_of(error: Exception) -> str | None:

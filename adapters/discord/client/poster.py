@@ -9,7 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from adapters.chat.posting import Controls, Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable
+from adapters.chat.posting import Controls, Part, Posted
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 
 if TYPE_CHECKING:
     from discord import DMChannel, Message, PartialMessageable, TextChannel, Thread, VoiceChannel
@@ -32,11 +33,11 @@ NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channe
 BARRED = frozenset({50001, 50007, 50013})  # no access, no direct messages, no permission
 
 
-class MayNotReply(Refused):
+class MayNotReply(Rejected):
     """The bot may write here, but not below another message, as it may not read what was said."""
 
 
-class Barred(Refused):
+class Barred(Rejected):
     """The bot may not do this in this place, and will not before somebody changes something there."""
 
 
@@ -114,13 +115,13 @@ async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESS
 
 def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingFailed | None:
     """Say what a failure of the client means; None for a mistake of ours."""
+    import discord
     from aiohttp import ClientError
-    from discord import HTTPException, RateLimited
 
     match error:
-        case RateLimited(retry_after=wait):
-            return TooFast(wait)
-        case HTTPException():
+        case discord.RateLimited(retry_after=wait):
+            return RateLimited(wait)
+        case discord.HTTPException():
             return Gone("it is not there any more") if error.code in gone else _refusal(error.status, error.code)
         case ClientError() | OSError() | TimeoutError():
             return Unreachable(type(error).__name__)
@@ -130,9 +131,9 @@ def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingF
 
 def _refusal(status: int, code: int) -> PostingFailed:
     if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
-        return TooFast(1.0)
+        return RateLimited(1.0)
     if code == MAY_NOT_REPLY:
         return MayNotReply(f"code {code}")
     if code in BARRED:
         return Barred(f"code {code}")
-    return Unreachable(f"status {status}") if status >= FIRST_SERVER_ERROR else Refused(f"code {code}")
+    return Unreachable(f"status {status}") if status >= FIRST_SERVER_ERROR else Rejected(f"code {code}")

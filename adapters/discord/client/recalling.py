@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
+from core.errors import PostingFailed
 from core.model import Message
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias
 
-from adapters.chat.posting import TooFast
+from core.errors import RateLimited
+from core.events import unobserved
 
 Future: TypeAlias = asyncio.Future[bool]
 """Whether a request may be made; it is not to be made any more where that is False."""
@@ -22,10 +23,6 @@ REQUESTS_PER_SECOND = 45.0  # Discord allows 50
 AT_ONCE = 0.1  # of a second's requests: more would pass Discord's limit together with those of the second after
 ENOUGH = 1 - 1e-6  # of a request: times are not exact, and a timer for nothing would come again and again
 _CURRENT: ContextVar[Leisure | None] = ContextVar("leisure", default=None)
-
-
-def unheard(seconds: float) -> None:
-    """Take no note of a wait."""
 
 
 class Leisure:
@@ -78,7 +75,7 @@ class Throttle:
     """
 
     def __init__(
-        self, requests_per_second: float = REQUESTS_PER_SECOND, *, observer: Callable[[float], object] = unheard
+        self, requests_per_second: float = REQUESTS_PER_SECOND, *, observer: Callable[[float], object] = unobserved
     ) -> None:
         self._rate = requests_per_second
         self._most = max(requests_per_second * AT_ONCE, 1.0)
@@ -91,7 +88,7 @@ class Throttle:
         self.waited = 0.0
 
     async def take(self, leisure: Leisure | None = None) -> None:
-        """Wait until a request may be sent. Raises `TooFast` for one that is not to be sent any more."""
+        """Wait until a request may be sent. Raises `RateLimited` for one that is not to be sent any more."""
         self._count()
         is_first = not self._urgent and not (leisure and self._others)
         if is_first and self._left >= ENOUGH:
@@ -101,7 +98,7 @@ class Throttle:
         elif leisure.queues:
             await self._wait(self._others, leisure)
         else:
-            raise TooFast(0.0)
+            raise RateLimited(0.0)
 
     async def _wait(self, line: dict[Future, None], leisure: Leisure | None = None) -> None:
         loop = asyncio.get_running_loop()
@@ -121,7 +118,7 @@ class Throttle:
             self.waited += loop.time() - began
             self._observer(loop.time() - began)
         if not may:
-            raise TooFast(0.0)
+            raise RateLimited(0.0)
 
     def _give_back(self) -> None:
         self._left += 1

@@ -22,7 +22,6 @@ from discord.app_commands import (
 )
 
 from adapters.chat.desk import Desk
-from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.asking import ask
 from adapters.discord.commands.forms import MENU_NAME, selection_form
@@ -33,7 +32,8 @@ from adapters.discord.commands.situation import DIRECT_HOME, Used, actor_of, hom
 from adapters.discord.inbound.wording import Wording
 from adapters.discord.rendering.sources_list import sources
 from core import sentences
-from core.errors import StoreUnavailable
+from core.errors import PostingFailed, StoreUnavailable
+from core.events import CommandsFailed
 from core.model import QUESTION_LIMIT
 
 What: TypeAlias = Literal["this thread", "everything about me"]
@@ -80,7 +80,7 @@ async def _register(tree: Tree, desk: Desk) -> None:
             await desk.memo.forget(key)
         if not isinstance(error, PostingFailed):
             raise
-        desk.unregistered(str(error))
+        desk.observer(CommandsFailed("Discord", str(error)))
 
 
 async def _is_new(desk: Desk, key: str, commands: str) -> bool:

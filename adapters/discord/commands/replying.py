@@ -11,11 +11,11 @@ from discord.http import Route
 from discord.ui import Modal
 
 from adapters.chat.attempting import attempted
-from adapters.chat.insisting import insisted
-from adapters.chat.posting import Gone, PostingFailed, Refused, Unreachable
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.situation import Used
 from adapters.discord.rendering.markdown import PART_LIMIT
+from adapters.retry import ACKNOWLEDGEMENT, QUICK
+from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.markdown import split
 
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
@@ -23,7 +23,6 @@ NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook,
 ACKNOWLEDGED = 40060  # the interaction was answered before
 SUPPRESS_EMBEDS = 1 << 2
 LOADING = 1 << 7
-TRIES = 2  # within the three seconds that Discord waits
 
 
 async def deferred(used: Used, *, private: bool) -> str | None:
@@ -31,19 +30,15 @@ async def deferred(used: Used, *, private: bool) -> str | None:
 
     None if it is too late or was answered before, as with interactions that come again: then nothing must follow.
     """
-    is_lost = False
-    for _ in range(TRIES):
-        try:
-            receipt = await translated(used.response.defer(ephemeral=private, thinking=True))
-        except Unreachable:
-            is_lost = True
-        except PostingFailed as failure:
-            is_lost = is_lost or _was_acknowledged(failure.__cause__)  # the library has tried again by itself
-            break
-        else:
-            return str(receipt.message_id) if receipt and receipt.message_id else None
-    if not is_lost:
-        return None
+    try:
+        receipt = await ACKNOWLEDGEMENT.call(lambda: translated(used.response.defer(ephemeral=private, thinking=True)))
+    except Unreachable:
+        pass
+    except PostingFailed as failure:
+        if not _was_acknowledged(failure.__cause__):  # by a try before, of ours or of the library
+            return None
+    else:
+        return str(receipt.message_id) if receipt and receipt.message_id else None
     with suppress(PostingFailed):
         return await awaited(used.client, used.token)
     return None
@@ -62,7 +57,7 @@ async def awaited(client: AutoShardedClient, token: str) -> str | None:
     route = Route("GET", ORIGINAL, webhook_id=client.application_id or 0, webhook_token=token)
     try:
         found = await translated(client.http.request(route), gone=NO_INTERACTION)
-    except (Gone, Refused):
+    except (Gone, Rejected):
         return None
     return str(found["id"]) if found["flags"] & LOADING else None
 
@@ -90,7 +85,7 @@ async def tell(used: Used, text: str) -> None:
     """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
     first = split(text, PART_LIMIT)[0]
     with suppress(PostingFailed):
-        await insisted(lambda: translated(_said(used, first)))
+        await QUICK.call(lambda: translated(_said(used, first)))
 
 
 async def _said(used: Used, text: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import Gone, Refused
 from adapters.discord.client.poster import NO_PLACE, translated
 from adapters.discord.inbound.remarks import below
+from core.errors import Gone, Rejected
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Message
@@ -40,7 +40,7 @@ class DiscordBoard:
 
         try:
             return await translated(said(), gone=NO_PLACE)
-        except (Gone, Refused):
+        except (Gone, Rejected):
             return None
 
     def _is_it(self, message: Message, notice: Notice) -> bool:

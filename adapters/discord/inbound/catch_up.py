@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from discord import StageChannel, TextChannel, Thread, VoiceChannel
 from discord.utils import time_snowflake
 
-from adapters.chat.persevering import NOT_NOW, Perseverance, reason_of
-from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.permissions import reads
+from adapters.retry import NOT_NOW, PATIENT, Retrying
+from core.errors import PostingFailed
+from core.events import CatchUpCutShort
 from core.sentences import WARNING
 
 if TYPE_CHECKING:
@@ -61,31 +63,31 @@ class CatchUp:
             self._again.discard(guild.id)
 
     async def _read(self, guild: Guild) -> None:
-        since, perseverance = time_snowflake(self._ports.now() - LATEST), Perseverance(self._ports.sleep)
+        since, retrying = time_snowflake(self._ports.now() - LATEST), replace(PATIENT, sleep=self._ports.sleep).begin()
         places = _busy_places(guild, since)
-        read = await asyncio.gather(*(self._read_place(place, since, perseverance) for place in places))
+        read = await asyncio.gather(*(self._read_place(place, since, retrying) for place in places))
         if reason := next(filter(None, read), ""):
-            self._ports.cut_short(reason)
+            self._ports.observer(CatchUpCutShort("Discord", reason))
 
-    async def _read_place(self, place: Place, since: int, perseverance: Perseverance) -> str:
+    async def _read_place(self, place: Place, since: int, retrying: Retrying) -> str:
         """Hear what was said in a place; give why not all of it, if it is there to be read."""
         try:
             async with self._seats:
-                said, reason = await self._said(place, since, perseverance)
+                said, reason = await self._said(place, since, retrying)
                 for message in said:
                     if _is_refused(message):
                         continue
                     missed = {**message, "guild_id": str(place.guild.id)}  # which only events have
                     event = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
-                    await perseverance.done(partial(self._hear, {"t": event, "d": missed}))
+                    await retrying.call(partial(self._hear, {"t": event, "d": missed}))
                 return reason
         except NOT_NOW as failure:
-            return reason_of(failure)
+            return str(failure)
         except PostingFailed:
             pass  # nobody can do anything about it
         return ""
 
-    async def _said(self, place: Place, since: int, perseverance: Perseverance) -> tuple[Sequence[Json], str]:
+    async def _said(self, place: Place, since: int, retrying: Retrying) -> tuple[Sequence[Json], str]:
         """Give the newest messages after a moment, oldest first, and why not all of them, if there are more."""
         found: list[Json] = []
 
@@ -94,7 +96,7 @@ class CatchUp:
             return cast("list[Json]", await translated(self._http.logs_from(place.id, PAGE, before=before)))
 
         for _ in range(PAGES):
-            more = await perseverance.done(page)
+            more = await retrying.call(page)
             found += (message for message in more if int(message["id"]) > since)
             if len(more) < PAGE or int(more[-1]["id"]) <= since:
                 return found[::-1], ""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.event import Json, Place, Self, answered, line
+from core.errors import PostingFailed
 from core.model import Message
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from discord import AutoShardedClient, Object, TextChannel
 
-from adapters.chat.insisting import insisted
-from adapters.chat.posting import Part, TooFast, Unreachable
+from adapters.chat.posting import Part
 from adapters.discord.client.poster import ChannelPoster, translated
+from adapters.retry import QUICK
+from core.errors import RateLimited, Unreachable
 
 if TYPE_CHECKING:
     from discord import Guild
@@ -36,8 +37,8 @@ class Hints:
             return
         nonce = hashlib.sha256(f"{key}:{missing}".encode()).hexdigest()[:24]
         try:
-            await insisted(partial(self._post, guild, Part(sentence(channel_id, missing)), nonce))
-        except (Unreachable, TooFast):
+            await QUICK.call(partial(self._post, guild, Part(sentence(channel_id, missing)), nonce))
+        except (Unreachable, RateLimited):
             await self._memo.forget(key)
             raise
 

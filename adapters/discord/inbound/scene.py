@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, Thread
 from discord.abc import GuildChannel
 
-from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.inbound.event import Json, Place
 from adapters.discord.inbound.permissions import Rights, rights_in
+from core.errors import PostingFailed
 
 DIRECT = 1  # the type of a channel between the bot and one person
 

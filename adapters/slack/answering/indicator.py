@@ -11,11 +11,11 @@ from enum import IntEnum
 from types import TracebackType
 from typing import Self
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.client.budget import Budget
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import Denied, tell
 from adapters.slack.client.lost import Place
+from core.errors import PostingFailed
 from core.model import without_controls
 
 SIGNS = 20  # in a minute in a workspace; Slack takes 50 changes of sessions, two for each, or 20 reactions back

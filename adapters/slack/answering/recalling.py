@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any, cast
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.client.failures import ask
 from adapters.slack.client.workspaces import Workspace
+from core.errors import PostingFailed
 from core.model import Message, ThreadRef
 
 PAGE = 200  # messages

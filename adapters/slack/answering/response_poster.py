@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import Gone, Part, Posted, Refused, Unreachable
-from adapters.slack.client.lost import unheard
+from adapters.chat.posting import Part, Posted
 from adapters.slack.client.poster import Look
 from adapters.slack.client.responding import respond
+from core.errors import Gone, Rejected, Unreachable
+from core.events import unobserved
 from core.model import Answer, Progress
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class ResponsePoster:
         look: Look,
         *,
         is_again: bool = False,
-        doubtful: Callable[[], object] = unheard,
+        doubtful: Callable[[], object] = unobserved,
     ) -> None:
         self._client = client
         self._way = way
@@ -54,7 +55,7 @@ class ResponsePoster:
         """Post a message below the ones before."""
         session = self._client.session
         if session is None:
-            raise Refused("there is no session")
+            raise Rejected("there is no session")
         body = {
             "response_type": "ephemeral",
             "replace_original": self._posted == 0,
@@ -77,7 +78,7 @@ class ResponsePoster:
 
     async def edit(self, message_id: str, part: Part) -> None:
         """Refuse to, as nothing can be edited."""
-        raise Refused("it cannot be edited")
+        raise Rejected("it cannot be edited")
 
     async def delete(self, message_id: str) -> None:
         """Leave it: what one person sees goes by itself."""

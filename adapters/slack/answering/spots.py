@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from adapters.chat.posting import Poster, PostingFailed, nonce
+from adapters.chat.posting import Poster, nonce
 from adapters.slack.answering.response_poster import ResponsePoster, Way
 from adapters.slack.answering.unhurried import Leisure, Unhurried
 from adapters.slack.client.budget import Budget, Growth
@@ -18,25 +17,11 @@ from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
 from adapters.slack.client.workspaces import Workspace
 from adapters.slack.rendering.blocks import blocks_below, blocks_of
 from adapters.slack.rendering.plain_text import plain
-from core.model import Claim, Interruption, MessageRef, Question
+from core.errors import PostingFailed
+from core.events import Observer, PossiblyDoubled
+from core.model import Claim, Interruption, Question
 
 LONGEST_LOOK = 2.0  # seconds, for the home of a person; people wait for the first words
-
-
-def unheard(about: object) -> None:
-    """Take no note of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """Who hears of what nobody can read in an answer.
-
-    *refused* hears of claims whose answer may not be posted, and *doubtful* of questions with a message that may stand
-    there twice.
-    """
-
-    refused: Callable[[Claim], object] = unheard
-    doubtful: Callable[[MessageRef], object] = unheard
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +38,7 @@ class Spots:
     """Makes them; *apart* are the seconds between two edits of a draft."""
 
     people: People
-    listeners: Listeners
+    observer: Observer
     apart: float
     budget: Budget = field(default_factory=Budget)
     growth: Growth = field(default_factory=Growth)
@@ -69,7 +54,7 @@ class Spots:
             place,
             all_in_doubt=trying is not None,
             streamed_since=None if is_known else trying,
-            doubtful=partial(self.listeners.doubtful, claim.message),
+            doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
         )
         plain_poster, leisure = ThreadPoster(place, look, lost), Leisure(self.apart)
         for at, message in enumerate(claim.delivery.messages):
@@ -86,7 +71,7 @@ class Spots:
 
     def in_response(self, claim: Claim, workspace: Workspace, url: str) -> Spot:
         """Give the way back to the one person who asked."""
-        doubtful = partial(self.listeners.doubtful, claim.message)
+        doubtful = partial(self.observer, PossiblyDoubled(claim.message))
         look, is_again = look_of(claim.question), claim.is_inherited
         seen = claim.address.thread if claim.address else claim.thread
         way = Way(url, seen.thread if seen != claim.thread else "")

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
 from adapters.chat.drawing import Pencil, draw, legacy_of, remark
 from adapters.chat.held import Held
-from adapters.chat.insisting import insisted
 from adapters.chat.noted import Noted
-from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Refused, nonce
+from adapters.chat.place_breaker import PlaceBreaker
+from adapters.chat.posting import Part, Posted, Poster, nonce
+from adapters.retry import QUICK
 from adapters.slack.answering.clearing import clear
 from adapters.slack.answering.indicator import Indicator, Ways, take_away, title_of
 from adapters.slack.answering.recalling import recalled
 from adapters.slack.answering.response_poster import few, only_answers
-from adapters.slack.answering.spots import Listeners, Spot, Spots, unheard
+from adapters.slack.answering.spots import Spot, Spots
 from adapters.slack.answering.unhurried import until_answered
 from adapters.slack.answering.withdrawing import has_replies, unknown_of, untitle
 from adapters.slack.client.connection import once
@@ -29,7 +29,8 @@ from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.workspaces import Workspace, Workspaces
 from adapters.slack.rendering.render import render_answer, render_draft, targets_of
-from core.events import Observer, unobserved
+from core.errors import Gone, PostingFailed, Rejected
+from core.events import Observer, PlaceRefused, unobserved
 from core.model import Citation, Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
 from core.ports import Deliveries
 
@@ -57,7 +58,7 @@ def utc_now() -> datetime:
 class SlackSurface:
     """Draws answers by the Web API; whoever listens to Slack need not be in the same process."""
 
-    def __init__(  # noqa: PLR0913 - each is a choice of its own
+    def __init__(
         self,
         workspaces: Workspaces,
         *,
@@ -65,25 +66,22 @@ class SlackSurface:
         pace: SlackPace | None = None,
         now: Callable[[], datetime] = utc_now,
         deliveries: Deliveries | None = None,
-        refused: Callable[[Claim], object] = unheard,
-        doubtful: Callable[[MessageRef], object] = unheard,
         observer: Observer = unobserved,
     ) -> None:
-        """Note what is posted in *deliveries* before and after; `Listeners` says who hears of what else happens.
+        """Note what is posted in *deliveries* before and after; who has lost a claim does nothing more about it.
 
-        Who has lost a claim does nothing more about it.
+        The *observer* hears of questions whose answer may not be posted, once in some minutes for each place, and of
+        those with a message that may stand there twice.
         """
         self._workspaces = workspaces
         self._pace = pace or SlackPace()
-        self._breath = self._pace.breath()
+        self._pacer = self._pace.pacer()
         self._now = now
         self._deliveries = deliveries
-        self._refused = refused
-        self._closed = Closed(refused, now)
+        self._breaker = PlaceBreaker(observer, now)
         self._observer = observer
         self._ways = Ways()
-        listeners = Listeners(refused, doubtful)
-        self._spots = Spots(people or People(workspaces), listeners, self._pace.edits_apart)
+        self._spots = Spots(people or People(workspaces), observer, self._pace.edits_apart)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
@@ -93,7 +91,7 @@ class SlackSurface:
         """
         held = Held(claim, self._deliveries, self._observer)
         with held.applies():
-            if await self._closed.keeps_out(claim, self):
+            if await self._breaker.keeps_out(claim, self):
                 return claim.delivery
             spot = await self._spot(claim)
             if spot is None:
@@ -104,7 +102,7 @@ class SlackSurface:
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless somebody has said something below it, and any sign of work on it."""
-        with suppress(Refused), Held(withdrawal, self._deliveries, self._observer).applies():
+        with suppress(Rejected), Held(withdrawal, self._deliveries, self._observer).applies():
             workspace = await self._workspaces.find(withdrawal.thread.workspace)
             if withdrawal.is_inherited:
                 with suppress(PostingFailed):
@@ -112,7 +110,7 @@ class SlackSurface:
             if await has_replies(withdrawal, workspace):
                 return
             for message in [*withdrawal.delivery.standing, *await unknown_of(withdrawal, workspace)]:
-                with suppress(Gone, Refused):
+                with suppress(Gone, Rejected):
                     await _poster(workspace, message).delete(message.id)
             await untitle(withdrawal, workspace)
 
@@ -120,13 +118,13 @@ class SlackSurface:
         """Mark a message; one that is gone, is marked already, or may not be marked, is left as it is."""
         with suppress(PostingFailed):
             workspace = await self._workspaces.find(to.thread.workspace)
-            await insisted(lambda: tell(workspace.client, "reactions.add", **_mark(to, reaction)))
+            await QUICK.call(lambda: tell(workspace.client, "reactions.add", **_mark(to, reaction)))
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away, if it is there; nobody waits for long until Slack has time for it."""
         with suppress(PostingFailed):
             workspace = await self._workspaces.find(to.thread.workspace)
-            await insisted(lambda: tell(once(workspace.client), "reactions.remove", **_mark(to, reaction)))
+            await QUICK.call(lambda: tell(once(workspace.client), "reactions.remove", **_mark(to, reaction)))
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
         """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
@@ -140,8 +138,8 @@ class SlackSurface:
         """Give where the answer goes, if it can go anywhere."""
         try:
             workspace = await self._workspaces.find(claim.thread.workspace)
-        except Refused:
-            self._refused(claim)
+        except Rejected:
+            self._observer(PlaceRefused(claim.message))
             return None
         if claim.question.visibility == "thread":
             return self._spots.in_thread(claim, workspace)
@@ -173,19 +171,22 @@ class SlackSurface:
         """Draw the answer, and give its messages, or what is left of it where the bot may not go on."""
         nonces = partial(nonce, claim.message, claim.question.revision)
         legacy = legacy_of(claim, [Posted(message.id) for message in claim.delivery.messages])
-        async with Draft(poster, nonces, legacy=legacy, pace=self._pace, breath=self._breath) as draft:
+        async with Draft(poster, nonces, legacy=legacy, pace=self._pace, pacer=self._pacer) as draft:
             try:
                 await draw(progress, draft, self._pencil(claim), claim.question)
-            except Refused as refusal:
+            except Rejected as refusal:
                 await self._give_up(claim, refusal)
                 return draft.standing
         return draft.messages
 
-    async def _give_up(self, claim: Claim, refusal: Refused) -> None:
+    async def _give_up(self, claim: Claim, refusal: Rejected) -> None:
         """Mark the question, unless it is gone; a place that takes no posts at all is remembered."""
         code = refusal.code if isinstance(refusal, Denied) else ""
         if code != NO_THREAD:
-            (self._closed.refused if code in BARRED else self._refused)(claim)
+            if code in BARRED:
+                self._breaker.trip(claim)
+            else:
+                self._observer(PlaceRefused(claim.message))
             await self.react(claim.message, Reaction.WARNING)
 
     def _pencil(self, claim: Claim) -> Pencil:

@@ -9,8 +9,9 @@ from contextlib import suppress
 from math import inf
 from typing import TypeVar
 
-from adapters.chat.posting import Controls, Part, Posted, Poster, TooFast
+from adapters.chat.posting import Controls, Part, Posted, Poster
 from adapters.slack.client.budget import Budget, Growth
+from core.errors import RateLimited
 from core.model import Answer, Progress
 
 Result = TypeVar("Result")
@@ -34,14 +35,14 @@ class Leisure:
         self._next = inf
 
     async def turn(self) -> None:
-        """Wait for the turn of a draft. Raises `TooFast` for one that is not to be shown any more."""
+        """Wait for the turn of a draft. Raises `RateLimited` for one that is not to be shown any more."""
         seconds = self._next - self._clock()
         if seconds > 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(None if seconds == inf else seconds):
                     await self._over.wait()
         if self._over.is_set():
-            raise TooFast(0.0)
+            raise RateLimited(0.0)
         self._next = max(self._next, self._clock() + self._apart)
 
 
@@ -74,10 +75,10 @@ class Unhurried:
         await self._leisure.turn()
         if not budget.take(self._workspace):
             self._leisure.rest()
-            raise TooFast(0.0)
+            raise RateLimited(0.0)
         try:
             return await call()
-        except TooFast:
+        except RateLimited:
             self._leisure.rest()
             raise
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from adapters.chat.posting import PostingFailed, nonce
+from adapters.chat.posting import nonce
 from adapters.slack.client.failures import ask, tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.workspaces import Workspace
+from core.errors import PostingFailed
 from core.model import MessageRef, Withdrawal
 
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from adapters.chat.wire import traced, unheard
+from aiohttp import ClientSession, ClientTimeout
+from slack_sdk.http_retry.async_handler import AsyncRetryHandler
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+    AsyncServerErrorRetryHandler,
+)
+from slack_sdk.http_retry.request import HttpRequest
+from slack_sdk.http_retry.response import HttpResponse
+from slack_sdk.http_retry.state import RetryState
+from slack_sdk.web.async_client import AsyncWebClient
 
-if TYPE_CHECKING:
-    from aiohttp import ClientSession
-    from slack_sdk.web.async_client import AsyncWebClient
+from adapters.chat.wire import traced
+from adapters.retry import retry_after
+from core.events import unobserved
 
 API = "https://slack.com/api/"
 LONGEST_REQUEST = 30.0  # seconds
 LONGEST_CONNECT = 10.0  # seconds
+LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives up, and says so
 
 
-def open_session(waited: Callable[[float], object] = unheard) -> ClientSession:
+def open_session(waited: Callable[[float], object] = unobserved) -> ClientSession:
     """Give what all clients of a process share, as each call would shake hands anew otherwise; it has to be closed.
 
     *waited* hears for how many seconds Slack wants to be left alone.
     """
-    from aiohttp import ClientSession, ClientTimeout
-
     limits = ClientTimeout(total=LONGEST_REQUEST, connect=LONGEST_CONNECT)
     return ClientSession(timeout=limits, trace_configs=[traced(waited)])
 
@@ -34,10 +43,6 @@ def connect(
 
     *team_id* names the workspace where a token speaks for a whole organization.
     """
-    from slack_sdk.web.async_client import AsyncWebClient
-
-    from adapters.slack.client.retrying import retry_handlers
-
     return AsyncWebClient(
         token=token or None,
         base_url=base_url(api_url),
@@ -50,8 +55,6 @@ def connect(
 
 def once(client: AsyncWebClient) -> AsyncWebClient:
     """Give the same client for calls that must not be made twice unseen: a post whose reply was lost stands there."""
-    from slack_sdk.web.async_client import AsyncWebClient
-
     usual = cast("dict[str, str]", cast("Any", client).default_params)
     return AsyncWebClient(
         token=client.token,
@@ -66,3 +69,25 @@ def once(client: AsyncWebClient) -> AsyncWebClient:
 def base_url(api_url: str | None) -> str:
     """Give the address below which Slack's methods are."""
     return (api_url or API).rstrip("/") + "/"
+
+
+def retry_handlers() -> list[AsyncRetryHandler]:
+    """Return what a client tries again by itself, in a new list, since whoever has a client may add to it."""
+    return [AsyncConnectionErrorRetryHandler(), AsyncServerErrorRetryHandler(), ShortRateLimits()]
+
+
+class ShortRateLimits(AsyncRateLimitErrorRetryHandler):
+    """Waits as long as Slack wants it, unless that is long."""
+
+    async def _can_retry_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> bool:
+        if response is None or not await super()._can_retry_async(state=state, request=request, response=response):
+            return False
+        wait = retry_after({name: str(values[0]) for name, values in response.headers.items()})
+        return wait is not None and wait.is_integer() and wait <= LONGEST_LIMIT  # the library reads whole numbers only

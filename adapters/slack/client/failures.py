@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from adapters.chat.posting import Gone, PostingFailed, Refused, TooFast, Unreachable
-from adapters.retries import wished_wait
+from adapters.retry import retry_after
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 
 if TYPE_CHECKING:
     from slack_sdk.errors import SlackApiError
@@ -27,7 +27,7 @@ PASSING = frozenset(
 )
 
 
-class Denied(Refused):
+class Denied(Rejected):
     """Slack will not do it; `code` is Slack's own word for the reason."""
 
     def __init__(self, code: str) -> None:
@@ -88,9 +88,8 @@ def _refusal(error: SlackApiError, gone: Collection[str]) -> PostingFailed:
     said = getattr(response, "data", None)
     code = str(cast("Mapping[str, Any]", said).get("error", "")) if isinstance(said, Mapping) else ""
     if status == TOO_MANY_REQUESTS or code in LIMITED:
-        headers = {str(name).lower(): str(value) for name, value in response.headers.items()}
-        wait = wished_wait(headers)
-        return TooFast(USUAL_WAIT if wait is None else wait)
+        wait = retry_after(response.headers)
+        return RateLimited(USUAL_WAIT if wait is None else wait)
     if status >= FIRST_SERVER_ERROR or code in PASSING:
         return Unreachable(code or f"status {status}")
     return Gone("it is not there any more") if code in gone else Denied(code)

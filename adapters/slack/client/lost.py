@@ -13,9 +13,10 @@ from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.posting import PostingFailed, Unreachable
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import ask
+from core.errors import PostingFailed, Unreachable
+from core.events import unobserved
 
 if TYPE_CHECKING:
     from adapters.slack.client.workspaces import Workspace
@@ -62,10 +63,6 @@ async def said_in(place: Place, oldest: str) -> Sequence[Mapping[str, Any]]:
     return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
 
 
-def unheard() -> None:
-    """Take no note of a post that may be doubled."""
-
-
 class LostPosts:
     """Looks once for each post in doubt; where that is not possible, *doubtful* hears that it may stand there twice.
 
@@ -79,7 +76,7 @@ class LostPosts:
         *,
         all_in_doubt: bool = False,
         streamed_since: datetime | None = None,
-        doubtful: Callable[[], object] = unheard,
+        doubtful: Callable[[], object] = unobserved,
     ) -> None:
         self._place = place
         self._streamed_after = streamed_since.timestamp() - EARLY if streamed_since else inf

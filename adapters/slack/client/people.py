@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.client.failures import Denied, ask
 from adapters.slack.client.workspaces import Workspace, Workspaces
+from core.errors import PostingFailed
 
 ValueT = TypeVar("ValueT")
 

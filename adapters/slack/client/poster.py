@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from adapters.chat.posting import Part, Posted, Unreachable
+from adapters.chat.posting import Part, Posted
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import NOTHING, Denied, never_arrived, tell
 from adapters.slack.client.lost import LostPosts, Place, mark
+from core.errors import Unreachable
 
 Block: TypeAlias = Mapping[str, Any]
 

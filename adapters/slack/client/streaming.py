@@ -10,12 +10,13 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from adapters.chat.posting import Controls, Part, Posted, Poster, TooFast, Unreachable
+from adapters.chat.posting import Controls, Part, Posted, Poster
 from adapters.slack.client.budget import Budget
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import NOTHING, Denied, never_arrived, tell
 from adapters.slack.client.lost import LostPosts, mark
 from adapters.slack.client.poster import Look, ThreadPoster
+from core.errors import RateLimited, Unreachable
 
 LONGEST_STREAM = 240.0  # seconds; Slack ends it after about 300
 UNKNOWN = frozenset({"unknown_method", "feature_not_enabled", "not_allowed_token_type"})
@@ -93,7 +94,7 @@ class StreamPoster:
             return await self._otherwise.post(part, nonce)
         try:
             return await self._start(part, nonce)
-        except TooFast as failure:
+        except RateLimited as failure:
             self._with.budget.rest(self._place.workspace.name, failure.wait)
         except Denied as denied:
             if denied.code in CLOSED or denied.code.startswith("restricted_action"):
@@ -105,7 +106,7 @@ class StreamPoster:
     async def edit(self, message_id: str, part: Part) -> None:
         """Replace what a message shows, by adding to it where that is enough."""
         if part.controls is Controls.STOP and self._with.is_stopped():
-            raise TooFast(0.0)  # nobody wants more of it, and what it ends with comes soon
+            raise RateLimited(0.0)  # nobody wants more of it, and what it ends with comes soon
         stream, self._stream = self._stream, None
         if stream is None or stream.id != message_id:
             self._stream = stream

@@ -6,16 +6,16 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from adapters.chat.posting import Refused
 from adapters.slack.client.connection import connect
 from adapters.slack.client.failures import ask
+from core.errors import Rejected
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
     from slack_sdk.web.async_client import AsyncWebClient
 
 
-class NotInstalled(Refused):
+class NotInstalled(Rejected):
     """The bot is not in this workspace, or not any more."""
 
 

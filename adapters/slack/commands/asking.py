@@ -7,13 +7,12 @@ from functools import partial
 
 from adapters.chat import promised
 from adapters.chat.claim import Claim
-from adapters.chat.posting import PostingFailed, TooFast, Unreachable
 from adapters.chat.promised import Promised
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.root import Root
 from adapters.slack.commands.situation import Used
 from adapters.slack.inbound.event import PLATFORM
-from core.errors import StoreUnavailable
+from core.errors import PostingFailed, RateLimited, StoreUnavailable, Unreachable
 from core.model import Asked, Question, ReplyAddress, Terms
 from core.sentences import ONLY_YOU
 
@@ -105,7 +104,7 @@ async def _put_openly(kit: Kit, promise: Promise, root: Root) -> None:
         return
     try:
         message = await root.post()
-    except (Unreachable, TooFast):
+    except (Unreachable, RateLimited):
         raise
     except PostingFailed:
         await _put_privately(kit, promise)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import FORMS, ONLY_IN_THREADS
 from adapters.slack.rendering.sources_list import sources
 from core import sentences
+from core.errors import PostingFailed
 from core.model import Actor, ThreadRef
 
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from adapters.chat.attempting import attempted
-from adapters.chat.posting import PostingFailed, Refused
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.helping import forgot_person
 from adapters.slack.commands.kit import Kit
@@ -20,7 +19,7 @@ from adapters.slack.commands.slash import Order, Word
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.rendering.escaping import plain_text
 from core import sentences
-from core.errors import RetrievalUnavailable, StoreUnavailable
+from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
 
 Block: TypeAlias = dict[str, Any]
 
@@ -41,7 +40,7 @@ async def show_home(kit: Kit, used: Used, said: str = "") -> None:
 
         try:
             await publish(standing)
-        except Refused:
+        except Rejected:
             if not standing.silent:
                 raise
             await publish(replace(standing, silent=()))  # one of the channels may be gone

@@ -1,7 +1,7 @@
 """Brings the command, the shortcuts, the buttons, the forms and the home to a Bolt app.
 
-The app answers Slack when a listener is over. So each acknowledges and leaves the work to an errand: Slack waits for
-three seconds, and sends none of these again.
+The app answers Slack when a listener is over. So each acknowledges and does the work in the background: Slack
+waits for three seconds, and sends none of these again.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, cast
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from adapters.chat.background import BackgroundTasks
 from adapters.chat.desk import Desk
 from adapters.chat.promised import NO_STORE
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspace, Workspaces
 from adapters.slack.commands.asking import Promise, promises, put, question_of, take_up
-from adapters.slack.commands.errands import Errands
 from adapters.slack.commands.forms import (
     QUESTION,
     REASONS_FORM,
@@ -58,15 +58,15 @@ class Commands:
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
-        self._errands = Errands()
+        self._tasks = BackgroundTasks(ignore=())
 
     async def said(self, word: str, inbound: Inbound, workspace: Workspace) -> bool:
         """Take the whole text of a message to the bot; False if it is no command."""
-        return await said(self._kit, self._errands, word, inbound, workspace)
+        return await said(self._kit, self._tasks, word, inbound, workspace)
 
-    async def finish(self) -> None:
-        """Wait until all that people have used is done."""
-        await self._errands.finish()
+    async def finish(self, within: float | None = None) -> None:
+        """Wait until all that people have used is done, for so many seconds at most."""
+        await self._tasks.finish(within)
 
     async def take_up(self) -> None:
         """Put what was asked of somebody who was killed over it."""
@@ -77,7 +77,7 @@ class Commands:
         used, order = used_by_command(body, self._kit.desk.now()), parsed(str(body.get("text") or ""))
         if order.word is not Word.ASK:
             await ack()
-            self._errands.begin(partial(self._kit.privately, used, partial(self._obey, used, order)))
+            self._tasks.begin(partial(self._kit.privately, used, partial(self._obey, used, order)))
             return
         try:
             question = question_of(used, words(order.text), self._kit.desk.terms)
@@ -89,14 +89,14 @@ class Commands:
             claim = await promises(self._kit).note(used.trigger, asked)
         except StoreUnavailable:
             await ack(text=NO_STORE, response_type="ephemeral")
-            self._errands.begin(partial(promises(self._kit).forget, used.trigger))
+            self._tasks.begin(partial(promises(self._kit).forget, used.trigger))
             return
         if order.is_private:
             await ack(text=LOOKING, response_type="ephemeral")
         else:
             await ack()
         if claim:
-            self._errands.begin(partial(put, self._kit, asked, claim))
+            self._tasks.begin(partial(put, self._kit, asked, claim))
 
     async def _obey(self, used: Used, order: Order) -> str:
         if order.word in ORDERS:
@@ -111,23 +111,23 @@ class Commands:
         """Take a message that somebody wants to ask about."""
         await ack()
         used = used_by_interaction(body, self._kit.desk.now())
-        self._errands.begin(partial(answer_from, self._kit, used, body))
+        self._tasks.begin(partial(answer_from, self._kit, used, body))
 
     async def show_sources(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message whose thread's sources somebody wants to see."""
         await ack()
-        self._errands.begin(partial(show_sources, self._kit, used_by_interaction(body, self._kit.desk.now())))
+        self._tasks.begin(partial(show_sources, self._kit, used_by_interaction(body, self._kit.desk.now())))
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], action: dict[str, Any]) -> None:
         """Take a button, below an answer or in the home."""
         await ack()
         used, action_id = used_by_interaction(body, self._kit.desk.now()), str(action.get("action_id"))
         if action_id in ACTIONS:
-            self._errands.begin(partial(press_at_home, self._kit, used, action_id))
+            self._tasks.begin(partial(press_at_home, self._kit, used, action_id))
         elif action_id == SILENT:
-            self._errands.begin(partial(choose_at_home, self._kit, used, choice_in(action, body)))
+            self._tasks.begin(partial(choose_at_home, self._kit, used, choice_in(action, body)))
         else:
-            self._errands.begin(partial(pressed, self._kit, used, action_id, str(action.get("value") or "")))
+            self._tasks.begin(partial(pressed, self._kit, used, action_id, str(action.get("value") or "")))
 
     async def selection(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take a question about a text; what cannot be asked is told in the form, which stays."""
@@ -143,21 +143,21 @@ class Commands:
             claim = await promises(self._kit).note(used.trigger, asked)
         except StoreUnavailable:
             await ack(response_action="errors", errors={QUESTION: NO_STORE})
-            self._errands.begin(partial(promises(self._kit).forget, used.trigger))
+            self._tasks.begin(partial(promises(self._kit).forget, used.trigger))
             return
         await ack()
         if claim:
-            self._errands.begin(partial(put, self._kit, asked, claim))
+            self._tasks.begin(partial(put, self._kit, asked, claim))
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take what is wrong with an answer, and give thanks where the form was."""
         used = used_by_interaction(body, self._kit.desk.now())
         await ack(response_action="update", view=words_form(THANKS))
-        self._errands.begin(partial(add_reasons, self._kit, used, view))
+        self._tasks.begin(partial(add_reasons, self._kit, used, view))
 
     async def home(self, body: dict[str, Any]) -> None:
         """Show the home to whoever has opened it."""
-        self._errands.begin(partial(show_home, self._kit, used_by_event(body, self._kit.desk.now())))
+        self._tasks.begin(partial(show_home, self._kit, used_by_event(body, self._kit.desk.now())))
 
 
 def install(

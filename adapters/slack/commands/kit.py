@@ -8,11 +8,11 @@ from functools import partial
 
 from adapters.chat.attempting import attempted
 from adapters.chat.desk import Desk
-from adapters.chat.posting import Refused
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspaces
 from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.situation import Used
+from core.errors import Rejected
 from core.model import Actor, Outline, Person
 
 
@@ -34,7 +34,7 @@ class Kit:
         """Give who did it with the right to moderate; where Slack does not say, there is none."""
         try:
             profile = await self.people.profile(used.workspace, used.user)
-        except Refused:
+        except Rejected:
             return Actor(person=used.person, home=used.home, may_moderate=False)
         person = Person(id=used.user, name=profile.name)
         return Actor(person=person, home=used.home, may_moderate=profile.is_moderator)

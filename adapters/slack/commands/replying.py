@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from adapters.chat.insisting import insisted
-from adapters.chat.posting import PostingFailed
+from adapters.retry import QUICK
 from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import mrkdwn
+from core.errors import PostingFailed
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -34,4 +34,4 @@ class Replies:
         if used.is_inside:
             body["thread_ts"] = used.thread
         with suppress(PostingFailed):
-            await insisted(lambda: respond(self._session, used.response_url, body, api_url=self._api_url))
+            await QUICK.call(lambda: respond(self._session, used.response_url, body, api_url=self._api_url))

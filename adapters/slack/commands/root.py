@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.persevering import BRIEFLY, Perseverance
-from adapters.chat.posting import PostingFailed, Refused, Unreachable, nonce
+from adapters.chat.posting import nonce
+from adapters.retry import BRIEF
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import never_arrived, tell
 from adapters.slack.client.lost import EARLY, mark, nonce_of
@@ -13,6 +14,7 @@ from adapters.slack.client.paging import pages
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.rendering.escaping import plain_text
+from core.errors import PostingFailed, Rejected, Unreachable
 from core.model import QUESTION_LIMIT, MessageRef, Question
 
 if TYPE_CHECKING:
@@ -68,14 +70,14 @@ class Root:
         if not self._is_in_doubt:
             return ""
         oldest = f"{self._used.at.timestamp() - EARLY:.6f}"
-        patience = Perseverance(self._kit.desk.sleep, BRIEFLY)
+        retrying = replace(BRIEF, sleep=self._kit.desk.sleep).begin()
         given = {"channel": self._used.channel, "oldest": oldest, "include_all_metadata": "true"}
         try:
-            async for page in pages(patience, client, "conversations.history", "messages", **given):
+            async for page in pages(retrying, client, "conversations.history", "messages", **given):
                 for one in page:
                     if nonce_of(one) == self._nonce:
                         return str(one["ts"])
-        except Refused:
+        except Rejected:
             return ""
         return ""
 

@@ -9,16 +9,15 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from adapters.chat.attempting import attempted
-from adapters.chat.posting import PostingFailed, Refused
+from adapters.chat.background import BackgroundTasks
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import tell
 from adapters.slack.client.workspaces import Workspace
-from adapters.slack.commands.errands import Errands
 from adapters.slack.commands.helping import forgot_person, forgot_thread, helped, informed, shown_sources
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import mrkdwn
-from core.errors import StoreUnavailable
+from core.errors import PostingFailed, Rejected, StoreUnavailable
 from core.model import Inbound, Setting
 
 Act: TypeAlias = Callable[[Kit, Used], Awaitable[str]]
@@ -33,12 +32,12 @@ WORDS: Mapping[str, Act] = {
 }
 
 
-async def said(kit: Kit, errands: Errands, word: str, inbound: Inbound, workspace: Workspace) -> bool:
+async def said(kit: Kit, tasks: BackgroundTasks, word: str, inbound: Inbound, workspace: Workspace) -> bool:
     """Begin to do what a word stands for, once for each message; False if it stands for nothing."""
     act = WORDS.get(" ".join(word.lower().split()))
     if act is None or inbound.author is None:
         return False
-    errands.begin(partial(_answered, kit, act, inbound, workspace))
+    tasks.begin(partial(_answered, kit, act, inbound, workspace))
     return True
 
 
@@ -68,7 +67,7 @@ async def _tell(inbound: Inbound, workspace: Workspace, sentence: str) -> None:
     with suppress(PostingFailed):
         if inbound.setting is not Setting.DIRECT:
             where = in_thread if inbound.setting is Setting.THREAD else text
-            with suppress(Refused):
+            with suppress(Rejected):
                 await tell(workspace.client, "chat.postEphemeral", user=inbound.author_id, **where)
                 return
         await tell(once(workspace.client), "chat.postMessage", **in_thread)

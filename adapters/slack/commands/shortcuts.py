@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.forms import View, selection_form
 from adapters.slack.commands.helping import shown_sources
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Body, Used
 from adapters.slack.inbound.wording import words
+from core.errors import PostingFailed
 from core.sentences import NO_TEXT
 
 ANSWER_FROM = "footnote:answer_from_message"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from adapters.chat.persevering import Perseverance, reason_of
-from adapters.chat.posting import Gone, PostingFailed, Refused
+from adapters.retry import PATIENT
 from adapters.slack.client.failures import Denied
 from adapters.slack.client.paging import PAGE, PAGES, pages
 from adapters.slack.inbound.event import PLATFORM, Json
 from adapters.slack.inbound.hearing import LATEST, Told
 from adapters.slack.inbound.remarks import REACTION
-from core.errors import StoreUnavailable
+from core.errors import Gone, PostingFailed, Rejected, StoreUnavailable
+from core.events import CatchUpCutShort
 
 if TYPE_CHECKING:
     from adapters.slack.client.workspaces import Workspace
@@ -89,7 +89,7 @@ class Round:
     def __init__(self, ports: Ports, hear: Hear) -> None:
         self._ports = ports
         self._hear = hear
-        self._perseverance = Perseverance(ports.sleep)
+        self._retrying = replace(PATIENT, sleep=ports.sleep).begin()
         self._trouble = ""
 
     async def read(self, home: str) -> None:
@@ -100,21 +100,21 @@ class Round:
         except (PostingFailed, StoreUnavailable) as failure:
             self._note(failure)
         if self._trouble:
-            self._ports.cut_short(self._trouble)
+            self._ports.observer(CatchUpCutShort("Slack", self._trouble))
 
     async def _homes(self, home: str) -> Homes:
         """Give the workspaces, and in each the channels, in the order in which they were heard last."""
         found: dict[str, dict[str, datetime]] = {home: {}} if home else {}
         if (last := self._ports.last_heard) is not None:
-            for channel, at in await self._perseverance.done(lambda: last.channels(PLATFORM, limit=KNOWN)):
+            for channel, at in await self._retrying.call(lambda: last.channels(PLATFORM, limit=KNOWN)):
                 found.setdefault(channel.workspace, {})[channel.channel] = at
         return found
 
     async def _read_home(self, name: str, heard: Mapping[str, datetime]) -> None:
         since = self._since(heard.values())
         try:
-            workspace = await self._perseverance.done(lambda: self._ports.workspaces.find(name))
-        except Refused:
+            workspace = await self._retrying.call(lambda: self._ports.workspaces.find(name))
+        except Rejected:
             return  # the bot is not there any more
         busy: list[Thread] = []
         for channel in await self._channels(workspace, heard):
@@ -135,16 +135,14 @@ class Round:
         found = dict.fromkeys(heard)
         kinds = {"types": ",".join(KINDS), "exclude_archived": "true"}
         with self._noting():
-            async for page in pages(self._perseverance, workspace.client, "users.conversations", "channels", **kinds):
+            async for page in pages(self._retrying, workspace.client, "users.conversations", "channels", **kinds):
                 found |= dict.fromkeys(str(each["id"]) for each in page)
         return self._first(CHANNELS, found, "channels in one workspace")
 
     async def _read_channel(self, workspace: Workspace, channel: str, since: float) -> Iterable[Thread]:
         """Hear what is new in a channel; give those of its threads that went on."""
         said: list[Json] = []
-        async for page in pages(
-            self._perseverance, workspace.client, "conversations.history", "messages", channel=channel
-        ):
+        async for page in pages(self._retrying, workspace.client, "conversations.history", "messages", channel=channel):
             said += page
             if not page or _seconds(page[-1], "ts") <= since:  # the newest come first
                 break
@@ -156,7 +154,7 @@ class Round:
 
     async def _read_thread(self, workspace: Workspace, thread: Thread, since: float) -> None:
         where = {"channel": thread.channel, "ts": thread.root, "oldest": f"{since:.6f}"}
-        async for page in pages(self._perseverance, workspace.client, "conversations.replies", "messages", **where):
+        async for page in pages(self._retrying, workspace.client, "conversations.replies", "messages", **where):
             replies = [reply for reply in page if reply["ts"] != thread.root]
             await self._hear_all(workspace, thread.channel, replies, since)
 
@@ -166,7 +164,7 @@ class Round:
             if _is_new(one, since) and not _is_refused(one, workspace):
                 event = {**one, "type": "message", "channel": channel}  # which only events have
                 told = Told(event, workspace, is_late=True)
-                await self._perseverance.done(lambda: self._hear(told))  # noqa: B023 - it is called here and now
+                await self._retrying.call(lambda: self._hear(told))  # noqa: B023 - it is called here and now
 
     def _first(self, most: int, found: Iterable[Found], what: str) -> Sequence[Found]:
         """Give the first ones; that there are more is remembered as trouble."""
@@ -183,14 +181,14 @@ class Round:
         """Go on behind the block, where Slack will not give what is read in it."""
         try:
             yield
-        except (Refused, Gone) as failure:
+        except (Rejected, Gone) as failure:
             self._note(failure)
 
     def _note(self, failure: Exception) -> None:
         """Remember why something could not be read, unless there is nothing to be read."""
         is_there = not isinstance(failure, Gone) and getattr(failure, "code", "") not in NOT_THERE
         if is_there and not self._trouble:
-            self._trouble = f"Slack says {failure.code}" if isinstance(failure, Denied) else reason_of(failure)
+            self._trouble = f"Slack says {failure.code}" if isinstance(failure, Denied) else str(failure)
 
 
 def _is_refused(said: Json, workspace: Workspace) -> bool:

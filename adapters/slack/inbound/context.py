@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, cast
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.client.failures import ask
 from adapters.slack.inbound.event import Json, Self, line
+from core.errors import PostingFailed
 from core.model import Inbound, Message
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import hashlib
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import TooFast, Unreachable
 from adapters.slack.client.failures import tell
+from core.errors import RateLimited, Unreachable
 from core.sentences import PROMPTS_TITLE
 
 if TYPE_CHECKING:
-    from adapters.chat.chores import Chores
+    from adapters.chat.background import BackgroundTasks
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
 
@@ -22,14 +22,14 @@ LABEL = 75  # characters that a prompt shows
 class Greeting:
     """Pins the prompts once; they stay where they are."""
 
-    def __init__(self, ports: Ports, chores: Chores) -> None:
+    def __init__(self, ports: Ports, tasks: BackgroundTasks) -> None:
         self._ports = ports
-        self._chores = chores
+        self._tasks = tasks
 
     def begin(self, channel: str, workspace: Workspace) -> None:
         """Show the prompts in the messages that somebody has opened."""
         if self._ports.prompts:
-            self._chores.begin(partial(self._pin, channel, workspace))
+            self._tasks.begin(partial(self._pin, channel, workspace))
 
     async def _pin(self, channel: str, workspace: Workspace) -> None:
         """Pin them, unless they are; what could not be done now is done another time."""
@@ -45,7 +45,7 @@ class Greeting:
                 title=PROMPTS_TITLE,
                 prompts=[{"title": prompt[:LABEL], "message": prompt} for prompt in prompts[:MOST]],
             )
-        except (Unreachable, TooFast):
+        except (Unreachable, RateLimited):
             if memo is not None:
                 await memo.forget(key)
             raise

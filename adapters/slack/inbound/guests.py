@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import PostingFailed
-from core.errors import PeopleUnavailable
+from core.errors import PeopleUnavailable, PostingFailed
 
 if TYPE_CHECKING:
     from adapters.slack.client.people import People

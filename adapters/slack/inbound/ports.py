@@ -10,13 +10,10 @@ from functools import partial
 
 from adapters.chat.full_house import House
 from adapters.slack.client.workspaces import Workspace, Workspaces
+from core.events import Observer, unobserved
 from core.model import Inbound, Question, Terms, ThreadRef, WorkspaceRef
 from core.ports import Inbox, LastHeard, Memo
 from core.sentences import PROMPTS
-
-
-def unnoticed(reason: str) -> None:
-    """Take no note of what could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +25,7 @@ class Ports:
     workspace and id, may stop what others asked. `said` takes the whole text of a message to the bot, False if it is no
     command. `purge` forgets a workspace that the bot was thrown out of, and `uninstalled` takes note of its name.
     `prompts` are what newcomers are shown to ask. `house` knows how many wait. `last_heard` says from when on something
-    may have been missed, and `cut_short` hears why not all of it could be read.
+    may have been missed.
     """
 
     inbox: Inbox
@@ -44,7 +41,7 @@ class Ports:
     uninstalled: Callable[[str], Awaitable[object]] | None = None
     house: House | None = None
     last_heard: LastHeard | None = None
-    cut_short: Callable[[str], None] = unnoticed
+    observer: Observer = unobserved
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     prompts: Sequence[str] = PROMPTS
     now: Callable[[], datetime] = partial(datetime.now, UTC)

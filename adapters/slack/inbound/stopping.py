@@ -11,7 +11,7 @@ from core.model import Person, Question, Stopped, ThreadRef
 from core.sentences import NOT_YOURS
 
 if TYPE_CHECKING:
-    from adapters.chat.chores import Chores
+    from adapters.chat.background import BackgroundTasks
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class Stopping:
     """Stops the answer that a thread waits for, for whoever asked, and for moderators. Raises `StoreUnavailable`."""
 
-    def __init__(self, ports: Ports, chores: Chores) -> None:
+    def __init__(self, ports: Ports, tasks: BackgroundTasks) -> None:
         self._ports = ports
-        self._chores = chores
+        self._tasks = tasks
 
     async def hear(self, event: Json, workspace: Workspace) -> None:
         """Stop it, or say that it is not for everybody to stop; that is looked up while nobody waits."""
@@ -38,7 +38,7 @@ class Stopping:
         if stopped.by.id == question.author.id:
             await self._ports.inbox.put(stopped)
         else:
-            self._chores.begin(partial(self._stop_for, stopped, question, workspace))
+            self._tasks.begin(partial(self._stop_for, stopped, question, workspace))
 
     async def _stop_for(self, stopped: Stopped, question: Question, workspace: Workspace) -> None:
         may_moderate = self._ports.is_moderator

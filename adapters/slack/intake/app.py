@@ -11,9 +11,9 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.response import BoltResponse
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.client.workspaces import NotInstalled, Workspaces, name_of
-from core.errors import Unavailable
+from core.errors import PostingFailed, Unavailable
+from core.events import unobserved
 
 if TYPE_CHECKING:
     from slack_bolt.context.async_context import AsyncBoltContext
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 NAME = "slack_bolt.footnote"  # below the name of the library, so that what is logged goes the same way
 NOT_HERE = "I am not installed in this workspace any more."
 WRONG, AWAY = 500, 503
-
-
-def unnoticed(error: Exception) -> None:
-    """Take no note of a listener that failed."""
 
 
 class Authorize(AsyncAuthorize):
@@ -65,7 +61,7 @@ def make_app(
     client: AsyncWebClient,
     *,
     signing_secret: str = "",
-    failed: Callable[[Exception], None] = unnoticed,
+    failed: Callable[[Exception], None] = unobserved,
 ) -> AsyncApp:
     """Make an app without listeners.
 

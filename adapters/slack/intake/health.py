@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.patience import PATIENCE, Patience
-from adapters.chat.posting import PostingFailed, TooFast
+from adapters.retry import CONNECTING, RetryPolicy, Transient
 from adapters.slack.client.failures import Denied, translated
 from adapters.slack.intake.installing import SCOPES
-from core.errors import Misconfigured, Unavailable
+from core.errors import Misconfigured, PostingFailed, RateLimited, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,19 +46,9 @@ REFUSED = frozenset(
 OFF = frozenset({"socket_mode_disabled", "link_disabled", "socket_mode_not_enabled"})
 
 
-async def log_in(workspace: OneWorkspace, patience: Patience = PATIENCE) -> None:
+async def log_in(workspace: OneWorkspace, retries: RetryPolicy = CONNECTING) -> None:
     """Find out whose token it is, as soon as Slack can be reached. Raises `Misconfigured`."""
-    attempt, waits = 0, patience.waits()
-    while True:
-        try:
-            await workspace.only()
-        except PostingFailed as failure:
-            raise_if_lasting(failure, BOT_TOKEN_REFUSED)
-            attempt += 1
-            patience.retrying(attempt, reason_of(failure))
-            await patience.sleep(max(next(waits), wait_of(failure)))
-        else:
-            return
+    await replace(retries, judge=partial(judge, refusal=BOT_TOKEN_REFUSED)).call(workspace.only)
 
 
 async def check(client: AsyncWebClient, *, app_token: str | None) -> str:
@@ -99,11 +90,19 @@ def raise_if_lasting(failure: Exception, refusal: str) -> None:
         raise Misconfigured(refusal) from failure
 
 
+def judge(failure: Exception, *, refusal: str) -> Transient | None:
+    """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
+    from aiohttp import ClientError
+
+    raise_if_lasting(failure, refusal)
+    if not isinstance(failure, PostingFailed | ClientError | OSError):
+        return None
+    return Transient(reason_of(failure), (failure.wait or None) if isinstance(failure, RateLimited) else None)
+
+
 def reason_of(failure: Exception) -> str:
-    """Say in a word or two why there is no connection."""
+    """Return in a word or two why there is no connection."""
     match failure:
-        case TooFast():
-            return "rate limit"
         case TimeoutError():
             return "time-out"
         case Denied(code=code):
@@ -112,8 +111,3 @@ def reason_of(failure: Exception) -> str:
             return str(failure)
         case _:
             return "no connection"
-
-
-def wait_of(failure: Exception) -> float:
-    """Give the seconds that Slack wants to be left alone for."""
-    return failure.wait if isinstance(failure, TooFast) else 0.0

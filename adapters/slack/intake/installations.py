@@ -17,12 +17,11 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
-from adapters.chat.order import Order
-from adapters.chat.posting import Unreachable
+from adapters.chat.keyed_lock import KeyedLock
 from adapters.slack.client.connection import connect
 from adapters.slack.client.failures import Denied, meaning
 from adapters.slack.client.workspaces import NotInstalled, Workspace, parse
-from core.errors import StoreUnavailable
+from core.errors import StoreUnavailable, Unreachable
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -100,14 +99,14 @@ class InstalledWorkspaces:
         self._rotator = AsyncTokenRotator(client_id=client_id, client_secret=client_secret, client=client)
         self._clock = clock
         self._known: OrderedDict[str, tuple[float, Workspace]] = OrderedDict()
-        self._order = Order()
+        self._lock = KeyedLock()
         self._unsaved: dict[str, Bot] = {}
 
     async def find(self, workspace: str) -> Workspace:
         """Give a workspace with a token that is good for some time. Raises `PostingFailed`."""
         if (fresh := self._fresh(workspace)) is not None:
             return fresh
-        async with self._order.turn(workspace):
+        async with self._lock.hold(workspace):
             return self._fresh(workspace) or await self._found(workspace)  # others may have asked at the same time
 
     def _fresh(self, workspace: str) -> Workspace | None:

@@ -10,10 +10,9 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 
-from adapters.chat.posting import PostingFailed
 from adapters.slack.client.failures import translated
 from adapters.slack.intake.installations import STATE_LIFE, VaultInstallations, VaultStates
-from core.errors import StoreUnavailable
+from core.errors import PostingFailed, StoreUnavailable
 
 if TYPE_CHECKING:
     from slack_bolt.request.async_request import AsyncBoltRequest

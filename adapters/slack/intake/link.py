@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import ClientError, WSMsgType
@@ -13,6 +14,8 @@ from slack_bolt.adapter.socket_mode.internals import build_headers
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
+
+from adapters.chat.background import BackgroundTasks
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession, ClientWebSocketResponse
@@ -29,7 +32,7 @@ OK = 200
 Answer = Callable[[AsyncBoltRequest], Awaitable["BoltResponse"]]
 
 
-class NoGreeting(Exception):
+class NoGreeting(ConnectionError):
     """Slack closed a new connection, or said something else than hello."""
 
 
@@ -46,7 +49,7 @@ class Link:
         self.was_announced = False
         self._socket = socket
         self._answer = answer
-        self._answering: set[asyncio.Task[None]] = set()
+        self._answering = BackgroundTasks(ignore=())
         self._receiving = asyncio.create_task(self._receive())
 
     @classmethod
@@ -70,7 +73,8 @@ class Link:
     async def close(self) -> None:
         """Receive nothing more, let what is being answered be answered, and disconnect."""
         self._receiving.cancel()
-        await asyncio.wait({self._receiving, *self._answering}, timeout=LONGEST_END)
+        await asyncio.wait({self._receiving})
+        await self._answering.finish(LONGEST_END)
         await self._socket.close()
 
     async def _receive(self) -> None:
@@ -89,9 +93,7 @@ class Link:
         read: Any = SocketModeRequest
         request: SocketModeRequest | None = read.from_dict(said)
         if request is not None and isinstance(said["payload"], dict):
-            answering = asyncio.create_task(self._reply(request))
-            self._answering.add(answering)
-            answering.add_done_callback(self._answering.discard)
+            self._answering.begin(partial(self._reply, request))
 
     async def _reply(self, request: SocketModeRequest) -> None:
         """Acknowledge what was answered well; where that cannot be sent any more, Slack sends the event again."""

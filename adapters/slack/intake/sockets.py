@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from aiohttp import ClientError
-
-from adapters.chat.patience import PATIENCE, Patience
-from adapters.chat.posting import PostingFailed
-from adapters.slack.client.failures import Denied, translated
-from adapters.slack.intake.health import APP_TOKEN_REFUSED, raise_if_lasting, reason_of, wait_of
-from adapters.slack.intake.link import CROWDED, Answer, Link, NoGreeting
+from adapters.chat.background import BackgroundTasks
+from adapters.retry import CONNECTING, RetryPolicy
+from adapters.slack.client.failures import translated
+from adapters.slack.intake.health import APP_TOKEN_REFUSED, judge
+from adapters.slack.intake.link import CROWDED, Answer, Link
 from core.errors import Misconfigured
+from core.events import unobserved
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -24,18 +24,14 @@ CONNECTIONS = 2
 LASTING = 10.0  # seconds after which the loss of a connection is no reason to wait before the next
 
 
-def unnoticed(app_id: str) -> None:
-    """Take no note of a connection."""
-
-
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How to connect: for whom, with what patience, and who hears that Slack can be heard."""
+    """How to connect: for whom, how often it is tried, and who hears that Slack can be heard."""
 
     app_token: str
     client: AsyncWebClient
-    patience: Patience = PATIENCE
-    connected: Callable[[str], None] = unnoticed
+    retries: RetryPolicy = CONNECTING
+    connected: Callable[[str], object] = unobserved
 
 
 class Sockets:
@@ -50,7 +46,8 @@ class Sockets:
         self._answer = answer
         self._number = connections
         self._standing: set[Link] = set()
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._retiring = BackgroundTasks()
+        self._retries = replace(way.retries, judge=partial(judge, refusal=APP_TOKEN_REFUSED), told=self._tell)
         self._opening = asyncio.Lock()
         self._is_told = False
 
@@ -64,22 +61,19 @@ class Sockets:
             lasting, _ = failures.split(Misconfigured)
             raise (lasting or failures).exceptions[0] from failures
         finally:
-            for each in self._retiring:
-                each.cancel()
+            await self._retiring.close()
             await asyncio.gather(*(link.close() for link in self._standing))
 
     async def _keep(self) -> None:
         """Keep one connection, whose place another takes again and again."""
-        waits = self._way.patience.waits()
-        link = await self._connected()
+        losses, link = 0, await self._connected()
         while True:
             since = time.monotonic()
             await link.over.wait()
-            if time.monotonic() - since > LASTING:
-                waits = self._way.patience.waits()
+            losses = 0 if time.monotonic() - since > LASTING else losses + 1
             if link.reason == CROWDED or not link.was_announced:
                 await self._close(link)
-            await self._way.patience.sleep(next(waits) if time.monotonic() - since < LASTING else 0)
+            await self._retries.sleep(self._retries.backoff(losses))
             successor = await self._connected()
             self._retire(link)
             link = successor
@@ -88,41 +82,31 @@ class Sockets:
         """Let a connection that was replaced come to its end behind the new one."""
         if link in self._standing:
             self._standing.discard(link)
-            retiring = asyncio.create_task(link.retire())
-            self._retiring.add(retiring)
-            retiring.add_done_callback(self._retiring.discard)
+            self._retiring.begin(link.retire)
 
     async def _close(self, link: Link) -> None:
         self._standing.discard(link)
+        self._tell(1, link.reason)
+        await link.close()
+
+    def _tell(self, attempt: int, reason: str) -> None:
+        """Tell that Slack cannot be heard, unless another connection stands."""
         if not self._standing:
             self._is_told = False
-            self._way.patience.retrying(1, link.reason)
-        await link.close()
+            self._way.retries.told(attempt, reason)
 
     async def _connected(self) -> Link:
         """Connect, one connection after the other, as often as it takes."""
         async with self._opening:
-            attempt, waits = 0, self._way.patience.waits()
-            while not isinstance(opened := await self._open(), Link):
-                attempt += 1
-                if not self._standing:
-                    self._is_told = False
-                    self._way.patience.retrying(attempt, reason_of(opened))
-                await self._way.patience.sleep(max(next(waits), wait_of(opened)))
+            opened = await self._retries.call(self._open)
             self._standing.add(opened)
             if not self._is_told:
                 self._is_told = True
                 self._way.connected(opened.app_id)
             return opened
 
-    async def _open(self) -> Link | Exception:
-        """Give a connection that stands, or why there is none."""
+    async def _open(self) -> Link:
+        """Return a connection that stands. Raises `PostingFailed`, or an error of the network."""
         client: Any = self._way.client
-        try:
-            said = await translated(client.apps_connections_open(app_token=self._way.app_token))
-            return await Link.open(client.session, str(said["url"]), self._answer, proxy=client.proxy)
-        except Denied as denied:
-            raise_if_lasting(denied, APP_TOKEN_REFUSED)
-            return denied
-        except (PostingFailed, NoGreeting, ClientError, OSError, TimeoutError) as failure:
-            return failure
+        said = await translated(client.apps_connections_open(app_token=self._way.app_token))
+        return await Link.open(client.session, str(said["url"]), self._answer, proxy=client.proxy)

@@ -37,7 +37,7 @@ def defused(text: str) -> str:
     return "".join([*shown, escaped(text[at:])])
 
 
-def unheard(text: str) -> str:
+def calling_nobody(text: str) -> str:
     """Keep `@` apart from the words that call everybody, in case that they are read without their mark."""
     return _EVERYONE.sub(f"@{GAP}", text)
 
@@ -56,4 +56,4 @@ def plain_text(text: str, limit: int = TITLE) -> str:
 
 def _apart(text: str) -> str:
     """Separate, by characters without width, what would call everybody, link or be an address."""
-    return _SCHEME.sub(rf"\g<0>{GAP}", _LABEL.sub(f"]{GAP}", unheard(text)))
+    return _SCHEME.sub(rf"\g<0>{GAP}", _LABEL.sub(f"]{GAP}", calling_nobody(text)))

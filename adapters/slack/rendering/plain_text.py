@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from adapters.chat.posting import Part
-from adapters.slack.rendering.escaping import unheard
+from adapters.slack.rendering.escaping import calling_nobody
 from core.scanner import Address, Code, Link, Mark, Scanner, Text, Token
 
 LIMIT = 4_000  # characters: Slack refuses to change a message to a longer text
@@ -34,7 +34,7 @@ def _words(text: str) -> str:
     scanner = Scanner()
     marked = _FOOTNOTE.sub(r"\1", text)
     words = "".join(map(_word, [*scanner.feed(marked), *scanner.finish()]))
-    return unheard(words).replace("<", "&lt;").replace(">", "&gt;").strip("\n").rstrip()
+    return calling_nobody(words).replace("<", "&lt;").replace(">", "&gt;").strip("\n").rstrip()
 
 
 def _word(token: Token) -> str:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from adapters.chat.drafts import BLANK, Draft, Legacy, Pace, Snapshot, Timer
 from adapters.chat.drawing import Pencil, draw
-from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, TooFast, Unreachable, nonce
+from adapters.chat.posting import Part, Posted, nonce
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
 from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
@@ -150,7 +151,7 @@ async def test_a_platform_that_lets_calls_wait_is_called_less_often() -> None:
 @pytest.mark.promise("bounded-pace")
 async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> None:
     """Whoever asks again too early is made to wait longer, or shut out."""
-    platform = Thread(failures=[None, TooFast(7.0), TooFast(3.0)])
+    platform = Thread(failures=[None, RateLimited(7.0), RateLimited(3.0)])
     async with draft(platform) as shown:
         shown.show(snapshot("a"))
         await settled()
@@ -162,7 +163,7 @@ async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> No
 
 async def test_a_wait_while_writing_slows_the_snapshots() -> None:
     """The pace is at least what the platform asked for."""
-    platform = Thread(failures=[None, TooFast(5.0)])
+    platform = Thread(failures=[None, RateLimited(5.0)])
     async with draft(platform) as shown:
         for number in range(4):
             shown.show(snapshot(f"{number}"))
@@ -243,7 +244,7 @@ async def test_failures_while_writing_cost_snapshots_and_not_the_answer() -> Non
 
 
 @pytest.mark.promise("final-state")
-@pytest.mark.parametrize("failures", [[Refused()], [Unreachable()] * 6])
+@pytest.mark.parametrize("failures", [[Rejected()], [Unreachable()] * 6])
 async def test_a_message_that_cannot_be_edited_is_replaced(failures: list[PostingFailed]) -> None:
     """One whole answer is posted, and the half one goes."""
     platform = Thread()
@@ -259,7 +260,7 @@ async def test_a_message_that_cannot_be_edited_is_replaced(failures: list[Postin
 
 async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> None:
     """Asking again would be refused again."""
-    platform = Thread(failures=[None, Refused()])
+    platform = Thread(failures=[None, Rejected()])
     async with draft(platform) as shown:
         for number in range(5):
             shown.show(snapshot(f"{number}"))
@@ -270,7 +271,7 @@ async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> No
     assert platform.shown == ["end"]
 
 
-@pytest.mark.parametrize("failures", [[Refused()], [Unreachable()] * 6, [TooFast(100.0)] * 4])
+@pytest.mark.parametrize("failures", [[Rejected()], [Unreachable()] * 6, [RateLimited(100.0)] * 4])
 async def test_a_platform_that_takes_nothing_is_told_to_the_caller(failures: list[PostingFailed]) -> None:
     """Who called knows another way to tell the reader, such as a reaction."""
     platform = Thread(failures=[*failures])
@@ -284,9 +285,9 @@ async def test_a_platform_that_takes_nothing_is_told_to_the_caller(failures: lis
 
 async def test_an_answer_that_was_replaced_in_vain_is_told_too() -> None:
     """There is no third way."""
-    platform = Thread(messages={"m1": "half"}, failures=[Refused(), Refused()])
+    platform = Thread(messages={"m1": "half"}, failures=[Rejected(), Rejected()])
     async with draft(platform, Posted("m1")) as shown:
-        with pytest.raises(Refused):
+        with pytest.raises(Rejected):
             await shown.finish(parts("whole"))
 
     assert platform.did == ["edit", "post"]
@@ -384,7 +385,7 @@ async def test_a_platform_where_every_post_is_gone_at_once_is_left_alone() -> No
 
     platform = Black()
     async with Draft(platform, str) as shown:
-        with pytest.raises(Refused):
+        with pytest.raises(Rejected):
             await shown.finish(parts("a"))
 
     assert [nonce for _, _, nonce in platform.calls] == ["0", "1", "2", "3", "4", "5"]
@@ -417,7 +418,7 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
     assert [text for _, _, text in platform.calls] == ["Ro", "Robats", BLANK.text, "Robots", "Robots act [1]. End."]
 
 
-FAILURES = st.sampled_from([None, None, Unreachable(), TooFast(2.0)])
+FAILURES = st.sampled_from([None, None, Unreachable(), RateLimited(2.0)])
 SNAPSHOTS = st.lists(st.lists(st.text("ab", min_size=1, max_size=3), max_size=3), max_size=6)
 
 

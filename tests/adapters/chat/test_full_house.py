@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.chat.chores import Chores
+from adapters.chat.background import BackgroundTasks
 from adapters.chat.full_house import LOOKS, FullHouse
-from adapters.chat.posting import Gone, Poster, PostingFailed, Refused, TooFast
-from core.errors import StoreUnavailable
+from adapters.chat.posting import Poster
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable
 from core.model import Asked, Inbound, InboundKind, Notice, ReplyAddress, Setting
 from tests.builders import NOON, question
 from tests.fakes.box import Box
@@ -20,7 +20,7 @@ from tests.fakes.notices import MemoryNotices
 from tests.fakes.poster import DELETED, Thread
 from tests.waiting import wait_until
 
-LONG = TooFast(3600)  # nobody waits for so long
+LONG = RateLimited(3600)  # nobody waits for so long
 ASKED = question()
 WORDS = "I'm busy; your answer comes in about 40 seconds."
 
@@ -55,10 +55,10 @@ class Listening:
     def __init__(self, thread: Thread, notices: MemoryNotices) -> None:
         self.box = Box(crowd=FULL, known=[Asked(question=ASKED, address=ReplyAddress(thread=ASKED.message.thread))])
         self.naps = Naps(lambda: None)
-        self.chores = Chores()
+        self.tasks = BackgroundTasks()
         self.looks = 0
         self._thread = thread
-        self.house = FullHouse(house(self.box, self.naps, notices), self, self.chores)
+        self.house = FullHouse(house(self.box, self.naps, notices), self, self.tasks)
 
     async def poster(self, notice: Notice) -> Poster:
         """Give the thread."""
@@ -111,7 +111,7 @@ async def test_they_are_taken_away_when_the_process_is_asked_to_stop() -> None:
     thread, notices = Thread(), MemoryNotices()
     listening = Listening(thread, notices)
     await listening.count()
-    await listening.chores.close()
+    await listening.tasks.close()
 
     assert (thread.messages, notices.kept) == ({"m1": DELETED}, {})
 
@@ -132,10 +132,10 @@ async def test_after_some_minutes_they_are_taken_away_without_an_answer() -> Non
 @pytest.mark.parametrize(
     ("failures", "did"),
     [
-        ([Refused("code 1")], ["post"]),
+        ([Rejected("code 1")], ["post"]),
         ([LONG], ["post"]),
         ([None, Gone("it is gone")], ["post", "delete"]),
-        ([None, Refused("code 1")], ["post", "delete"]),
+        ([None, Rejected("code 1")], ["post", "delete"]),
     ],
     ids=["not posted", "not now", "gone", "not deleted"],
 )

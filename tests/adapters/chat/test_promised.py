@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from adapters.chat.posting import Unreachable
 from adapters.chat.promised import NO_STORE, Promise, Promised
-from core.errors import StoreUnavailable
+from core.errors import StoreUnavailable, Unreachable
 from core.events import Event, Passed, Step
 from core.sentences import BROKEN
 from tests.builders import question

@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from adapters.cohere import CohereEmbedder, CohereReranker, Timeouts
-from adapters.retries import Retries
+from adapters.retry import RetryPolicy, doubling
 from core.events import Event
 from tests.servers.cohere import KEY, CohereServer
 
 DIMENSION = 256
-QUICK = Retries(times=2, first_wait=0.001)
+QUICK = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
 SHORT = Timeouts(query=1.0, passages=1.0)
 
 

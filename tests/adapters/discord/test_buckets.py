@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from discord import RateLimited
+from discord import RateLimited as DiscordRateLimited
 
-from adapters.chat.posting import Part, TooFast
+from adapters.chat.posting import Part
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.buckets import LONGEST_WAIT, Bucket
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Leisure, Throttle
+from core.errors import RateLimited
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.virtual_time import run
@@ -97,7 +98,7 @@ async def test_the_request_that_uses_up_a_bucket_does_not_wait_for_the_next_wind
 
     async with asyncio.timeout(5):
         ids = {await posted(discord, "one"), await posted(discord, "two")}
-        with pytest.raises(TooFast) as caught:
+        with pytest.raises(RateLimited) as caught:
             await posted(discord, "three")
 
     assert (len(ids), LONG - 5 < caught.value.wait <= LONG, discord.server.limits.refused) == (2, True, [])
@@ -144,9 +145,9 @@ async def test_a_request_that_is_broken_off_twice_leaves_no_place_taken() -> Non
         async with bucket:
             if task := asyncio.current_task():
                 task.cancel()
-            raise TooFast(0.0)
+            raise RateLimited(0.0)
 
-    with pytest.raises(TooFast):
+    with pytest.raises(RateLimited):
         await asyncio.create_task(lose())
 
     async with asyncio.timeout(1), bucket:
@@ -178,7 +179,7 @@ def test_a_wait_that_takes_too_long_is_given_up() -> None:
     async def waited() -> tuple[float, float]:
         bucket = Bucket(Throttle())
         await bucket.acquire()
-        with pytest.raises(RateLimited) as caught:
+        with pytest.raises(DiscordRateLimited) as caught:
             await bucket.acquire()
         return asyncio.get_running_loop().time(), caught.value.retry_after
 
@@ -192,7 +193,7 @@ def test_a_wait_that_the_route_asks_for_is_told() -> None:
         told = list[float]()
         bucket = Bucket(Throttle(), told.append)
         await bucket.acquire()
-        await bucket.__aexit__(None, RateLimited(5.0), None)
+        await bucket.__aexit__(None, DiscordRateLimited(5.0), None)
         await bucket.acquire()
         return told
 
@@ -226,7 +227,7 @@ async def test_an_edit_that_need_not_be_made_gives_way(discord: OnDiscord) -> No
 
     outcomes = await asyncio.gather(*(edit() for _ in range(20)), return_exceptions=True)
 
-    assert {type(each) for each in outcomes} == {type(None), TooFast}
+    assert {type(each) for each in outcomes} == {type(None), RateLimited}
     assert len(discord.server.requests_to(PATCH)) == outcomes.count(None)
 
 

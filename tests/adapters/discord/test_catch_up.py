@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.discord.inbound.catch_up import PAGE, PAGES, TOO_MANY
+from core.events import CatchUpCutShort, Event
 from core.model import Edited
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
@@ -129,14 +130,14 @@ async def test_of_a_busy_channel_the_newest_are_read_oldest_first(server: Discor
     for number in range(PAGE * PAGES - 2):
         server.post_as(place.ada, place.channel, f"line {number}")
     server.post_as(place.ada, place.channel, "Last?", mentions=[server.bot])
-    box, told = Box(), asyncio.Queue[str]()
-    async with listening(server, box, cut_short=told.put_nowait):
+    box, told = Box(), asyncio.Queue[Event]()
+    async with listening(server, box, observer=told.put_nowait):
         asked = [await box.question(), await box.question()]
         assert await heard(server, place, box) == []
         reason = await told.get()
 
     assert [one.question.text for one in asked] == ["First?", "Last?"]
-    assert (len(server.requests_to(HISTORY)), reason) == (PAGES, TOO_MANY)
+    assert (len(server.requests_to(HISTORY)), reason) == (PAGES, CatchUpCutShort("Discord", TOO_MANY))
 
 
 async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(
@@ -198,20 +199,20 @@ async def test_a_place_that_cannot_be_read_keeps_no_other_from_being_read(server
     other = server.add_channel(place.guild, "other")
     server.post_as(place.ada, place.channel, "Here?", mentions=[server.bot])
     server.post_as(place.ada, other, "There?", mentions=[server.bot])
-    told: asyncio.Queue[str] = asyncio.Queue()
+    told: asyncio.Queue[Event] = asyncio.Queue()
     server.faults.break_(HISTORY, Reply(503, {"message": "overloaded", "code": 0}))
     box, naps = Box(), Naps(server.platform.changes.tell)
-    async with listening(server, box, sleep=naps.sleep, cut_short=told.put_nowait):
+    async with listening(server, box, sleep=naps.sleep, observer=told.put_nowait):
         await server.until(lambda: naps.asleep == 2, what="two failures")
         server.faults.mend()
         naps.wake()
         asked = {(await box.question()).question.text for _ in range(2)}
         assert await heard(server, place, box) == []
     server.faults.break_(HISTORY, LIMIT)
-    async with listening(server, box, cut_short=told.put_nowait):
+    async with listening(server, box, observer=told.put_nowait):
         reason = await told.get()
 
-    assert (asked, reason, told.qsize()) == ({"Here?", "There?"}, "rate limit", 0)
+    assert (asked, reason, told.qsize()) == ({"Here?", "There?"}, CatchUpCutShort("Discord", "rate limit"), 0)
 
 
 async def test_live_events_are_heard_while_the_bot_catches_up(server: DiscordServer, place: Place) -> None:

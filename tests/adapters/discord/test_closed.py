@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.chat.recent import MINUTES
+from adapters.chat.place_breaker import LASTING
 from core.model import Delivery, Progress
 from tests.adapters.discord.test_surface import in_place
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
@@ -44,12 +44,12 @@ async def test_the_next_question_in_a_place_that_refused_costs_no_answer(discord
     known = Delivery(messages=(first.message,))
     kept = await surface.reply(replace(second, delivery=known), never())
     asked = len(discord.server.requests) - sent
-    now[0] += MINUTES
+    now[0] += LASTING
     await surface.reply(third, progress(ANSWER))
 
     assert (kept, asked) == (known, 1)
     assert [discord.warnings(each) for each in (first, second, third)] == [1, 1, 0]
-    assert (len(discord.stands(third)), discord.refused) == (1, [first])
+    assert (len(discord.stands(third)), discord.refused) == (1, [first.message])
 
 
 async def test_what_only_a_thread_or_a_message_refuses_closes_nothing(discord: OnDiscord) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from adapters.discord.commands.situation import TOKEN_LIFE
 from core import sentences
+from core.events import CommandsFailed
 from core.model import NO_QUESTION, Asked, MessageRef, Person, Question, ThreadRef
 from core.self_help import NOT_PART_OF_IT
 from tests.adapters.discord.conftest import Place
@@ -376,7 +377,7 @@ async def test_a_registration_that_fails_is_told_and_tried_at_the_next_start(off
     async with office.open():
         pass
 
-    assert office.unregistered == ["code 50001"]
+    assert office.events == [CommandsFailed("Discord", "code 50001")]
     assert [handled.status for handled in office.server.requests_to(SYNC)] == [403, 200]
 
 

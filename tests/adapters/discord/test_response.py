@@ -9,11 +9,12 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.posting import Part, TooFast
+from adapters.chat.posting import Part
 from adapters.discord.answering.response_poster import InteractionPoster
 from adapters.discord.answering.unhurried import Unhurried
 from adapters.discord.client.throttle import Leisure, Throttle
 from adapters.discord.rendering.render import MENTION_AGAIN
+from core.errors import RateLimited
 from core.model import Answer, Delivery, MessageRef, Progress, Status, TextDelta, Withdrawal
 from core.prompts import FAILED
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord
@@ -108,7 +109,7 @@ async def test_first_and_last_words_wait_for_no_draft_of_another_response(discor
     leisure.end()
     await poster.edit(first, Part("A robot acts."))
 
-    with pytest.raises(TooFast):
+    with pytest.raises(RateLimited):
         await drafting
     (response,) = whole(discord)
     assert [edit.content for edit in response.edits] == ["A", "A robot acts."]

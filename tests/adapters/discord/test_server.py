@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -11,8 +13,10 @@ import discord
 import pytest
 from discord.http import Route, handle_message_parameters
 
-from adapters.discord.client.connection import Patience, reason_of, stay_connected
+from adapters.discord.client.connection import reason_of, stay_connected
+from adapters.retry import CONNECTING
 from core.errors import Misconfigured
+from core.events import ConnectionLost, Event
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of, online
 from tests.servers.discord import DiscordServer, Lost, Permission, Reply
@@ -270,16 +274,16 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
         if waits.qsize() == 2:
             await server.up()
 
-    reasons: list[tuple[int, str]] = []
-    patience = Patience(sleep=up_after_two, retrying=lambda attempt, reason: reasons.append((attempt, reason)))
-    running = asyncio.create_task(stay_connected(make, server.token, patience))
+    told: list[Event] = []
+    retries = replace(CONNECTING, sleep=up_after_two).observed(told.append, partial(ConnectionLost, "Discord"))
+    running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     server.post_as(place.ada, place.channel, "Hello")
     assert await heard(clients[-1]) == "Hello"
     await clients[-1].close()
     await running
     assert [waits.get_nowait(), waits.get_nowait(), len(clients)] == [1.0, 2.0, 3]
-    assert reasons == [(1, "no connection"), (2, "no connection")]
+    assert told == [ConnectionLost("Discord", number, "no connection") for number in (1, 2)]
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -309,7 +313,7 @@ async def test_a_gateway_that_closes_for_good_is_tried_with_a_new_client(server:
     async def noted(seconds: float) -> None:
         waits.append(seconds)
 
-    running = asyncio.create_task(stay_connected(make, server.token, Patience(sleep=noted)))
+    running = asyncio.create_task(stay_connected(make, server.token, replace(CONNECTING, sleep=noted)))
     for number in range(1, 3):
         await server.until(lambda number=number: len(server.gateway.arrivals) == number)
         await clients[-1].wait_until_ready()
@@ -357,7 +361,7 @@ def test_failures_have_a_word_or_two(error: Exception, reason: str | None) -> No
 async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: DiscordServer) -> None:
     """The status says why."""
     server.faults.add("GET /users/@me", Reply(503))
-    reasons: list[str] = []
+    told: list[Event] = []
     client: list[EagerClient] = []
 
     async def at_once(seconds: float) -> None:
@@ -367,12 +371,12 @@ async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: Dis
         client.append(client_of(server))
         return client[-1]
 
-    patience = Patience(sleep=at_once, retrying=lambda _, reason: reasons.append(reason))
-    running = asyncio.create_task(stay_connected(make, server.token, patience))
+    retries = replace(CONNECTING, sleep=at_once).observed(told.append, partial(ConnectionLost, "Discord"))
+    running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     await client[-1].close()
     await running
-    assert reasons == ["HTTP 503"]
+    assert told == [ConnectionLost("Discord", 1, "HTTP 503")]
 
 
 async def test_permissions_are_enforced_with_the_true_codes(server: DiscordServer, place: Place) -> None:

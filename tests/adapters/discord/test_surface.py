@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from discord import RateLimited
+from discord import RateLimited as DiscordRateLimited
 
 from adapters.chat.drafts import Pace
 from adapters.chat.drawing import LATE, UPDATED
-from adapters.chat.posting import PostingFailed, TooFast, Unreachable
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.poster import meaning, translated
 from adapters.discord.rendering.render import MENTION_TO_CONTINUE
+from core.errors import PostingFailed, RateLimited, Unreachable
 from core.model import (
     Answer,
     Claim,
@@ -266,7 +266,7 @@ async def test_where_the_bot_may_not_write_the_question_is_marked_and_somebody_h
 
     delivery = await discord.surface.reply(claim, progress(ANSWER))
 
-    assert (delivery, discord.warnings(claim), discord.refused) == (Delivery(), 1, [claim])
+    assert (delivery, discord.warnings(claim), discord.refused) == (Delivery(), 1, [claim.message])
     assert len(discord.server.requests_to(POST)) == 1
 
 
@@ -393,7 +393,7 @@ async def test_a_surface_without_a_store_notes_nothing(discord: OnDiscord) -> No
 @pytest.mark.parametrize(
     ("error", "means"),
     [
-        (RateLimited(31.0), TooFast),
+        (DiscordRateLimited(31.0), RateLimited),
         (TimeoutError(), Unreachable),
         (ConnectionResetError(), Unreachable),
         (KeyError("ours"), type(None)),

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.chat.recent import MINUTES
+from adapters.chat.place_breaker import LASTING
 from bot.app import unknown
 from bot.settings import Settings
 from bot.wiring.platforms import open_platforms
@@ -157,7 +157,7 @@ async def test_a_forum_that_forbids_it_is_left_alone_for_some_minutes(discord: O
     surface = discord.surfaced(now=lambda: now[0])
     claims = [begun(discord, forum) for _ in range(3)]
     for at, (_, claim) in enumerate(claims):
-        now[0] += MINUTES * (at == 2)
+        now[0] += LASTING * (at == 2)
         if at == 2:
             discord.server.allow(forum, Permission.MANAGE_THREADS)
         await surface.reply(claim, progress(ANSWER))

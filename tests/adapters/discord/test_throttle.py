@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.chat.drafts import Draft, Timer
-from adapters.chat.posting import Part, Posted, TooFast
+from adapters.chat.posting import Part, Posted
 from adapters.discord.answering.unhurried import Unhurried
 from adapters.discord.client.throttle import Leisure, Throttle
+from core.errors import RateLimited
 from tests.portion import examples
 from tests.virtual_time import run
 
@@ -92,7 +93,7 @@ def test_an_edit_that_is_not_needed_any_more_is_dropped() -> None:
         edit = asyncio.create_task(throttle.take(leisure))
         await asyncio.sleep(0)
         leisure.end()
-        with pytest.raises(TooFast):
+        with pytest.raises(RateLimited):
             await edit
         with leisure.applies():
             seen.append(str(Leisure.current()))
@@ -110,13 +111,13 @@ def test_what_does_not_queue_is_made_at_once_or_not_at_all() -> None:
             await asyncio.sleep(seconds)
             try:
                 await throttle.take(typing)
-            except TooFast as failure:
+            except RateLimited as failure:
                 seen.append(str(failure))
             else:
                 seen.append("made")
         return seen
 
-    assert run(taken()) == ["made", "wait 0 s", "made"]
+    assert run(taken()) == ["made", "rate limit", "made"]
 
 
 @pytest.mark.parametrize("moment", [0.5, JUST_BEFORE, JUST_AFTER])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adapters.openai import OpenAIChat, Patience
-from adapters.retries import Retries
+from adapters.retry import RetryPolicy, doubling
 from core.events import Observer, unobserved
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from tests.servers.openai import KEY, MODEL, ChatServer
 
-QUICK = Retries(times=2, first_wait=0.001)
+QUICK = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
 PATIENT = Patience(connect=5.0, read=30.0)
 IMPATIENT = Patience(connect=5.0, read=0.6)
 SEARCH = ToolSpec(

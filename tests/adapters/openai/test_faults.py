@@ -12,7 +12,7 @@ import pytest
 from adapters.openai import OpenAIChat, Patience
 from adapters.openai.failures import EndlessAnswer
 from adapters.openai.watch import LARGEST, Watch
-from adapters.retries import Retries
+from adapters.retry import RetryPolicy
 from core.agent import Agent
 from core.errors import ModelUnavailable
 from core.events import Event, Retried
@@ -198,7 +198,7 @@ async def test_a_long_wait_is_not_waited_for(model: OpenAIChat, server: ChatServ
 
 async def test_a_short_wait_is_as_long_as_the_service_says(server: ChatServer) -> None:
     """It comes in place of our own, longer one."""
-    patient = Retries(times=2, first_wait=1e6, longest_wait=1e6)
+    patient = RetryPolicy((1e6,), attempts=3, jitter=True)
     model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, retries=patient, patience=PATIENT)
     server.faults.append(Reply(429, ERROR_EVENT, {"Retry-After": "0"}))
     server.faults.append(Reply(503, ERROR_EVENT, {"retry-after-ms": "20"}))

@@ -9,14 +9,14 @@ from typing import Any
 
 from adapters.qdrant import ServerIndex
 from adapters.qdrant.connection import Patience
-from adapters.retries import Retries
+from adapters.retry import RetryPolicy, doubling
 from core.chunking import embedding_text
 from core.model import EmbeddedPassage, IndexQuery, Passage, Scope
 from tests.builders import passage
 from tests.fakes.embedder import HashEmbedder
 
 EMBEDDER = HashEmbedder()
-TWICE = Retries(times=2, first_wait=0.001)
+TWICE = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
 HASTE = Patience(search=0.5, ingest=0.5)
 CALM = Patience(search=30, ingest=30)
 EASE = Patience(search=5.0, ingest=5.0)

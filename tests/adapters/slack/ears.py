@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import pytest
 
-from adapters.chat.patience import Patience
+from adapters.retry import CONNECTING
 from adapters.slack.client.connection import connect, open_session
 from adapters.slack.client.workspaces import OneWorkspace, Workspaces
 from adapters.slack.inbound.listener import Listener, install
@@ -21,9 +21,10 @@ from adapters.slack.intake.app import make_app
 from adapters.slack.intake.sockets import Sockets, Way
 from core.ports import Inbox
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
+from tests.waiting import at_once
 
 SOCKETS = 2
-AT_ONCE = Patience(sleep=lambda _: asyncio.sleep(0))
+AT_ONCE = replace(CONNECTING, sleep=at_once)
 
 
 @dataclass(frozen=True, slots=True)

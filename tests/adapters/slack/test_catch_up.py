@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.chat.persevering import LONGEST
+from adapters.retry import PATIENT
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.paging import PAGE, PAGES
 from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace
+from core.events import CatchUpCutShort, Event
 from core.model import Asked, ChannelRef, Edited
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
@@ -45,9 +46,10 @@ class Watch:
         self.server.clock.advance(seconds)
         await asyncio.sleep(0)
 
-    def cut_short(self, reason: str) -> None:
+    def observe(self, event: Event) -> None:
         """Hear why not all could be read."""
-        self.reasons.append(reason)
+        assert isinstance(event, CatchUpCutShort)
+        self.reasons.append(event.reason)
         self.told.set()
 
 
@@ -140,13 +142,16 @@ async def test_of_a_busy_channel_a_bounded_number_is_read(place: Place) -> None:
     for number in range(PAGE * PAGES - 2):
         place.server.post_as(place.ada, place.channel, f"line {number}")
     place.ask("Last?")
-    box, told = Box(), asyncio.Queue[str]()
-    async with listening(place, box, catches_up=True, cut_short=told.put_nowait):
+    box, told = Box(), asyncio.Queue[Event]()
+    async with listening(place, box, catches_up=True, observer=told.put_nowait):
         asked = [(await box.question()).question.text for _ in range(2)]
         assert await heard(place, box) == []
         reason = await told.get()
 
-    assert (asked, reason) == (["First?", "Last?"], f"more than {PAGE * PAGES} messages in one channel")
+    assert (asked, reason) == (
+        ["First?", "Last?"],
+        CatchUpCutShort("Slack", f"more than {PAGE * PAGES} messages in one channel"),
+    )
     assert len(place.server.requests_to(HISTORY)) == PAGES
 
 
@@ -238,9 +243,7 @@ async def test_where_one_channel_a_minute_may_be_read_the_rest_is_given_up(place
     server.post_as(place.ada, quiet[-1], f"{place.bot.mention} Lively?")
     held = Hold(asyncio.Event())
     server.faults.add(HISTORY, held)
-    async with listening(
-        place, box, catches_up=True, last_heard=last_heard, sleep=watch.sleep, cut_short=watch.cut_short
-    ):
+    async with listening(place, box, catches_up=True, last_heard=last_heard, sleep=watch.sleep, observer=watch.observe):
         assert await heard(place, box) == []
         held.until.set()
         first = await box.question()
@@ -248,7 +251,7 @@ async def test_where_one_channel_a_minute_may_be_read_the_rest_is_given_up(place
 
     read_there = [one.body["channel"] for one in server.requests_to(HISTORY) if one.status == 200]
     assert (first.question.text, read_there[0]) == ("Lively?", quiet[-1].id)
-    assert len(read_there) == len(set(read_there)) == LONGEST // MINUTE + 1
+    assert len(read_there) == len(set(read_there)) == PATIENT.budget // MINUTE + 1
     assert watch.reasons == ["rate limit"]
 
 
@@ -260,7 +263,7 @@ async def test_without_the_right_to_list_channels_those_are_read_that_were_heard
         await last_heard.note(ref(place.workspace.team_id, channel), datetime.now(UTC))
     place.workspace.scopes.discard("im:read")
     place.ask("Missed?")
-    async with listening(place, box, catches_up=True, last_heard=last_heard, cut_short=watch.cut_short):
+    async with listening(place, box, catches_up=True, last_heard=last_heard, observer=watch.observe):
         asked = await box.question()
         await watch.told.wait()
 
@@ -294,7 +297,7 @@ async def test_every_workspace_that_was_heard_is_read(place: Place) -> None:
     async with open_session() as session:
         tokens = (place.workspace.token, other.token)
         installed = Installed(*(OneWorkspace(session, token, server.api_url) for token in tokens))
-        options = {"last_heard": last_heard, "cut_short": watch.cut_short}
+        options = {"last_heard": last_heard, "observer": watch.observe}
         async with listening(place, box, catches_up=True, workspaces=installed, **options):
             asked = [(await box.question()).question for _ in range(2)]
             assert await heard(place, box) == []

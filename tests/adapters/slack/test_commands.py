@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from adapters.chat.kept import GAP
-from adapters.chat.posting import PostingFailed, Refused, TooFast, Unreachable
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.responding import respond
 from adapters.slack.client.workspaces import OneWorkspace
@@ -17,6 +16,7 @@ from adapters.slack.commands.slash import Order, Word, parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
 from adapters.slack.inbound.event import workspace_of
 from core import sentences
+from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Policy, Question, Setting, Signal
 from core.self_help import NOT_PART_OF_IT
 from tests.adapters.slack.office import Office
@@ -311,7 +311,7 @@ async def test_nothing_is_posted_to_addresses_that_are_not_slacks() -> None:
     """Whoever forges one gets nothing of what people ask."""
     async with open_session() as session:
         for url in ("https://evil.example/x", "https://hooks.slack.com.evil.example/x", "http://hooks.slack.com/x", ""):
-            with pytest.raises(Refused, match="no way back"):
+            with pytest.raises(Rejected, match="no way back"):
                 await respond(session, url, {"text": "secret"}, api_url="https://slack.com/api/")
 
 
@@ -325,7 +325,7 @@ async def test_what_slack_says_to_an_answer_means_the_same_as_elsewhere() -> Non
                 await respond(session, f"{server.url}/commands/x", {"text": "!"}, api_url=server.api_url)
             said.append((failed.type, str(failed.value)))
 
-    assert said == [(TooFast, "wait 7 s"), (Unreachable, "status 503"), (Refused, "status 404")]
+    assert said == [(RateLimited, "rate limit"), (Unreachable, "status 503"), (Rejected, "status 404")]
 
 
 def inbound_of(office: Office, message: Message, channel: Channel, setting: Setting) -> Inbound:

@@ -9,12 +9,11 @@ from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
-from adapters.chat.posting import Gone, PostingFailed, TooFast, Unreachable
-from adapters.slack.client.connection import API, base_url, connect, once
+from adapters.slack.client.connection import API, base_url, connect, once, retry_handlers
 from adapters.slack.client.failures import Denied, ask, never_arrived, tell
 from adapters.slack.client.people import People, Profile
-from adapters.slack.client.retrying import retry_handlers
 from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace, name_of, parse
+from core.errors import Gone, PostingFailed, RateLimited, Unreachable
 from tests.on_slack import OnSlack
 from tests.servers.slack import Fault, Reply, Reset, User, limit, refuse
 
@@ -50,8 +49,8 @@ async def test_what_passes_soon_is_tried_again_once(status: int, headers: dict[s
 @pytest.mark.parametrize(
     ("fault", "expected"),
     [
-        (limit(7), "TooFast 7"),
-        (Reply(429, {"ok": False, "error": "ratelimited"}), "TooFast 1"),
+        (limit(7), "RateLimited 7"),
+        (Reply(429, {"ok": False, "error": "ratelimited"}), "RateLimited 1"),
         (refuse("message_not_found"), "Gone"),
         (refuse("not_in_channel"), "Denied not_in_channel"),
         (refuse("missing_scope"), "Denied missing_scope"),
@@ -78,8 +77,8 @@ async def test_a_failure_means_what_can_be_done_about_it(slack: OnSlack, fault: 
 def said(failure: PostingFailed) -> str:
     """Give a failure in words."""
     match failure:
-        case TooFast(wait=wait):
-            return f"TooFast {wait:g}"
+        case RateLimited(wait=wait):
+            return f"RateLimited {wait:g}"
         case Denied(code=code):
             return f"Denied {code}"
         case Gone() | Unreachable():

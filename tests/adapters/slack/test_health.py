@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
-from adapters.chat.patience import Patience
+from adapters.retry import CONNECTING
 from adapters.slack.client.connection import connect
 from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.intake.health import APP_TOKEN_REFUSED, BOT_TOKEN_REFUSED, LACKING, SOCKET_MODE_OFF, check, log_in
 from core.errors import FootnoteError, Misconfigured
+from core.events import ConnectionLost, Event
 from tests.adapters.slack.intake import Place
 from tests.servers.slack import limit, refuse
 
@@ -69,21 +72,22 @@ async def test_the_doctor_says_who_the_bot_is_or_what_to_do(place: Place) -> Non
 @pytest.mark.promise("stays-connected")
 async def test_the_bot_logs_in_as_soon_as_slack_can_be_reached(place: Place) -> None:
     """Whoever runs it is told; a token that was thrown out ends it."""
-    told: list[str] = []
+    told: list[Event] = []
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
         await asyncio.sleep(0)
 
-    patience = Patience(sleep=sleep, retrying=lambda attempt, reason: told.append(f"{attempt}: {reason}"))
+    retries = replace(CONNECTING, sleep=sleep).observed(told.append, partial(ConnectionLost, "Slack"))
     workspace = OneWorkspace(place.client.session, place.workspace.token, place.server.api_url)
     place.server.faults.add("auth.test", refuse("fatal_error"), limit(30), refuse("team_access_not_granted"))
-    await log_in(workspace, patience)
+    await log_in(workspace, retries)
     place.workspace.installation.revoked = "account_inactive"
     later = OneWorkspace(place.client.session, place.workspace.token, place.server.api_url)
     with pytest.raises(Misconfigured, match="Bot User OAuth Token"):
-        await log_in(later, patience)
+        await log_in(later, retries)
 
-    assert told == ["1: fatal_error", "2: rate limit", "3: Slack says team_access_not_granted"]
+    reasons = ("fatal_error", "rate limit", "Slack says team_access_not_granted")
+    assert told == [ConnectionLost("Slack", number, reason) for number, reason in enumerate(reasons, start=1)]
     assert waits == [1.0, 30.0, 5.0]

@@ -14,11 +14,10 @@ import pytest
 from aiohttp import web
 from slack_sdk.oauth.installation_store import Bot
 
-from adapters.chat.posting import Unreachable
 from adapters.slack.client.workspaces import NotInstalled
 from adapters.slack.intake.installations import KEPT, InstalledWorkspaces, VaultInstallations
 from adapters.slack.intake.installing import BEGIN, END, SCOPES, pages
-from core.errors import StoreUnavailable
+from core.errors import StoreUnavailable, Unreachable
 from tests.adapters.slack.intake import Place
 from tests.fakes.clock import Clock
 from tests.fakes.vault import MemoryVault

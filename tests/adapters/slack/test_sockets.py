@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from adapters.chat.patience import Patience
+from adapters.retry import CONNECTING
 from adapters.slack.intake.health import APP_TOKEN_REFUSED, SOCKET_MODE_OFF
 from adapters.slack.intake.sockets import Sockets, Way
 from core.errors import Misconfigured, StoreUnavailable
@@ -49,8 +49,8 @@ async def _place() -> AsyncIterator[Place]:
 
 def way(place: Place, told: Told) -> Way:
     """Connect without waiting."""
-    patience = Patience(sleep=told.sleep, retrying=told.lost)
-    return Way(place.server.app_token, place.client, patience, told.connected)
+    retries = replace(CONNECTING, sleep=told.sleep, told=told.lost)
+    return Way(place.server.app_token, place.client, retries, told.connected)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.chat.posting import Controls, Part, Posted, TooFast
+from adapters.chat.posting import Controls, Part, Posted
 from adapters.slack.answering.spots import look_of
 from adapters.slack.answering.unhurried import Leisure, Unhurried
 from adapters.slack.client.budget import STARTS, Budget, Growth
@@ -17,6 +17,7 @@ from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import ThreadPoster
 from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
 from adapters.slack.client.workspaces import OneWorkspace
+from core.errors import RateLimited
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status, TextDelta
 from tests.on_slack import APPEND, POST, START, STOP, UPDATE, OnSlack
 from tests.platforms import ANSWER, CITED, progress
@@ -232,7 +233,7 @@ async def test_an_answer_that_was_stopped_shows_no_more_drafts(slack: OnSlack) -
     has_stopped[0] = True
 
     for text in ("A robot acts", "A robot acts. It"):
-        with pytest.raises(TooFast):
+        with pytest.raises(RateLimited):
             await poster.edit(posted.id, Part(text, Controls.STOP))
     await poster.edit(posted.id, Part("Stopped."))
 
@@ -290,7 +291,7 @@ async def test_where_edits_are_too_many_only_the_answer_is_shown() -> None:
     """Each further draft would be refused, and make the answer wait."""
     poster, leisure = Noting(refuses=True), Leisure(0.0)
     unhurried = Unhurried(poster, leisure)
-    with pytest.raises(TooFast):
+    with pytest.raises(RateLimited):
         await unhurried.edit("m1", DRAFT)
 
     waiting = asyncio.create_task(unhurried.edit("m1", DRAFT))
@@ -298,7 +299,7 @@ async def test_where_edits_are_too_many_only_the_answer_is_shown() -> None:
         await asyncio.sleep(0)
     is_waiting = not waiting.done()
     leisure.end()
-    with pytest.raises(TooFast):
+    with pytest.raises(RateLimited):
         await waiting
     await unhurried.edit("m1", Part("A robot acts."))
 
@@ -319,9 +320,9 @@ async def test_beyond_the_limit_of_edits_answers_are_posted_whole() -> None:
     await of["grows"].post(DRAFT, "n1")
     await of["grows"].edit("m1", DRAFT)
     await of["elsewhere"].post(DRAFT, "n1")
-    with pytest.raises(TooFast):
+    with pytest.raises(RateLimited):
         await of["waits"].post(DRAFT, "n1")
-    with pytest.raises(TooFast):
+    with pytest.raises(RateLimited):
         await of["grows"].edit("m1", DRAFT)
     leisures["waits"].end()
     await of["waits"].post(whole, "n1")
@@ -347,7 +348,7 @@ class Noting:
         """Note it."""
         self.tried.append(part)
         if self._refuses and part.controls is Controls.STOP:
-            raise TooFast(30.0)
+            raise RateLimited(30.0)
 
     async def delete(self, message_id: str) -> None:
         """Remove nothing."""

@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 
 from adapters.chat.drawing import LATE, UPDATED
-from adapters.chat.posting import PostingFailed
 from adapters.slack.answering.response_poster import LEFT_OUT, MOST
 from adapters.slack.answering.surface import SlackPace
+from core.errors import PostingFailed
 from core.model import (
     Answer,
     Claim,
@@ -209,7 +209,7 @@ async def test_where_nothing_may_be_said_the_question_is_marked_if_it_can_be(
 
     delivery = await slack.surface.reply(claim, progress(TextDelta("A robot acts. And"), ANSWER))
 
-    assert (delivery, slack.warnings(claim), slack.refused) == (Delivery(), warnings, [claim])
+    assert (delivery, slack.warnings(claim), slack.refused) == (Delivery(), warnings, [claim.message])
 
 
 async def test_a_question_that_is_deleted_meanwhile_takes_its_answer_along(slack: OnSlack) -> None:
@@ -270,7 +270,7 @@ async def test_the_next_question_in_a_place_that_refused_costs_no_answer(slack: 
     await slack.surface.reply(first, progress(ANSWER))
     await slack.surface.reply(second, never())
 
-    assert ([slack.warnings(each) for each in (first, second)], slack.refused) == ([1, 1], [first])
+    assert ([slack.warnings(each) for each in (first, second)], slack.refused) == ([1, 1], [first.message])
 
 
 async def test_a_platform_that_is_away_is_a_failure(slack: OnSlack) -> None:
@@ -294,7 +294,7 @@ async def test_a_workspace_that_the_bot_is_not_in_is_no_failure(slack: OnSlack) 
     await slack.surface.withdraw(Withdrawal(there, delivery=Delivery(messages=(there,))))
     said = await slack.surface.recall(place, limit=9)
 
-    assert (delivery, said, slack.refused, slack.stands(claim)) == (Delivery(), (), [elsewhere], [])
+    assert (delivery, said, slack.refused, slack.stands(claim)) == (Delivery(), (), [elsewhere.message], [])
 
 
 # Looking back

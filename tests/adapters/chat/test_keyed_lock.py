@@ -1,21 +1,18 @@
-"""One thing after the other where order matters, and chores that nobody waits for."""
+"""One thing after the other where order matters."""
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 
-from adapters.chat.chores import Chores
-from adapters.chat.order import Order
-from adapters.chat.posting import Refused
+from adapters.chat.keyed_lock import KeyedLock
 
 
 async def test_turns_of_one_kind_keep_the_order_in_which_they_were_asked_for() -> None:
     """Others do not wait for them."""
-    order, done, gate = Order(), list[str](), asyncio.Event()
+    lock, done, gate = KeyedLock(), list[str](), asyncio.Event()
 
     async def act(key: str, name: str, wait: asyncio.Event | None = None) -> None:
-        async with order.turn(key):
+        async with lock.hold(key):
             if wait is not None:
                 await wait.wait()
             done.append(name)
@@ -32,10 +29,10 @@ async def test_turns_of_one_kind_keep_the_order_in_which_they_were_asked_for() -
 
 async def test_a_turn_that_fails_lets_the_next_one_come() -> None:
     """Also one that was given up while it waited."""
-    order, gate, done = Order(), asyncio.Event(), list[str]()
+    lock, gate, done = KeyedLock(), asyncio.Event(), list[str]()
 
     async def act(name: str) -> None:
-        async with order.turn("a"):
+        async with lock.hold("a"):
             await gate.wait()
             done.append(name)
 
@@ -47,25 +44,3 @@ async def test_a_turn_that_fails_lets_the_next_one_come() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
     assert done == ["2"]
-
-
-async def test_chores_may_be_refused_and_end_with_their_owner() -> None:
-    """Nobody hears of a refusal."""
-    chores, begun, ended = Chores(), asyncio.Event(), list[str]()
-
-    async def refused() -> None:
-        raise Refused("code 50001")
-
-    async def endless(name: str) -> None:
-        try:
-            begun.set()
-            await asyncio.Event().wait()
-        finally:
-            ended.append(name)
-
-    chores.begin(refused)
-    chores.begin(partial(endless, "one"))
-    await begun.wait()
-    await chores.close()
-
-    assert ended == ["one"]

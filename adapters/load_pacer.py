@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 
-class Breath:
+class LoadPacer:
     """So many seconds *for_each* that is counted at the time, and never more than the *longest*."""
 
     def __init__(self, for_each: float = 0.0, longest: float = math.inf) -> None:

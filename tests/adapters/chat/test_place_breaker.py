@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.closed import Closed
-from adapters.chat.recent import MINUTES
+from adapters.chat.place_breaker import LASTING, PlaceBreaker
+from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, Reaction, ReplyAddress, ThreadRef
 from tests.builders import NOON, question
 from tests.fakes.surface import RecordingSurface
@@ -33,29 +33,29 @@ def claim(channel: str, thread: str, message: str, *, by_command: bool = False) 
 )
 async def test_a_place_that_refused_is_kept_out_of(refused: Claim, others: dict[tuple[str, str, str], bool]) -> None:
     """Questions there are marked and nothing else; commands are answered everywhere."""
-    surface, told = RecordingSurface(), list[Claim]()
-    closed = Closed(told.append, lambda: NOON)
-    closed.refused(refused)
+    surface, told = RecordingSurface(), list[Event]()
+    breaker = PlaceBreaker(told.append, lambda: NOON)
+    breaker.trip(refused)
     asked = {place: claim(*place) for place in others}
 
-    kept = {place: await closed.keeps_out(each, surface) for place, each in asked.items()}
+    kept = {place: await breaker.keeps_out(each, surface) for place, each in asked.items()}
 
-    assert (kept, told) == (others, [refused])
+    assert (kept, told) == (others, [PlaceRefused(refused.message)])
     assert surface.reactions == [(asked[place].message, Reaction.WARNING) for place in others if others[place]]
-    assert not await closed.keeps_out(claim("c", "m9", "m9", by_command=True), surface)
+    assert not await breaker.keeps_out(claim("c", "m9", "m9", by_command=True), surface)
 
 
 async def test_a_closed_place_is_told_once_and_tried_again_after_some_minutes() -> None:
     """Refusals meanwhile, of what was under way, are neither told nor do they make it longer."""
-    surface, told, now = RecordingSurface(), list[Claim](), [NOON]
-    closed = Closed(told.append, lambda: now[0])
+    surface, told, now = RecordingSurface(), list[Event](), [NOON]
+    breaker = PlaceBreaker(told.append, lambda: now[0])
     first, second, third = (claim("c", name, name) for name in ("m1", "m2", "m3"))
-    closed.refused(first)
-    now[0] += MINUTES - timedelta(seconds=1)
-    closed.refused(second)
-    before = await closed.keeps_out(third, surface)
+    breaker.trip(first)
+    now[0] += LASTING - timedelta(seconds=1)
+    breaker.trip(second)
+    before = await breaker.keeps_out(third, surface)
     now[0] += timedelta(seconds=1)
-    after = await closed.keeps_out(third, surface)
-    closed.refused(third)
+    after = await breaker.keeps_out(third, surface)
+    breaker.trip(third)
 
-    assert (before, after, told) == (True, False, [first, third])
+    assert (before, after, told) == (True, False, [PlaceRefused(first.message), PlaceRefused(third.message)])

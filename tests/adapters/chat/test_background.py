@@ -1,23 +1,24 @@
-"""What could not be written is written in its order when the store is back."""
+"""What is done beside ends with its owner, and what could not be written is written when the store is back."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from adapters.chat.chores import Chores
-from adapters.chat.owed import FIRST_WAIT, LONGEST_WAIT, Owed
-from core.errors import StoreUnavailable
+from adapters.chat.background import BackgroundTasks, DeferredWrites
+from adapters.retry import DEFERRED, RetryPolicy
+from core.errors import Rejected, StoreUnavailable
 
 
 class Store:
     """Writes down what it is given, unless it is away; it comes back after `returns_after` waits."""
 
     def __init__(self) -> None:
-        self.chores = Chores()
+        self.tasks = BackgroundTasks()
         self.written: list[str] = []
         self.waits: list[float] = []
         self.returns_after = 0
@@ -31,6 +32,11 @@ class Store:
     def write(self, text: str) -> Callable[[], Awaitable[None]]:
         """Give the work of writing something."""
         return partial(self._write, text)
+
+    @property
+    def policy(self) -> RetryPolicy:
+        """The waits of earnest, none of which takes any time."""
+        return replace(DEFERRED, sleep=self.sleep)
 
     async def sleep(self, seconds: float) -> None:
         """Let the time pass at once."""
@@ -49,12 +55,12 @@ class Store:
 async def _store() -> AsyncIterator[Store]:
     store = Store()
     yield store
-    await store.chores.close()
+    await store.tasks.close()
 
 
 async def test_what_can_be_written_is_written_at_once(store: Store) -> None:
     """Nothing waits for it."""
-    await Owed(store.chores, sleep=store.sleep).do(store.write("an edit"))
+    await DeferredWrites(store.tasks, policy=store.policy).do(store.write("an edit"))
 
     assert (store.written, store.waits) == (["an edit"], [])
 
@@ -62,24 +68,24 @@ async def test_what_can_be_written_is_written_at_once(store: Store) -> None:
 @pytest.mark.promise("changes-are-kept")
 async def test_what_is_owed_comes_first(store: Store) -> None:
     """In its order, with waits that grow up to a bound."""
-    owed = Owed(store.chores, sleep=store.sleep)
+    writes = DeferredWrites(store.tasks, policy=store.policy)
     store.returns_after = 9
     for text in ("an edit", "a deletion", "the last"):
-        await owed.do(store.write(text))
+        await writes.do(store.write(text))
     async with asyncio.timeout(5):
         await store.done.wait()
-    await owed.do(store.write("later"))
+    await writes.do(store.write("later"))
 
     assert store.written == ["an edit", "a deletion", "the last", "later"]
-    assert store.waits == [*(FIRST_WAIT * 2**number for number in range(6)), *[LONGEST_WAIT] * 3]
+    assert store.waits == [*DEFERRED.waits, *[DEFERRED.waits[-1]] * 2]
 
 
 async def test_no_more_is_owed_than_fits(store: Store) -> None:
     """The oldest is given up."""
-    owed = Owed(store.chores, most=2, sleep=store.sleep)
+    writes = DeferredWrites(store.tasks, most=2, policy=store.policy)
     store.returns_after = 1
     for text in ("the first", "an edit", "the last"):
-        await owed.do(store.write(text))
+        await writes.do(store.write(text))
     async with asyncio.timeout(5):
         await store.done.wait()
 
@@ -88,14 +94,14 @@ async def test_no_more_is_owed_than_fits(store: Store) -> None:
 
 async def test_what_is_given_up_while_it_is_done_takes_nothing_with_it(store: Store) -> None:
     """The work that came in its place is done as well."""
-    owed = Owed(store.chores, most=1, sleep=store.sleep)
+    writes = DeferredWrites(store.tasks, most=1, policy=store.policy)
     store.returns_after = 1
 
     async def slow() -> None:
         await store.write("slow")()
-        await owed.do(store.write("the last"))
+        await writes.do(store.write("the last"))
 
-    await owed.do(slow)
+    await writes.do(slow)
     async with asyncio.timeout(5):
         await store.done.wait()
 
@@ -106,17 +112,58 @@ async def test_a_mistake_of_ours_holds_up_nothing(store: Store) -> None:
     """It would be made again and again."""
     told = asyncio.Event()
     asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: told.set())  # which writes a log
-    owed = Owed(store.chores, sleep=store.sleep)
+    writes = DeferredWrites(store.tasks, policy=store.policy)
     store.returns_after = 1
 
     async def mistaken() -> None:
         await store.write("mistaken")()
         raise ValueError
 
-    await owed.do(mistaken)
-    await owed.do(store.write("the last"))
+    await writes.do(mistaken)
+    await writes.do(store.write("the last"))
     async with asyncio.timeout(5):
         await store.done.wait()
         await told.wait()
 
     assert store.written == ["mistaken", "the last"]
+
+
+async def test_what_is_done_beside_may_be_refused_and_ends_with_its_owner() -> None:
+    """Nobody hears of a refusal."""
+    tasks, begun, ended = BackgroundTasks(), asyncio.Event(), list[str]()
+
+    async def refused() -> None:
+        raise Rejected("code 50001")
+
+    async def endless(name: str) -> None:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            ended.append(name)
+
+    tasks.begin(refused)
+    tasks.begin(partial(endless, "one"))
+    await begun.wait()
+    await tasks.close()
+
+    assert ended == ["one"]
+
+
+async def test_what_breaks_beside_is_told_to_the_loop() -> None:
+    """At once, whatever is not to be ignored; and whoever finishes waits for all that was begun."""
+    told, tasks = list[object](), BackgroundTasks(ignore=())
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
+    refusal, gate = Rejected("code 50001"), asyncio.Event()
+
+    async def refused() -> None:
+        await gate.wait()
+        raise refusal
+
+    tasks.begin(refused)
+    await tasks.finish(0.0)
+    before = list(told)
+    gate.set()
+    await tasks.finish()
+
+    assert (before, told) == ([], [refusal])

@@ -7,43 +7,43 @@ from functools import partial
 
 import pytest
 
-from adapters.breath import Breath
 from adapters.chat.drafts import Draft, Pace, Timer
 from adapters.chat.posting import Part
+from adapters.load_pacer import LoadPacer
 from tests.fakes.poster import Thread
 
 
 def test_the_more_are_counted_the_longer_is_the_rest() -> None:
     """Up to the longest one; whoever has finished counts no more, however it ended."""
-    breath = Breath(for_each=0.2, longest=0.5)
-    seconds = [breath.seconds]
-    with breath.counted():
-        seconds.append(breath.seconds)
-        with breath.counted(), breath.counted():
-            seconds.append(breath.seconds)
-        with pytest.raises(ValueError, match="broken"), breath.counted():
+    pacer = LoadPacer(for_each=0.2, longest=0.5)
+    seconds = [pacer.seconds]
+    with pacer.counted():
+        seconds.append(pacer.seconds)
+        with pacer.counted(), pacer.counted():
+            seconds.append(pacer.seconds)
+        with pytest.raises(ValueError, match="broken"), pacer.counted():
             raise ValueError("broken")
-        seconds.append(breath.seconds)
+        seconds.append(pacer.seconds)
 
     assert seconds == [0.0, 0.2, 0.5, 0.2]
 
 
 def test_without_numbers_nobody_rests() -> None:
     """As in the terminal, which shows one answer at a time."""
-    breath = Breath()
-    breath.begin()
-    assert breath.seconds == 0.0
-    breath.end()
+    pacer = LoadPacer()
+    pacer.begin()
+    assert pacer.seconds == 0.0
+    pacer.end()
 
 
 @pytest.mark.promise("bounded-pace")
 async def test_the_more_answers_are_written_the_less_often_each_changes() -> None:
     """Two hundred at once would edit faster than a platform takes it; the first text and the end wait for nothing."""
-    platform, breath = Thread(), Pace(for_each=0.02).breath()
+    platform, pacer = Thread(), Pace(for_each=0.02).pacer()
     for _ in range(199):
-        breath.begin()
+        pacer.begin()
     timer = Timer(now=platform.now, sleep=platform.sleep)
-    async with Draft(platform, str, breath=breath, timer=timer) as shown:
+    async with Draft(platform, str, pacer=pacer, timer=timer) as shown:
         for number in range(3):
             shown.show(partial(tuple[Part], [Part(f"{number}")]))
             for _ in range(50):
@@ -51,4 +51,4 @@ async def test_the_more_answers_are_written_the_less_often_each_changes() -> Non
         await shown.finish([Part("end")])
 
     assert platform.calls == [(0.0, "post", "0"), (4.0, "edit", "1"), (8.0, "edit", "2"), (8.0, "edit", "end")]
-    assert breath.seconds == pytest.approx(199 * 0.02)
+    assert pacer.seconds == pytest.approx(199 * 0.02)

@@ -1,0 +1,182 @@
+"""Calls made again after a failure that may pass: what a policy says, and the seconds of each that there is.
+
+A library such as stamina or tenacity would bring the loop, which is the smallest part of this: stamina keeps who sleeps
+and who is told for the whole process, and neither knows a sum of waits that several calls share.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from core.errors import RateLimited, StoreUnavailable, Unreachable
+from core.events import Event, Observer, unobserved
+
+Result = TypeVar("Result")
+
+NOT_NOW = (Unreachable, RateLimited, StoreUnavailable)
+"""How a call to a platform or to the store fails that may work later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transient:
+    """A failure that may pass: a word or two for the log, and for how many seconds the server asks to be left alone."""
+
+    reason: str
+    wait: float | None = None
+
+
+def transient(error: Exception) -> Transient | None:
+    """Return what there is to know of a failure of a platform or the store; None for one that will not pass."""
+    match error:
+        case RateLimited(wait=wait):
+            return Transient(str(error), wait or None)  # a limit that is over already must not be run into for ever
+        case Unreachable() | StoreUnavailable():
+            return Transient(str(error))
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When a call is made again, and how one waits for that; times are in seconds.
+
+    `waits` come before the second try, the third and so on, and the last of them before each further one; with *jitter*
+    each is a random part of that. What a server asks for takes their place, and one that asks for more than `longest`
+    is not asked again: somebody waits. `budget` bounds all waits together. `judge` says which failures may pass, and
+    `told` hears of each before its wait, counted from 1.
+    """
+
+    waits: tuple[float, ...]
+    attempts: int | None = None
+    longest: float = math.inf
+    budget: float = math.inf
+    jitter: bool = False
+    judge: Callable[[Exception], Transient | None] = transient
+    told: Callable[[int, str], object] = unobserved
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+    def observed(self, observer: Observer, event: Callable[[int, str], Event]) -> RetryPolicy:
+        """Return the same policy, with an *observer* who hears of each failure as an event of a kind."""
+
+        def tell(attempt: int, reason: str) -> None:
+            observer(event(attempt, reason))
+
+        return replace(self, told=tell)
+
+    def backoff(self, failures: int) -> float:
+        """Return the wait after so many failures in a row, which is none after none."""
+        wait = self.waits[min(failures, len(self.waits)) - 1] if failures else 0.0
+        return random.uniform(0.0, wait) if self.jitter else wait  # noqa: S311 - no secret hangs on it
+
+    def begin(self) -> Retrying:
+        """Return the policy at work, for calls that share what it counts."""
+        return Retrying(self)
+
+    async def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Return what a call returns at last, which has to be one that can be made twice; raise how the last failed."""
+        return await self.begin().call(work)
+
+
+class Retrying:
+    """A policy at work: it counts the failures in a row, and the seconds that were waited in all."""
+
+    def __init__(self, policy: RetryPolicy) -> None:
+        self._policy = policy
+        self._failures = 0
+        self._waited = 0.0
+
+    async def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Return what a call returns at last; raise how the last one failed."""
+        while True:
+            try:
+                result = await work()
+            except Exception as error:
+                wait = self.wait_after(error)
+                if wait is None:
+                    self.reset()
+                    raise
+            else:
+                self.reset()
+                return result
+            await self._policy.sleep(wait)
+
+    def wait_after(self, error: Exception) -> float | None:
+        """Count a failure, and return the seconds to wait before the next try; None if there is to be none."""
+        policy, failure = self._policy, self._policy.judge(error)
+        self._failures += 1
+        if failure is None or self._failures >= (policy.attempts or math.inf):
+            return None
+        wait = policy.backoff(self._failures) if failure.wait is None else failure.wait
+        if (failure.wait or 0.0) > policy.longest or self._waited + wait > policy.budget:
+            return None
+        self._waited += wait
+        policy.told(self._failures, failure.reason)
+        return wait
+
+    def reset(self) -> None:
+        """Begin with the first wait again."""
+        self._failures = 0
+
+
+def doubling(first: float, longest: float) -> tuple[float, ...]:
+    """Return waits that double from the first to the longest one."""
+    waits = [first]
+    while waits[-1] < longest:
+        waits.append(min(waits[-1] * 2, longest))
+    return tuple(waits)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to be left alone, in whichever form it says so; None if it does not."""
+    said = {name.lower(): value for name, value in headers.items()}
+    milliseconds = _number(said.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = said.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        then = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max((then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if number >= 0 and math.isfinite(number) else None
+
+
+# A service that an answer is made with: a person waits.
+SERVICE = RetryPolicy(doubling(0.5, 8.0), attempts=3, longest=8.0, jitter=True)
+INDEX = RetryPolicy(doubling(0.5, 8.0), attempts=4, longest=8.0, jitter=True)
+
+# A word or a mark beside an answer: all tries are within the three seconds that platforms wait, and who is asked for
+# more than half a minute says it too late for anybody to read.
+QUICK = RetryPolicy((0.5, 2.0), attempts=3, longest=30.0)
+ACKNOWLEDGEMENT = RetryPolicy((0.0,), attempts=2, longest=0.0)
+
+# What somebody waits to hear the end of, and what nobody waits for.
+BRIEF = RetryPolicy((5.0,), budget=10.0)
+PATIENT = RetryPolicy((5.0,), budget=600.0)
+
+# The way to a platform, for as long as it takes.
+CONNECTING = RetryPolicy((1.0, 2.0, 5.0, 10.0, 30.0, 60.0))
+
+# The store: a signal, for which a platform waits a second at least; the note of a post; what is written once it is
+# back; and what workers are told.
+SIGNAL = RetryPolicy((0.05, 0.3), attempts=3)
+NOTE = RetryPolicy((0.25,))
+DEFERRED = RetryPolicy(doubling(0.25, 15.0))
+NEWS = RetryPolicy((1.0,))
