@@ -57,6 +57,7 @@ class RedisInbox(Letters):
         self._ledger = ledger
         super().__init__(ledger.scribe, lease=bounds.lease)
         self._bounds = bounds
+        self.accepted_for = bounds.accepted
         self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
         self.consumer = uuid4().hex
@@ -101,6 +102,24 @@ class RedisInbox(Letters):
                 return await self._ledger.put(signal)
             await asyncio.sleep(pause)
         return await self._ledger.put(signal)
+
+    async def accept(self, asked: Asked, *, within: float) -> bool:
+        """Write down a question that has no place in a thread as yet."""
+        is_new = await self._ledger.accept(asked, within=within, lease=self.accepted_for)
+        if is_new:
+            self._observer(Passed(asked.message, Step.ACCEPTED))
+        return is_new
+
+    async def overdue(self, platform: str) -> Asked | None:
+        """Take over what was accepted."""
+        return await self._ledger.overdue(platform, lease=self.accepted_for)
+
+    async def move(self, accepted: MessageRef, asked: Asked) -> bool:
+        """Put what was accepted under its own message."""
+        self._observer(Passed(asked.message, Step.HEARD))
+        is_moved = await self._ledger.ask(asked, accepted=accepted)
+        self._observer(Passed(asked.message, Step.MOVED))
+        return is_moved
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:

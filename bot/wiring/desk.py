@@ -48,11 +48,11 @@ class Office:
         moderation = Moderation(stores.policies, stores.audit, stores.conversations, self.forgetting, now=self.now)
         return Desk(
             inbox=self._inbox,
+            accepting=self._inbox,
             self_help=SelfHelp(stores.conversations, self.forgetting, moderation),
             moderation=moderation,
             votes=stores.votes,
             memo=stores.memo,
-            promises=stores.promises,
             now=self.now,
             terms=self._settings.terms,
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),

@@ -138,11 +138,12 @@ class Discord:
             self._announcing.cancel()
 
     async def _announce(self, desk: Desk, client: AutoShardedClient) -> None:
-        from adapters.discord.commands.asking import take_up
+        from adapters.chat.accepting import take_over
+        from adapters.discord.commands.asking import find
 
         await client.wait_until_ready()
         self._observer(Connected(NAME, str(client.user)))
-        await take_up(desk, client)
+        await take_over(desk, PLATFORM, partial(find, client))
 
     def _client(self, kind: Any, **options: Any) -> Any:
         from adapters.discord.client.connection import connect

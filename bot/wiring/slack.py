@@ -118,11 +118,11 @@ class Slack:
             now=office.now,
         )
         listener = install_listeners(app, ports)
-        taking_up = asyncio.create_task(commands.take_up())
+        taking_over = asyncio.create_task(commands.take_over())
         try:
             await self._hear(app, stores, partial(listener.catch_up, await self._home()))
         finally:
-            taking_up.cancel()
+            taking_over.cancel()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(commands.finish(), LONGEST_END)
             await listener.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.ports.documents import DocumentSource, PassageIndex, Retriever
 from core.ports.models import ChatModel, Embedder, Reranker
 from core.ports.stores import (
+    Accepting,
     AuditLog,
     Backlogged,
     ConversationStore,
@@ -16,7 +17,6 @@ from core.ports.stores import (
     Notices,
     PersonalData,
     PolicyStore,
-    Promises,
     Quota,
     Underway,
     Vault,
@@ -25,6 +25,7 @@ from core.ports.stores import (
 from core.ports.surfaces import ChatSurface, Membership, Surface
 
 __all__ = [
+    "Accepting",
     "AuditLog",
     "Backlogged",
     "ChatModel",
@@ -42,7 +43,6 @@ __all__ = [
     "PassageIndex",
     "PersonalData",
     "PolicyStore",
-    "Promises",
     "Quota",
     "Reranker",
     "Retriever",
