@@ -47,9 +47,10 @@ def normal(requirement: str) -> str:
 
 
 def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: ZipFile) -> None:
-    """Every module of the three packages is in the wheel, and no test, page or tool is."""
+    """Every module and script of the three packages is in the wheel, and no test, page or tool is."""
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    sources = {p.relative_to(ROOT).as_posix() for name in PACKAGES for p in (ROOT / name).rglob("*.py")}
+    found = (path for name in PACKAGES for kind in ("*.py", "*.lua") for path in (ROOT / name).rglob(kind))
+    sources = {path.relative_to(ROOT).as_posix() for path in found}
 
     assert inside == sources
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
@@ -13,8 +13,9 @@ from adapters.chat.held import Held
 from adapters.chat.posting import Lost, Part, Posted, Poster, PostingFailed, Unreachable
 from core.errors import StoreUnavailable
 from core.events import Step
-from core.model import Delivery
+from core.model import Delivery, WaitNotice
 
+LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
 AGAIN = 0.25  # seconds before a note that could not be written is tried again
 
 
@@ -24,6 +25,7 @@ class Noted:
     *showing* is called each time before something appears, and *named* makes a delivery of ids. Nothing is posted that
     could not be noted before, as nobody would find it after a crash: a post waits for its note as long as the task is
     held. A note that is refused, as another worker has the task, is `Lost`.
+    What was said below the question while it waited is taken away by *retract* once something of the answer stands.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Noted:
         named: Callable[[Sequence[str]], Delivery],
         now: Callable[[], datetime],
         showing: Callable[[], object] = lambda: None,
+        retract: Callable[[WaitNotice], Awaitable[object]] | None = None,
     ) -> None:
         self._poster = poster
         self._held = held
@@ -43,6 +46,9 @@ class Noted:
         self._ids = [message.id for message in held.task.delivery.messages]
         self._leaving = [message.id for message in held.task.delivery.leaving]
         self._trying = held.task.delivery.trying
+        self._notice = held.task.delivery.notice if retract else None
+        self._retract = retract
+        self._retracting: asyncio.Task[None] | None = None
         self._writing: asyncio.Task[None] | None = None
         self._is_old = False
         self._is_written = False
@@ -54,6 +60,11 @@ class Noted:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is None:
+            self._begin_retracting()
+        if self._retracting is not None:
+            await asyncio.wait({self._retracting}, timeout=LONGEST_RETRACTING)
+            self._retracting.cancel()
         if self._writing is not None:
             await self._writing  # what is noted after this has to come after it
 
@@ -73,6 +84,7 @@ class Noted:
         self._held.passed(Step.POSTED)
         self._trying = None
         self._add(posted.id)
+        self._begin_retracting()
         return posted
 
     async def edit(self, message_id: str, part: Part) -> None:
@@ -83,6 +95,7 @@ class Noted:
         self._held.passed(Step.EDITING)
         await self._poster.edit(message_id, part)
         self._held.passed(Step.EDITED)
+        self._begin_retracting()
 
     async def delete(self, message_id: str) -> None:
         """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
@@ -91,6 +104,18 @@ class Noted:
             self._ids = [name for name in self._ids if name != message_id]
             await self._until_noted()
         await self._poster.delete(message_id)
+
+    def _begin_retracting(self) -> None:
+        if self._notice is not None and self._retracting is None:
+            self._retracting = asyncio.create_task(self._take_away(self._notice))
+
+    async def _take_away(self, notice: WaitNotice) -> None:
+        """Remove what is not true any more; what the platform does not do now, it would not do later either."""
+        assert self._retract is not None  # noqa: S101 - there is no notice without it
+        with suppress(PostingFailed):
+            await self._retract(notice)
+        self._notice = None
+        self._note()
 
     def _add(self, message_id: str) -> None:
         if message_id not in self._ids:
@@ -120,7 +145,9 @@ class Noted:
             self._is_old = self._is_written = False
             is_complete = self._trying is None
             leaving = self._named(self._leaving).messages
-            delivery = self._named(self._ids).model_copy(update={"leaving": leaving, "trying": self._trying})
+            delivery = self._named(self._ids).model_copy(
+                update={"leaving": leaving, "trying": self._trying, "notice": self._notice}
+            )
             try:
                 with suppress(StoreUnavailable):
                     await self._held.record(delivery)

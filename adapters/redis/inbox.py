@@ -24,6 +24,7 @@ from core.model import (
     Signal,
     Task,
     ThreadRef,
+    WaitNotice,
     WorkspaceRef,
 )
 
@@ -168,9 +169,9 @@ class RedisInbox(Letters):
         """Give the question that a thread waits for."""
         return await self._ledger.running(thread)
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Say whether somebody waits for the answer to a message."""
-        return await self._ledger.awaits(message)
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Note what is said below a question that waits."""
+        return await self._ledger.announce(message, notice)
 
     async def waiting(self) -> int:
         """Count what waits, for all processes."""

@@ -38,6 +38,7 @@ from core.model import (
     Stopped,
     Task,
     ThreadRef,
+    WaitNotice,
     Withdrawal,
     WorkspaceRef,
 )
@@ -119,7 +120,9 @@ class Ledger:
         self._hand_back, self._keep = script(scripts.HAND_BACK), script(scripts.KEEP)
         self._record, self._sweep, self._reap = script(scripts.RECORD), script(scripts.SWEEP), script(scripts.REAP)
         self._doubt, self._waiting = script(signal_scripts.DOUBT), script(queue_scripts.WAITING)
-        self._accept, self._overdue = self.scribe.named("accept", PRELUDE), self.scribe.named("overdue", PRELUDE)
+        named = self.scribe.named
+        self._accept, self._overdue = named("accept", PRELUDE), named("overdue", PRELUDE)
+        self._announce = named("announce", PRELUDE)
 
     async def put(self, signal: Signal) -> bool:
         """Write down what happened; say whether it changes anything."""
@@ -198,12 +201,10 @@ class Ledger:
             text = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "text"))
         return self.scribe.unsealed(message, "text", text, Question)
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Look whether a question waits or is worked on, and was not deleted."""
-        with translated():
-            about = self._client.hmget(f"{PREFIX}question:{message}", ["state", "deleted"])
-            state, is_deleted = await cast("Awaitable[list[bytes | None]]", about)
-        return state in (b"waiting", b"running") and not is_deleted
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Note what is said below a question, as long as nobody has had that."""
+        sealed = self.scribe.sealed(message, "delivery", Delivery(notice=notice))
+        return await self._announce(ref=str(message), delivery=sealed) == 1
 
     async def waiting(self) -> int:
         """Count the questions that wait."""

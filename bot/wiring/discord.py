@@ -113,7 +113,7 @@ class Discord:
             askers=office.askers,
             purge=office.forgetting.farewell,
             setup=partial(self._set_up, desk),
-            house=office.house(),
+            waits=office.waits(),
             cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
             now=office.now,
         )

@@ -18,7 +18,6 @@ from core.ports import (
     ConversationStore,
     LastHeard,
     Memo,
-    Notices,
     PolicyStore,
     Quota,
     Vault,
@@ -56,7 +55,6 @@ class Stores:
     quota: Quota
     memo: Memo
     seen: Memo
-    notices: Notices
     last_heard: LastHeard
     vault: Vault
     bounds: Bounds
@@ -83,7 +81,6 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     from adapters.redis.last_heard import RedisLastHeard
     from adapters.redis.ledger import Bounds
     from adapters.redis.memo import RedisMemo
-    from adapters.redis.notices import RedisNotices
     from adapters.redis.policies import RedisPolicies
     from adapters.redis.quota import RedisQuota
     from adapters.redis.seal import Seal
@@ -111,7 +108,6 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
-            notices=RedisNotices(client),
             last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
             bounds=bounds,

@@ -14,13 +14,13 @@ from core.ports.stores import (
     Inbox,
     LastHeard,
     Memo,
-    Notices,
     PersonalData,
     PolicyStore,
     Quota,
     Underway,
     Vault,
     VoteStore,
+    WaitingRoom,
 )
 from core.ports.surfaces import ChatSurface, Membership, Surface
 
@@ -39,7 +39,6 @@ __all__ = [
     "LastHeard",
     "Membership",
     "Memo",
-    "Notices",
     "PassageIndex",
     "PersonalData",
     "PolicyStore",
@@ -50,4 +49,5 @@ __all__ = [
     "Underway",
     "Vault",
     "VoteStore",
+    "WaitingRoom",
 ]

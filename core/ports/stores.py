@@ -16,7 +16,6 @@ from core.model import (
     Deed,
     Delivery,
     MessageRef,
-    Notice,
     Policy,
     Question,
     Signal,
@@ -25,6 +24,7 @@ from core.model import (
     ThreadRef,
     Turn,
     Vote,
+    WaitNotice,
     WorkspaceRef,
 )
 
@@ -131,10 +131,6 @@ class Underway(Protocol):
         """Give the question of a thread that is being answered, or comes next; None if nobody waits for an answer."""
         ...
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Say whether somebody still waits for the answer to a message."""
-        ...
-
 
 class PersonalData(Protocol):
     """Anything that is kept of people. Raises `StoreUnavailable`."""
@@ -192,6 +188,14 @@ class Backlogged(Protocol):
 
     async def backlog(self) -> Backlog:
         """Count what waits, what is worked on and what was given up, for all processes."""
+        ...
+
+
+class WaitingRoom(Backlogged, Protocol):
+    """Knows who waits, and what they are told meanwhile. Raises `StoreUnavailable`."""
+
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Put *notice* into the delivery of a question that waits; False once anybody has had that."""
         ...
 
 
@@ -256,22 +260,6 @@ class Memo(Protocol):
 
     async def forget(self, key: str) -> None:
         """Take a note back, as what it speaks of could not be done after all."""
-        ...
-
-
-class Notices(Protocol):
-    """Remembers for a time what stands below questions until they are answered. Raises `StoreUnavailable`."""
-
-    async def put(self, notice: Notice) -> None:
-        """Keep *notice* in the place of what was kept of its question."""
-        ...
-
-    async def remove(self, notice: Notice) -> None:
-        """Forget what is kept of its question; nothing is no error."""
-        ...
-
-    async def standing(self, platform: str) -> Sequence[Notice]:
-        """Give all that are kept of a platform, whoever put them."""
         ...
 
 

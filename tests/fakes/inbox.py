@@ -14,6 +14,7 @@ from core.errors import StoreUnavailable, Untold
 from core.model import (
     MOST_ATTEMPTS,
     Asked,
+    Backlog,
     Cancellation,
     Claim,
     Deleted,
@@ -29,6 +30,7 @@ from core.model import (
     Stopped,
     Task,
     ThreadRef,
+    WaitNotice,
     Withdrawal,
     WorkspaceRef,
 )
@@ -83,6 +85,11 @@ class Record:
     def is_by(self, home: WorkspaceRef, person_id: str) -> bool:
         """Say whether somebody has asked it."""
         return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
+
+    @property
+    def was_taken(self) -> bool:
+        """Whether somebody has begun with it."""
+        return any((self.attempts, self.begun, self.concluded, self.retried))
 
     def keep(self) -> None:
         """Lay the words aside, without those of others."""
@@ -193,11 +200,19 @@ class MemoryInbox:
         line = self._lines.get(thread)
         return None if not line or line[0].deleted else line[0].question
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Say whether a message waits, or is worked on."""
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Keep what is said below a question, as long as nobody has had that."""
         self._check()
         record = self._records.get(message)
-        return record is not None and record.state in ("waiting", "running") and not record.deleted
+        if record is None or record.state != "waiting" or record.was_taken or record.deleted:
+            return False
+        record.delivery = Delivery(notice=notice)
+        return True
+
+    async def backlog(self) -> Backlog:
+        """Count what there is to do."""
+        running = sum(record.state == "running" for record in self._records.values())
+        return Backlog(await self.waiting(), running, len(self.dead))
 
     async def waiting(self) -> int:
         """Count the questions that nobody works on yet."""
@@ -310,8 +325,7 @@ class MemoryInbox:
             return True
         record.deleted, record.kept, record.stopped = True, None, False
         record.asked = record.asked if record.state == "running" else None
-        was_shown = any((record.attempts, record.begun, record.concluded, record.retried, record.delivery.messages))
-        if record.state == "waiting" and not was_shown:
+        if record.state == "waiting" and not record.was_taken and record.delivery == Delivery():
             record.state = "done"
             self._lines[record.message.thread].remove(record)
             return True

@@ -12,9 +12,7 @@ from discord import AutoShardedClient, Guild, MemberCacheFlags
 from discord.abc import GuildChannel
 
 from adapters.chat.chores import Chores
-from adapters.chat.full_house import FullHouse
 from adapters.chat.order import Order
-from adapters.discord.inbound.board import DiscordBoard
 from adapters.discord.inbound.catch_up import CatchUp
 from adapters.discord.inbound.event import PLATFORM, Json, unbundled
 from adapters.discord.inbound.hearing import Hearing
@@ -40,8 +38,7 @@ class Listener(AutoShardedClient):
         self._ports = ports
         self._order = Order()
         self._chores = Chores()
-        self._full_house = FullHouse(ports.house, DiscordBoard(self), self._chores) if ports.house is not None else None
-        self._hearing = Hearing(self, ports, self._chores, self._full_house)
+        self._hearing = Hearing(self, ports, self._chores)
         self._catch_up = CatchUp(self.http, self._hear_late, ports)
 
     async def setup_hook(self) -> None:
@@ -61,11 +58,6 @@ class Listener(AutoShardedClient):
         event = json.loads(raw)
         if event.get("t") in HEARD:
             await asyncio.gather(*(self._hear(each) for each in unbundled(event)))
-
-    async def on_ready(self) -> None:
-        """Take up what somebody has said that was killed over it."""
-        if self._full_house is not None:
-            self._full_house.take_up(PLATFORM)
 
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.full_house import ASIDE
 from adapters.chat.insisting import insisted
-from adapters.chat.posting import Part, Posted, nonce
+from adapters.chat.posting import REMARK, Part, Posted, nonce
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.inbound.hints import Hints
 from core.sentences import WARNING
@@ -52,7 +51,7 @@ class Remarks:
 
     async def _post(self, inbound: Inbound, scene: Scene, sentence: str) -> Posted:
         poster = below(self._client, scene.place.id, inbound.message)
-        mark = nonce(inbound.message, inbound.revision, ASIDE)
+        mark = nonce(inbound.message, inbound.revision, REMARK)
         return await insisted(partial(poster.post, Part(sentence), mark))
 
     async def _react(self, inbound: Inbound, scene: Scene) -> None:

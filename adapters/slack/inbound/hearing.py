@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.owed import Owed
 from adapters.chat.persevering import BRIEFLY, Perseverance
+from adapters.chat.wait_notice import WaitNotices
 from adapters.slack.inbound.context import said_before
 from adapters.slack.inbound.event import Json, Self, parse, speaks_for
-from adapters.slack.inbound.remarks import Remarks
+from adapters.slack.inbound.remarks import Remarks, below
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, Edited, Inbound, InboundKind, MessageRef, ReplyAddress, Setting, Signal
 from core.routing import Action, Decision, Reason, Standing, route, signal
@@ -20,7 +21,6 @@ from core.sentences import CANNOT_TAKE
 
 if TYPE_CHECKING:
     from adapters.chat.chores import Chores
-    from adapters.chat.full_house import FullHouse
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
 
@@ -63,11 +63,11 @@ class Hearing:
     Raises `StoreUnavailable` where an event that comes again could not be dealt with.
     """
 
-    def __init__(self, ports: Ports, chores: Chores, full_house: FullHouse | None = None) -> None:
+    def __init__(self, ports: Ports, chores: Chores) -> None:
         self._ports = ports
         self._chores = chores
         self._remarks = Remarks(ports, chores)
-        self._full_house = full_house
+        self._notices = WaitNotices(ports.waits, chores) if ports.waits else None
         self._owed = Owed(chores)
 
     async def hear(self, told: Told) -> None:
@@ -93,8 +93,15 @@ class Hearing:
                 raise
             self._chores.begin(partial(self._put_late, heard, signals))
         else:
-            if any(taken) and not heard.told.is_late and self._full_house is not None:
-                self._full_house.count(inbound, inbound.thread.channel)
+            if any(taken) and not heard.told.is_late:
+                self._tell_of_wait(signals, heard.told.workspace)
+
+    def _tell_of_wait(self, signals: Sequence[Signal], workspace: Workspace) -> None:
+        """Say below a question how long it takes, if many wait."""
+        for each in signals:
+            if isinstance(each, Asked) and self._notices is not None:
+                thread, poster = each.message.thread, below(each.message, workspace)
+                self._notices.give(each.question, thread, poster, place=thread.channel)
 
     async def _put_late(self, heard: Heard, signals: Sequence[Signal]) -> None:
         """Go on with what an event before may have put already, so that nobody is told wrongly that it was not."""

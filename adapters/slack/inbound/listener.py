@@ -10,11 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.chores import Chores
-from adapters.chat.full_house import FullHouse
 from adapters.chat.order import Order
 from adapters.slack.client.workspaces import NotInstalled, Workspace
 from adapters.slack.inbound.attending import Attending
-from adapters.slack.inbound.board import SlackBoard
 from adapters.slack.inbound.catch_up import CatchUp
 from adapters.slack.inbound.event import PLATFORM, Json, line_of, workspace_of
 from adapters.slack.inbound.greeting import Greeting
@@ -45,10 +43,7 @@ class Listener:
         self._ports = ports
         self._order = Order()
         self._chores = Chores()
-        self._full_house = (
-            FullHouse(ports.house, SlackBoard(ports.workspaces), self._chores) if ports.house is not None else None
-        )
-        self._hearing = Hearing(ports, self._chores, self._full_house)
+        self._hearing = Hearing(ports, self._chores)
         self._stopping = Stopping(ports, self._chores)
         self._greeting = Greeting(ports, self._chores)
         self._attending = Attending(ports, self._chores)
@@ -59,13 +54,8 @@ class Listener:
         await self._chores.close()
 
     def catch_up(self, home: str = "") -> None:
-        """Begin to read what was missed, in *home* and wherever something was heard before.
-
-        What somebody has said that was killed over it is taken up too.
-        """
+        """Begin to read what was missed, in *home* and wherever something was heard before."""
         self._chores.begin(partial(self._catch_up.run, home))
-        if self._full_house is not None:
-            self._full_house.take_up(PLATFORM)
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Hear what was written, changed or deleted."""

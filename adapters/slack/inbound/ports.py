@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from adapters.chat.full_house import House
+from adapters.chat.wait_notice import Waits
 from adapters.slack.client.workspaces import Workspace, Workspaces
 from core.model import Inbound, Question, Terms, ThreadRef, WorkspaceRef
 from core.ports import Inbox, LastHeard, Memo
@@ -27,8 +27,8 @@ class Ports:
     None if nobody knows. `running` gives the question that a thread waits for, and `is_moderator` whether somebody, by
     workspace and id, may stop what others asked. `said` takes the whole text of a message to the bot, False if it is no
     command. `purge` forgets a workspace that the bot was thrown out of, and `uninstalled` takes note of its name.
-    `prompts` are what newcomers are shown to ask. `house` knows how many wait. `last_heard` says from when on something
-    may have been missed, and `cut_short` hears why not all of it could be read.
+    `prompts` are what newcomers are shown to ask. `waits` knows how long people wait. `last_heard` says from when on
+    something may have been missed, and `cut_short` hears why not all of it could be read.
     """
 
     inbox: Inbox
@@ -42,7 +42,7 @@ class Ports:
     said: Callable[[str, Inbound, Workspace], Awaitable[bool]] | None = None
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
     uninstalled: Callable[[str], Awaitable[object]] | None = None
-    house: House | None = None
+    waits: Waits | None = None
     last_heard: LastHeard | None = None
     cut_short: Callable[[str], None] = unnoticed
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.full_house import ASIDE
 from adapters.chat.insisting import insisted
-from adapters.chat.posting import Part, Posted, nonce
+from adapters.chat.posting import REMARK, Part, Posted, nonce
 from adapters.slack.client.failures import tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import Look, ThreadPoster
@@ -57,7 +56,7 @@ class Remarks:
 
 async def _post(inbound: Inbound, workspace: Workspace, sentence: str) -> Posted:
     poster = below(inbound.message, workspace)
-    mark = nonce(inbound.message, inbound.revision, ASIDE)
+    mark = nonce(inbound.message, inbound.revision, REMARK)
     return await insisted(partial(poster.post, Part(sentence), mark))
 
 
