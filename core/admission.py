@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from core.errors import StoreUnavailable
-from core.model import Claim, Policy
+from core.model import Claim, Policy, Question
 from core.ports import Membership, Memo, PolicyStore, Quota
 from core.prompts import CLOSED, PAUSED, SWITCHED_OFF, too_many
 from core.sentences import MEMBERS_ONLY
@@ -49,41 +49,47 @@ class Admission:
 
     async def refusal(self, claim: Claim) -> Refusal | None:
         """Say why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
-        policy, channel = await self._policy(claim), claim.thread.channel
+        policy, channel = await self._policy(claim.question), claim.thread.channel
         if policy.is_closed:
             return await self._told(claim, "closed", CLOSED)
         if policy.is_paused:
             return await self._told(claim, "paused", PAUSED)
         if not policy.answers_in(channel):
             return await self._told(claim, f"silent:{channel}", SWITCHED_OFF)
-        if await self._is_guest(claim):
+        if await self._is_guest(claim.question):
             return await self._told(claim, "guest", MEMBERS_ONLY)
-        seconds = await self._wait(claim)
+        seconds = await self._wait(claim.question)
         return await self._told(claim, "quota", too_many(math.ceil(seconds))) if seconds > 0 else None
 
-    async def _policy(self, claim: Claim) -> Policy:
+    async def admits(self, question: Question) -> bool:
+        """Say whether a question would be answered now, of which nobody is told. Raises `PeopleUnavailable`."""
+        policy = await self._policy(question)
+        is_wanted = not policy.is_paused and policy.answers_in(question.thread.channel)
+        return is_wanted and not await self._is_guest(question) and await self._wait(question) <= 0
+
+    async def _policy(self, question: Question) -> Policy:
         try:
-            return await self._policies.load(claim.thread.home)
+            return await self._policies.load(question.thread.home)
         except StoreUnavailable:
             return Policy()
 
-    async def _is_guest(self, claim: Claim) -> bool:
-        membership = self._memberships.get(claim.thread.platform)
-        return membership is not None and await membership.is_guest(claim.question)
+    async def _is_guest(self, question: Question) -> bool:
+        membership = self._memberships.get(question.thread.platform)
+        return membership is not None and await membership.is_guest(question)
 
-    async def _wait(self, claim: Claim) -> float:
+    async def _wait(self, question: Question) -> float:
         try:
-            return await self._quota.spend(claim.question)
+            return await self._quota.spend(question)
         except StoreUnavailable:
             return 0.0
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
-        """Tell somebody once in a while, and always whoever used a command, which waits for an answer."""
+        """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""
         person = sha256(f"{claim.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
         is_new = await self._changed(key, str(int(self._now().timestamp() // REMINDER.total_seconds())))
         has_interaction = claim.address is not None and claim.address.interaction is not None
-        return Refusal(sentence, is_told=is_new or has_interaction)
+        return Refusal(sentence, is_told=is_new or has_interaction or claim.delivery.notice is not None)
 
     async def _changed(self, key: str, value: str) -> bool:
         """Ask the notes; without them, somebody is told once more."""

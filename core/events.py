@@ -39,10 +39,11 @@ class StateChanged:
 class Step(StrEnum):
     """What is done with a question on its way, in this order; a process may die between any two steps."""
 
-    PROMISED = "promised"  # a question that was asked by a command is noted, and the platform does not know yet
+    ACCEPTED = "accepted"  # a question that was asked by a command is written down, and the platform does not know yet
     ACKNOWLEDGED = "acknowledged"  # the platform says that an answer is on its way
     HEARD = "heard"  # a message is a question, and nothing of it is written down
     PUT = "put"  # it is written down, and the platform does not know yet
+    MOVED = "moved"  # what was accepted is in its thread
     TAKEN = "taken"
     POSTING = "posting"  # it is noted that a message is about to be posted
     POSTED = "posted"  # the platform has it, and its id is not noted

@@ -10,7 +10,7 @@ from datetime import datetime
 from core.events import Observer, unobserved
 from core.model import Terms
 from core.moderation import Moderation
-from core.ports import Inbox, Memo, Promises, VoteStore
+from core.ports import Accepting, Inbox, Memo, VoteStore
 from core.self_help import SelfHelp
 from core.sentences import Practices
 
@@ -20,11 +20,11 @@ class Desk:
     """What people can use besides writing."""
 
     inbox: Inbox
+    accepting: Accepting
     self_help: SelfHelp
     moderation: Moderation
     votes: VoteStore
     memo: Memo
-    promises: Promises
     now: Callable[[], datetime]
     terms: Terms = Terms()
     practices: Practices = Practices()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
@@ -14,8 +14,9 @@ from adapters.chat.posting import Part, Posted, Poster
 from adapters.retry import NOTE
 from core.errors import LeaseLost, PostingFailed, StoreUnavailable, Unreachable
 from core.events import Step
-from core.model import Delivery
+from core.model import Delivery, WaitNotice
 
+LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
 
 class Noted:
     """A `Poster` for a task that is held. That something is posted is noted before; which id it has, beside the rest.
@@ -23,6 +24,7 @@ class Noted:
     *showing* is called each time before something appears, and *named* makes a delivery of ids. Nothing is posted that
     could not be noted before, as nobody would find it after a crash: a post waits for its note as long as the task is
     held. A note that is refused, as another worker has the task, is `LeaseLost`.
+    What was said below the question while it waited is taken away by *retract* once something of the answer stands.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Noted:
         named: Callable[[Sequence[str]], Delivery],
         now: Callable[[], datetime],
         showing: Callable[[], object] = lambda: None,
+        retract: Callable[[WaitNotice], Awaitable[object]] | None = None,
     ) -> None:
         self._poster = poster
         self._held = held
@@ -42,6 +45,9 @@ class Noted:
         self._ids = [message.id for message in held.task.delivery.messages]
         self._leaving = [message.id for message in held.task.delivery.leaving]
         self._trying = held.task.delivery.trying
+        self._notice = held.task.delivery.notice if retract else None
+        self._retract = retract
+        self._retracting: asyncio.Task[None] | None = None
         self._writing: asyncio.Task[None] | None = None
         self._is_old = False
         self._is_written = False
@@ -53,6 +59,11 @@ class Noted:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is None:
+            self._begin_retracting()
+        if self._retracting is not None:
+            await asyncio.wait({self._retracting}, timeout=LONGEST_RETRACTING)
+            self._retracting.cancel()
         if self._writing is not None:
             await self._writing  # what is noted after this has to come after it
 
@@ -72,6 +83,7 @@ class Noted:
         self._held.passed(Step.POSTED)
         self._trying = None
         self._add(posted.id)
+        self._begin_retracting()
         return posted
 
     async def edit(self, message_id: str, part: Part) -> None:
@@ -82,6 +94,7 @@ class Noted:
         self._held.passed(Step.EDITING)
         await self._poster.edit(message_id, part)
         self._held.passed(Step.EDITED)
+        self._begin_retracting()
 
     async def delete(self, message_id: str) -> None:
         """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
@@ -90,6 +103,18 @@ class Noted:
             self._ids = [name for name in self._ids if name != message_id]
             await self._until_noted()
         await self._poster.delete(message_id)
+
+    def _begin_retracting(self) -> None:
+        if self._notice is not None and self._retracting is None:
+            self._retracting = asyncio.create_task(self._take_away(self._notice))
+
+    async def _take_away(self, notice: WaitNotice) -> None:
+        """Remove what is not true any more; what the platform does not do now, it would not do later either."""
+        assert self._retract is not None  # noqa: S101 - there is no notice without it
+        with suppress(PostingFailed):
+            await self._retract(notice)
+        self._notice = None
+        self._note()
 
     def _add(self, message_id: str) -> None:
         if message_id not in self._ids:
@@ -120,7 +145,9 @@ class Noted:
             self._is_old = self._is_written = False
             is_complete = self._trying is None
             leaving = self._named(self._leaving).messages
-            delivery = self._named(self._ids).model_copy(update={"leaving": leaving, "trying": self._trying})
+            delivery = self._named(self._ids).model_copy(
+                update={"leaving": leaving, "trying": self._trying, "notice": self._notice}
+            )
             try:
                 with suppress(StoreUnavailable):
                     await self._held.record(delivery)

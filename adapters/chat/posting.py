@@ -11,6 +11,8 @@ from core.model import MessageRef
 
 _NONCE_LENGTH = 24  # characters; Discord allows 25
 
+REMARK, NOTICE = -1, -2  # the numbers of messages beside those of the answer, which are counted from 0
+
 
 class Controls(StrEnum):
     """What a reader can do with a message of an answer."""

@@ -26,6 +26,7 @@ from core.model import (
     Signal,
     Task,
     ThreadRef,
+    WaitNotice,
     WorkspaceRef,
 )
 
@@ -57,6 +58,7 @@ class RedisInbox(Letters):
         self._ledger = ledger
         super().__init__(ledger.scribe, lease=bounds.lease)
         self._bounds = bounds
+        self.accepted_for = bounds.accepted
         self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
         self.consumer = uuid4().hex
@@ -94,6 +96,24 @@ class RedisInbox(Letters):
         is_new = await SIGNAL.call(lambda: self._ledger.put(signal))
         self._observer(Passed(signal.message, Step.PUT))
         return is_new
+
+    async def accept(self, asked: Asked, *, within: float) -> bool:
+        """Write down a question that has no place in a thread as yet."""
+        is_new = await self._ledger.accept(asked, within=within, lease=self.accepted_for)
+        if is_new:
+            self._observer(Passed(asked.message, Step.ACCEPTED))
+        return is_new
+
+    async def overdue(self, platform: str) -> Asked | None:
+        """Take over what was accepted."""
+        return await self._ledger.overdue(platform, lease=self.accepted_for)
+
+    async def move(self, accepted: MessageRef, asked: Asked) -> bool:
+        """Put what was accepted under its own message."""
+        self._observer(Passed(asked.message, Step.HEARD))
+        is_moved = await self._ledger.ask(asked, accepted=accepted)
+        self._observer(Passed(asked.message, Step.MOVED))
+        return is_moved
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:
@@ -142,9 +162,9 @@ class RedisInbox(Letters):
         """Give the question that a thread waits for."""
         return await self._ledger.running(thread)
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Say whether somebody waits for the answer to a message."""
-        return await self._ledger.awaits(message)
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Note what is said below a question that waits."""
+        return await self._ledger.announce(message, notice)
 
     async def waiting(self) -> int:
         """Count what waits, for all processes."""

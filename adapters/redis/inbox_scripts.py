@@ -11,6 +11,8 @@ The keys, all on one node of a cluster as they share a hash tag:
     person:<person>       the messages with questions of somebody in a workspace, by the time of each
     workspace:<workspace> those of whom there are such messages there, by the time of the last
     waiting               the messages that wait, by the time since when; older than LIFE, their question is gone
+    accepted:<platform>   those of them that were asked by a command and are in no thread as yet, by when the lease of
+                          whoever accepted them ends
     delayed               the threads whose first message waits for its next attempt, by the time of that
     busy:<who>            the messages that somebody, or a workspace, is being answered, by when each lease ends
     parked:<who>          the threads that wait until less is done for them at once, by the time since when
@@ -21,8 +23,10 @@ Whoever works on a question renews its entry in `ready`. An entry that nobody ha
 to another worker, with a higher fence; the former one finds that it holds nothing any more. A server that was failed
 over to may have lost a fence and give it again, so whoever takes a question brings a name that nobody had before.
 
-A question is `early` (something was heard of it before itself), `waiting`, `running`, `done` or `dead`. A thread is in
-`ready` or `delayed` whenever its list is not empty. It may be in `ready` twice: whoever takes an entry of a thread
+A question is `early` (something was heard of it before itself), `accepted`, `waiting`, `running`, `done` or `dead`. One
+that is accepted goes by the id of the command that asked it, and is moved under that of the message which stands for
+it; what it went by stays as `done` and deleted, so that a repetition is noticed. A thread is in `ready` or `delayed`
+whenever its list is not empty. It may be in `ready` twice: whoever takes an entry of a thread
 whose first message is worked on under another entry drops it.
 """
 
@@ -105,6 +109,16 @@ local function park(ref, thread, bounds)
     end
   end
   return false
+end
+local function enter(index, member)
+  redis.call('ZADD', index, now(), member)
+  redis.call('ZREMRANGEBYSCORE', index, '-inf', now() - LIFE)
+  redis.call('PEXPIRE', index, LIFE)
+end
+local function note(ref, name, home)
+  enter(key('person', name), ref)
+  enter(key('workspace', home), name)
+  redis.call('HSET', key('question', ref), 'person', name, 'home', home)
 end
 local function drop(entry)
   redis.call('XACK', READY, GROUP, entry)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -14,8 +16,11 @@ from adapters.redis import queue_scripts, signal_scripts
 from adapters.redis.blocking import bounded
 from adapters.redis.clock import waking_time
 from adapters.redis.connection import translated
+from adapters.redis.failure import UNREACHABLE
+from adapters.redis.inbox_scripts import PRELUDE
 from adapters.redis.scribe import PREFIX, READY, Scribe, Script, Words
 from adapters.redis.seal import Seal
+from core.errors import StoreUnavailable
 from core.model import (
     Asked,
     Claim,
@@ -33,6 +38,7 @@ from core.model import (
     Stopped,
     Task,
     ThreadRef,
+    WaitNotice,
     Withdrawal,
     WorkspaceRef,
 )
@@ -45,6 +51,9 @@ LIFE = timedelta(days=3)  # since something was last heard of a question; as lon
 EARLY = timedelta(minutes=10)  # for what was heard of a question before itself
 KEPT = timedelta(hours=1)  # for the words of a question that failed
 GIVEN_UP = timedelta(days=1)  # for the words of a question that nobody tries any more, so that an operator can
+ACCEPTED = timedelta(minutes=30)  # for a question whose place nobody finds; no way back to a person is open for longer
+PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
+TOO_LATE = -1
 WITHDRAWN = -1  # the revision of a question that is gone
 UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
 
@@ -70,11 +79,15 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """For how many seconds a task is held, and how many are held at once for one person and for one workspace."""
+    """For how many seconds a task is held, and how many are held at once for one person and for one workspace.
+
+    `accepted` are the seconds for which one process looks for the place of a question that was asked by a command.
+    """
 
     lease: float = 30.0
     per_person: int = 4
     per_workspace: int = 1_000
+    accepted: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +120,15 @@ class Ledger:
         self._hand_back, self._keep = script(scripts.HAND_BACK), script(scripts.KEEP)
         self._record, self._sweep, self._reap = script(scripts.RECORD), script(scripts.SWEEP), script(scripts.REAP)
         self._doubt, self._waiting = script(signal_scripts.DOUBT), script(queue_scripts.WAITING)
+        named = self.scribe.named
+        self._accept, self._overdue = named("accept", PRELUDE), named("overdue", PRELUDE)
+        self._announce = named("announce", PRELUDE)
 
     async def put(self, signal: Signal) -> bool:
         """Write down what happened; say whether it changes anything."""
         match signal:
-            case Asked(question=question, address=address):
-                words = *self._words(question), *self._address(question, address), _asked_at(question)
-                return await self._put(self._ask, signal, *words)
+            case Asked():
+                return await self.ask(signal)
             case Edited(question=question):
                 return await self._put(self._edit, signal, *self._words(question))
             case Deleted():
@@ -124,6 +139,51 @@ class Ledger:
                 return await self._put(self._retry, signal)
             case Doubted(question=question):
                 return await self._put(self._doubt, signal, *self._words(question))
+
+    async def ask(self, asked: Asked, *, accepted: MessageRef | None = None) -> bool:
+        """Write down a question, and that it is no longer what was *accepted*; False if either was known before."""
+        question = asked.question
+        words = *self._words(question), *self._address(question, asked.address), _asked_at(question)
+        return await self._put(self._ask, asked, *words, str(accepted or ""))
+
+    async def accept(self, asked: Asked, *, within: float, lease: float) -> bool:
+        """Write down a question without a thread, again and again while there is time. Raises `StoreUnavailable`."""
+        question, latest = asked.question, asyncio.get_running_loop().time() + within
+        text, person, home = self._words(question)
+        address, token, expires = self._address(question, asked.address)
+        words = {"ref": str(asked.message), "platform": _platform(question.thread.platform)} | {
+            "person": person,
+            "home": home,
+            "text": text,
+            "address": address,
+            "token": token,
+            "expires": expires,
+            "lease": _milliseconds(lease),
+            "kept": ACCEPTED // timedelta(milliseconds=1),
+        }
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(latest):
+                while True:
+                    with suppress(StoreUnavailable):
+                        now = cast("int", await self._accept(**words, latest=""))
+                        left = latest - asyncio.get_running_loop().time()
+                        done = await self._accept(**words, latest=now + _milliseconds(left))
+                        if done != TOO_LATE:
+                            return done == 1
+                    await asyncio.sleep(PAUSE)
+        raise StoreUnavailable(UNREACHABLE)
+
+    async def overdue(self, platform: str, *, lease: float) -> Asked | None:
+        """Take over a question of whoever has not moved it in time; what cannot be read any more is dropped."""
+        words = {"platform": _platform(platform), "lease": _milliseconds(lease)}
+        while found := cast("list[bytes | None] | None", await self._overdue(**words)):
+            ref, text, address, token = found
+            message = MessageRef.parse((ref or b"").decode())
+            question = self.scribe.unsealed(message, "text", text, Question)
+            if question is not None:
+                return Asked(question=question, address=self._place(message, address, token))
+            await self.put(Deleted(message=message))
+        return None
 
     async def knows(self, message: MessageRef) -> bool:
         """Look whether a message is a question."""
@@ -141,12 +201,10 @@ class Ledger:
             text = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "text"))
         return self.scribe.unsealed(message, "text", text, Question)
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Look whether a question waits or is worked on, and was not deleted."""
-        with translated():
-            about = self._client.hmget(f"{PREFIX}question:{message}", ["state", "deleted"])
-            state, is_deleted = await cast("Awaitable[list[bytes | None]]", about)
-        return state in (b"waiting", b"running") and not is_deleted
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Note what is said below a question, as long as nobody has had that."""
+        sealed = self.scribe.sealed(message, "delivery", Delivery(notice=notice))
+        return await self._announce(ref=str(message), delivery=sealed) == 1
 
     async def waiting(self) -> int:
         """Count the questions that wait."""
@@ -278,6 +336,11 @@ class Ledger:
         token = self.scribe.sealed(question.message, "interaction", address.interaction)
         return rest, token, int(address.interaction.expires_at.timestamp() * 1000)
 
+    def _place(self, message: MessageRef, address: bytes | None, token: bytes | None) -> ReplyAddress | None:
+        place = self.scribe.unsealed(message, "address", address, ReplyAddress)
+        interaction = self.scribe.unsealed(message, "interaction", token, Interaction)
+        return place and place.model_copy(update={"interaction": interaction})
+
     def _taken(self, entry: str, name: str, found: list[Any], since: float) -> Taken | Hold:
         """Read what was taken; the bare hold if the question cannot be read."""
         ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped, *more = found
@@ -291,9 +354,7 @@ class Ledger:
         question = self.scribe.unsealed(message, "text", text, Question)
         if question is None:
             return hold
-        place = self.scribe.unsealed(message, "address", address, ReplyAddress)
-        interaction = self.scribe.unsealed(message, "interaction", token, Interaction)
-        place = place and place.model_copy(update={"interaction": interaction})
+        place = self._place(message, address, token)
         claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded), was_begun=was_begun)
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
@@ -302,6 +363,11 @@ class Ledger:
 
 def _asked_at(question: Question) -> int:
     return int(question.asked_at.timestamp() * 1000)
+
+
+def _platform(name: str) -> str:
+    """Name a platform as the places of questions begin."""
+    return quote(name, safe="")
 
 
 def _milliseconds(seconds: float) -> int:

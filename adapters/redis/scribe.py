@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
@@ -41,6 +44,16 @@ class Scribe:
 
         return run
 
+    def named(self, name: str, prelude: str) -> Script:
+        """Return what runs the script of a file after *prelude*, with the words that its first line names."""
+        text = lua(name)
+        named, run = re.findall(r"\w+", text[len("local") : text.index("=")]), self.script(prelude + text)
+
+        async def given(**words: str | bytes | int) -> object:
+            return await run(*(words[each] for each in named))
+
+        return given
+
     def sealed(self, message: MessageRef, field: str, value: Value) -> bytes:
         """Seal a value, so that it can be read as this field of this message only."""
         return self._seal.encrypt(value.model_dump_json(), place=f"{PREFIX}question:{message} {field}")
@@ -52,3 +65,9 @@ class Scribe:
             return kind.model_validate_json(text) if text else None
         except ValidationError:
             return None
+
+
+@cache
+def lua(name: str) -> str:
+    """Return the text of a script."""
+    return resources.files(__package__ or "").joinpath("scripts", f"{name}.lua").read_text()

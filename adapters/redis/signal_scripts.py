@@ -11,15 +11,14 @@ local question, token, kept = key('question', ref), key('interaction', ref), key
 local state = redis.call('HGET', question, 'state')
 local is_deleted = redis.call('HGET', question, 'deleted') == '1'
 local known = tonumber(redis.call('HGET', question, 'revision') or '-1')
-local function enter(index, member)
-  redis.call('ZADD', index, now(), member)
-  redis.call('ZREMRANGEBYSCORE', index, '-inf', now() - LIFE)
-  redis.call('PEXPIRE', index, LIFE)
-end
-local function note(name, home)
-  enter(key('person', name), ref)
-  enter(key('workspace', home), name)
-  redis.call('HSET', question, 'person', name, 'home', home)
+local function conclude(accepted)
+  local former, asker = key('question', accepted), redis.call('HGET', key('question', accepted), 'person')
+  redis.call('ZREM', key('accepted', string.match(accepted, '^[^:]+')), accepted)
+  redis.call('ZREM', PREFIX .. 'waiting', accepted)
+  if asker then redis.call('ZREM', key('person', asker), accepted) end
+  redis.call('DEL', former, key('interaction', accepted))
+  redis.call('HSET', former, 'state', 'done', 'deleted', 1)
+  redis.call('PEXPIRE', former, LIFE)
 end
 """
 
@@ -34,8 +33,18 @@ local function first_asked_after(time)
   end
   return later
 end
+local accepted = ARGV[14]
+if accepted ~= '' then
+  local former = redis.call('HGET', key('question', accepted), 'state')
+  if former and former ~= 'accepted' then return 0 end
+  conclude(accepted)
+  if accepted == ref then
+    state, known = false, -1
+    redis.call('DEL', question)
+  end
+end
 if state and (state ~= 'early' or is_deleted) then return 0 end
-note(ARGV[8], ARGV[9])
+note(ref, ARGV[8], ARGV[9])
 if revision > known then redis.call('HSET', question, 'revision', revision, 'text', ARGV[7]) end
 redis.call('HSET', question, 'attempts', 0, 'address', ARGV[10], 'asked', ARGV[13])
 wait(ref)
@@ -52,8 +61,8 @@ return 1
 """
 
 EDIT = f"""{PUT}
-if is_deleted or revision <= known then return 0 end
-note(ARGV[8], ARGV[9])
+if is_deleted or state == 'accepted' or revision <= known then return 0 end
+note(ref, ARGV[8], ARGV[9])
 redis.call('HSET', question, 'revision', revision, 'text', ARGV[7])
 redis.call('HDEL', question, 'stopped', 'reason')
 redis.call('DEL', kept)
@@ -80,6 +89,10 @@ return 1
 
 WITHDRAW = """
 if is_deleted then return 0 end
+if state == 'accepted' then
+  conclude(ref)
+  return 1
+end
 redis.call('HSET', question, 'deleted', 1)
 redis.call('HDEL', question, 'text', 'address', 'stopped')
 if state ~= 'running' then redis.call('HDEL', question, 'person', 'home', 'asked') end
@@ -148,7 +161,7 @@ return 1
 
 DOUBT = f"""{PUT}
 if is_deleted or state ~= 'done' and state ~= 'dead' or revision ~= known then return 0 end
-note(ARGV[8], ARGV[9])
+note(ref, ARGV[8], ARGV[9])
 redis.call('HSET', question, 'text', ARGV[7], 'attempts', state == 'dead' and {MOST_ATTEMPTS} or 1)
 redis.call('HDEL', question, 'concluded', 'failures')
 redis.call('ZREM', PREFIX .. 'dead', ref)

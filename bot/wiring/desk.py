@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,18 +10,20 @@ from urllib.parse import urlsplit
 
 from bot.settings import Settings
 from bot.wiring.stores import Stores
-from core.crowd import Crowd
+from core.admission import Admission
 from core.errors import StoreUnavailable
 from core.events import Observer
 from core.forgetting import Forgetting
 from core.model import ThreadRef
 from core.moderation import Moderation
+from core.ports import Membership
 from core.self_help import SelfHelp
 from core.sentences import Practices
+from core.wait_estimate import WaitEstimate
 
 if TYPE_CHECKING:
     from adapters.chat.desk import Desk
-    from adapters.chat.full_house import House
+    from adapters.chat.wait_notice import Waits
     from adapters.redis.inbox import RedisInbox
 
 
@@ -44,29 +46,25 @@ class Office:
         moderation = Moderation(stores.policies, stores.conversations, self.forgetting, now=self.now)
         return Desk(
             inbox=self._inbox,
+            accepting=self._inbox,
             self_help=SelfHelp(stores.conversations, self.forgetting, moderation),
             moderation=moderation,
             votes=stores.votes,
             memo=stores.memo,
-            promises=stores.promises,
             now=self.now,
             terms=self._settings.terms,
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
             observer=self._observer,
         )
 
-    def house(self) -> House:
+    def waits(self, memberships: Mapping[str, Membership] | None = None) -> Waits:
         """Give what whoever asks while many wait is told by."""
-        from adapters.chat.full_house import House
+        from adapters.chat.wait_notice import Waits
 
-        return House(
-            crowd=Crowd(self._settings.answers_at_once),
-            inbox=self._inbox,
-            memo=self._stores.memo,
-            notices=self._stores.notices,
-            awaits=self._inbox.awaits,
-            now=self.now,
-        )
+        stores = self._stores
+        admission = Admission(stores.policies, stores.quota, stores.memo, now=self.now, memberships=memberships)
+        estimate = WaitEstimate(self._settings.answers_at_once)
+        return Waits(estimate=estimate, room=self._inbox, memo=stores.memo, admits=admission.admits, now=self.now)
 
     async def askers(self, thread: ThreadRef) -> Collection[str] | None:
         """Say who has asked in a thread, and who waits for an answer there; None where nobody can know."""

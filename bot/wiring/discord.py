@@ -107,7 +107,7 @@ class Discord:
             askers=office.askers,
             purge=office.forgetting.farewell,
             setup=partial(self._set_up, desk),
-            house=office.house(),
+            waits=office.waits(),
             observer=self._observer,
             now=office.now,
         )
@@ -132,11 +132,12 @@ class Discord:
             self._announcing.cancel()
 
     async def _announce(self, desk: Desk, client: AutoShardedClient) -> None:
-        from adapters.discord.commands.asking import take_up
+        from adapters.chat.accepting import take_over
+        from adapters.discord.commands.asking import find
 
         await client.wait_until_ready()
         self._observer(Connected(NAME, str(client.user)))
-        await take_up(desk, client)
+        await take_over(desk, PLATFORM, partial(find, client))
 
     def _client(self, kind: Any, **options: Any) -> Any:
         from adapters.discord.client.connection import connect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from core.events import (
     ServiceFailed,
 )
 from core.model import Outline
-from core.ports import Deliveries
+from core.ports import Deliveries, Membership
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -109,17 +109,17 @@ class Slack:
             said=commands.said,
             purge=office.forgetting.farewell,
             uninstalled=self._installed.uninstalled if self._installed else None,
-            house=office.house(),
+            waits=office.waits(self._memberships()),
             last_heard=stores.last_heard,
             observer=self._observer,
             now=office.now,
         )
         listener = install_listeners(app, ports)
-        taking_up = asyncio.create_task(commands.take_up())
+        taking_over = asyncio.create_task(commands.take_over())
         try:
             await self._hear(app, stores, partial(listener.catch_up, await self._home()))
         finally:
-            taking_up.cancel()
+            taking_over.cancel()
             await commands.finish(LONGEST_END)
             await listener.close()
 
@@ -127,7 +127,6 @@ class Slack:
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Give what answers there; it has to log in first."""
         from adapters.slack.answering.surface import SlackSurface
-        from adapters.slack.inbound.guests import Guests
 
         surface = SlackSurface(
             self._workspaces,
@@ -135,8 +134,13 @@ class Slack:
             deliveries=inbox,
             observer=self._observer,
         )
-        membership = None if self._settings.slack_guests else Guests(self._people)
-        yield Speaker(surface, self._log_in, membership)
+        yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
+
+    def _memberships(self) -> Mapping[str, Membership]:
+        """Give who knows the members, where only they are answered."""
+        from adapters.slack.inbound.guests import Guests
+
+        return {} if self._settings.slack_guests else {PLATFORM: Guests(self._people)}
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""

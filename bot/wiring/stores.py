@@ -17,9 +17,7 @@ from core.ports import (
     ConversationStore,
     LastHeard,
     Memo,
-    Notices,
     PolicyStore,
-    Promises,
     Quota,
     Vault,
     VoteStore,
@@ -34,8 +32,9 @@ if TYPE_CHECKING:
 
 MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
-SHORTEST_CLAIM, LONGEST_CLAIM = 6.0, 60.0  # seconds
 UNREADABLE = "The moderators' settings in {} cannot be read, so nothing is answered there."
+SHORTEST_ACCEPTED = 6.0  # seconds for the place of a command's question: no fewer than acknowledging takes
+LONGEST_ACCEPTED = 60.0  # seconds: so few that somebody still waits afterwards
 SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is good
 
 
@@ -55,8 +54,6 @@ class Stores:
     quota: Quota
     memo: Memo
     seen: Memo
-    notices: Notices
-    promises: Promises
     last_heard: LastHeard
     vault: Vault
     bounds: Bounds
@@ -82,9 +79,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     from adapters.redis.last_heard import RedisLastHeard
     from adapters.redis.ledger import Bounds
     from adapters.redis.memo import RedisMemo
-    from adapters.redis.notices import RedisNotices
     from adapters.redis.policies import RedisPolicies
-    from adapters.redis.promises import RedisPromises
     from adapters.redis.quota import RedisQuota
     from adapters.redis.seal import Seal
     from adapters.redis.vault import RedisVault
@@ -93,6 +88,12 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     key = revealed(settings.secret_key)
     seal = Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / "secret.key")
     often = settings.questions_per_minute
+    bounds = Bounds(
+        settings.lease_seconds,
+        settings.answers_per_person,
+        settings.answers_per_workspace,
+        accepted=min(max(settings.lease_seconds, SHORTEST_ACCEPTED), LONGEST_ACCEPTED),
+    )
     async with _open_client(settings) as (url, client):
         yield Stores(
             url,
@@ -104,20 +105,10 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
             memo=RedisMemo(client),
             seen=RedisMemo(client, kept=SEEN),
-            notices=RedisNotices(client),
-            promises=RedisPromises(client, seal=seal, lasting=_claimed(settings)),
             last_heard=RedisLastHeard(client),
             vault=RedisVault(client, seal=seal),
-            bounds=Bounds(settings.lease_seconds, settings.answers_per_person, settings.answers_per_workspace),
+            bounds=bounds,
         )
-
-
-def _claimed(settings: Settings) -> float:
-    """Give the seconds for which one process is at a command.
-
-    They are those of a lease, but no fewer than acknowledging takes, and so few that somebody still waits afterwards.
-    """
-    return min(max(settings.lease_seconds, SHORTEST_CLAIM), LONGEST_CLAIM)
 
 
 async def check_stores(settings: Settings) -> str:

@@ -4,11 +4,20 @@ from core.model.address import Interaction, ReplyAddress
 from core.model.answer import Answer, Citation, Status, ToolRecord
 from core.model.backlog import Backlog, DeadLetter
 from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
-from core.model.claim import MOST_ATTEMPTS, REPLACED, Cancellation, Claim, Delivery, Interruption, Task, Withdrawal
+from core.model.claim import (
+    MOST_ATTEMPTS,
+    REPLACED,
+    Cancellation,
+    Claim,
+    Delivery,
+    Interruption,
+    Task,
+    WaitNotice,
+    Withdrawal,
+)
 from core.model.conversation import Conversation, Turn
 from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
 from core.model.inbound import Inbound, InboundKind, Setting
-from core.model.notice import Notice
 from core.model.places import ChannelRef, Message, MessageRef, Person, ThreadRef, WorkspaceRef
 from core.model.policy import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, PolicyFault
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
@@ -66,7 +75,6 @@ __all__ = [
     "MessageRef",
     "ModelTurn",
     "ModerationOrder",
-    "Notice",
     "OrderKind",
     "Outline",
     "Passage",
@@ -103,6 +111,7 @@ __all__ = [
     "Value",
     "Vector",
     "Vote",
+    "WaitNotice",
     "Withdrawal",
     "WorkspaceRef",
     "heading",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.ports.documents import DocumentSource, PassageIndex, Retriever
 from core.ports.models import ChatModel, Embedder, Reranker
 from core.ports.stores import (
+    Accepting,
     Backlogged,
     ConversationStore,
     DeadLetters,
@@ -12,18 +13,18 @@ from core.ports.stores import (
     Inbox,
     LastHeard,
     Memo,
-    Notices,
     PersonalData,
     PolicyStore,
-    Promises,
     Quota,
     Underway,
     Vault,
     VoteStore,
+    WaitingRoom,
 )
 from core.ports.surfaces import ChatSurface, Membership, Surface
 
 __all__ = [
+    "Accepting",
     "Backlogged",
     "ChatModel",
     "ChatSurface",
@@ -36,11 +37,9 @@ __all__ = [
     "LastHeard",
     "Membership",
     "Memo",
-    "Notices",
     "PassageIndex",
     "PersonalData",
     "PolicyStore",
-    "Promises",
     "Quota",
     "Reranker",
     "Retriever",
@@ -48,4 +47,5 @@ __all__ = [
     "Underway",
     "Vault",
     "VoteStore",
+    "WaitingRoom",
 ]

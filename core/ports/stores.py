@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from core.model import (
     Applied,
+    Asked,
     AuditEntry,
     Backlog,
     ChannelRef,
@@ -17,7 +18,6 @@ from core.model import (
     Delivery,
     MessageRef,
     ModerationOrder,
-    Notice,
     Person,
     Policy,
     Question,
@@ -27,6 +27,7 @@ from core.model import (
     ThreadRef,
     Turn,
     Vote,
+    WaitNotice,
     WorkspaceRef,
 )
 
@@ -96,15 +97,41 @@ class Inbox(Protocol):
         ...
 
 
+class Accepting(Protocol):
+    """The part of an inbox that takes questions before anybody knows where they belong. Raises `StoreUnavailable`.
+
+    What is accepted counts as waiting and is known; it is forgotten after half an hour. `Deleted` withdraws it.
+    """
+
+    accepted_for: float
+    """For how many seconds one process has it to itself, from accepting it or taking it over on."""
+
+    async def accept(self, asked: Asked, *, within: float) -> bool:
+        """Keep a question, sealed, under the id of the command that asked it; False if it was accepted before.
+
+        It is tried for *within* seconds. Where it is not known at their end whether it is kept, it may be; but what was
+        not kept within these never will be.
+        """
+        ...
+
+    async def overdue(self, platform: str) -> Asked | None:
+        """Take over a question that whoever accepted it has not moved in time; None if there is none."""
+        ...
+
+    async def move(self, accepted: MessageRef, asked: Asked) -> bool:
+        """Put what was *accepted* at the end of its thread, under its own message, in one step.
+
+        False if it was moved or withdrawn before. What the store has lost meanwhile is put all the same, since whoever
+        moves it in time knows it.
+        """
+        ...
+
+
 class Underway(Protocol):
     """Knows which questions are being answered. Raises `StoreUnavailable`."""
 
     async def running(self, thread: ThreadRef) -> Question | None:
         """Give the question of a thread that is being answered, or comes next; None if nobody waits for an answer."""
-        ...
-
-    async def awaits(self, message: MessageRef) -> bool:
-        """Say whether somebody still waits for the answer to a message."""
         ...
 
 
@@ -164,6 +191,14 @@ class Backlogged(Protocol):
 
     async def backlog(self) -> Backlog:
         """Count what waits, what is worked on and what was given up, for all processes."""
+        ...
+
+
+class WaitingRoom(Backlogged, Protocol):
+    """Knows who waits, and what they are told meanwhile. Raises `StoreUnavailable`."""
+
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Put *notice* into the delivery of a question that waits; False once anybody has had that."""
         ...
 
 
@@ -228,55 +263,6 @@ class Memo(Protocol):
 
     async def forget(self, key: str) -> None:
         """Take a note back, as what it speaks of could not be done after all."""
-        ...
-
-
-class Promises(Protocol):
-    """Remembers for half an hour what a platform was told and is not done yet, and who is about to do it.
-
-    Raises `StoreUnavailable`.
-    """
-
-    lasting: float
-    """For how many seconds a claim is good."""
-
-    async def put(self, platform: str, key: str, text: str, *, within: float) -> bool:
-        """Keep *text*, sealed, and claim it; False if something is kept under the key, which then stays.
-
-        It is tried for so many seconds. Where it is not known at their end whether it is kept, it may be; but what
-        was not kept *within* these never will be.
-        """
-        ...
-
-    async def claim(self, platform: str, key: str, *, by: str = "") -> bool | None:
-        """Say that this process is about to do it, or what has this name there; whoever put it has none.
-
-        False if somebody else is at it, and None if it is not kept any more.
-        """
-        ...
-
-    async def remove(self, platform: str, key: str) -> None:
-        """Forget it, as it is done; nothing is no error."""
-        ...
-
-    async def standing(self, platform: str) -> Mapping[str, str]:
-        """Give all texts of a platform by their keys, whoever put them."""
-        ...
-
-
-class Notices(Protocol):
-    """Remembers for a time what stands below questions until they are answered. Raises `StoreUnavailable`."""
-
-    async def put(self, notice: Notice) -> None:
-        """Keep *notice* in the place of what was kept of its question."""
-        ...
-
-    async def remove(self, notice: Notice) -> None:
-        """Forget what is kept of its question; nothing is no error."""
-        ...
-
-    async def standing(self, platform: str) -> Sequence[Notice]:
-        """Give all that are kept of a platform, whoever put them."""
         ...
 
 

@@ -93,26 +93,6 @@ async def test_the_question_that_a_thread_waits_for_is_known(boxes: Boxes) -> No
     assert await boxes.there.running(first.message.thread) is None
 
 
-async def test_it_is_known_whether_somebody_waits_for_an_answer(boxes: Boxes) -> None:
-    """Also to what is not the first question of its thread; not to what is done, deleted or unknown."""
-    first, second = asked("1"), asked("2")
-
-    async def awaited() -> list[bool]:
-        return [await boxes.there.awaits(each.message) for each in (first, second)]
-
-    known = [await awaited()]
-    for each in (first, second):
-        await boxes.here.put(each)
-    async with boxes.here.claim():
-        known.append(await awaited())
-    known.append(await awaited())
-    async with boxes.here.claim():
-        await boxes.here.put(deleted(second))
-        known.append(await awaited())
-
-    assert known == [[False, False], [True, True], [False, True], [False, False]]
-
-
 @pytest.mark.promise("asked-once")
 async def test_a_question_that_two_put_at_once_is_taken_from_one(boxes: Boxes) -> None:
     """One of them hears that it was new."""

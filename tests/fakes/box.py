@@ -7,12 +7,15 @@ import contextlib
 from dataclasses import dataclass, field
 
 from core.errors import StoreUnavailable
-from core.model import Asked, Backlog, Edited, MessageRef, Question, Signal, Task, ThreadRef
+from core.model import Asked, Backlog, Edited, MessageRef, Question, Signal, Task, ThreadRef, WaitNotice
 
 
 @dataclass
 class Box:
-    """Keeps what comes, in order, and each thing once, as an inbox does; `crowd` is how many it says are waiting."""
+    """Keeps what comes, in order, and each thing once, as an inbox does; `crowd` is how many it says are waiting.
+
+    It keeps what they are told as well, until they are `taken`; from so many times on as are `unannounced`, it fails.
+    """
 
     signals: list[Signal] = field(default_factory=list[Signal])
     fails: bool = False
@@ -20,6 +23,9 @@ class Box:
     came: asyncio.Event = field(default_factory=asyncio.Event)
     refused: asyncio.Event = field(default_factory=asyncio.Event)
     known: list[Signal] = field(default_factory=list[Signal])
+    notices: list[WaitNotice] = field(default_factory=list[WaitNotice])
+    taken: set[MessageRef] = field(default_factory=set[MessageRef])
+    unannounced: int | None = None
 
     async def put(self, signal: Signal) -> bool:
         """Keep a signal."""
@@ -50,9 +56,14 @@ class Box:
         asked = [one.question for one in self.known if isinstance(one, Asked)]
         return next((question for question in asked if question.thread == thread), None)
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Look among the questions, of which nobody answers any."""
-        return await self.knows(message)
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Keep what is said, as long as nobody has taken the question."""
+        if self.unannounced is not None and len(self.notices) >= self.unannounced:
+            self._check(fails=True)
+        if message in self.taken:
+            return False
+        self.notices.append(notice)
+        return True
 
     async def waiting(self) -> int:
         """Give what the test has said."""
@@ -71,8 +82,8 @@ class Box:
             )
         return any(one.kind == signal.kind for one in same)
 
-    def _check(self) -> None:
-        if self.fails:
+    def _check(self, *, fails: bool = False) -> None:
+        if self.fails or fails:
             self.refused.set()
             raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
 

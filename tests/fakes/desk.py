@@ -12,9 +12,9 @@ from typing import Any
 
 from adapters.chat.desk import Desk
 from core.errors import StoreUnavailable
-from core.events import Event
+from core.events import Event, Observer, unobserved
 from core.forgetting import Forgetting
-from core.model import Citation, MessageRef, Signal, Task, Terms, ThreadRef, Turn
+from core.model import Asked, Citation, Deleted, MessageRef, Signal, Task, Terms, ThreadRef, Turn
 from core.moderation import Moderation
 from core.self_help import SelfHelp
 from core.sentences import Practices
@@ -23,7 +23,6 @@ from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryPolicies
-from tests.fakes.promises import MemoryPromises
 from tests.fakes.votes import MemoryVotes
 from tests.waiting import at_once
 
@@ -37,7 +36,8 @@ SOURCE = Citation(
 class Counter:
     """The end of the inbox at which signals are handed in; it keeps them, and says of each whether it was news.
 
-    Set `fails` to an error that each call raises, and clear `opens` to let them wait.
+    Set `fails` to an error that each call raises, and clear `opens` to let them wait. What is accepted is `kept` until
+    it is moved, and its lease `ends` by the loop's clock; set `is_closed` to make that impossible.
     """
 
     signals: list[Signal] = field(default_factory=list[Signal])
@@ -45,6 +45,10 @@ class Counter:
     is_news: bool = True
     opens: asyncio.Event = field(default_factory=asyncio.Event)
     came: asyncio.Event = field(default_factory=asyncio.Event)
+    kept: dict[MessageRef, Asked] = field(default_factory=dict[MessageRef, Asked])
+    ends: dict[MessageRef, float] = field(default_factory=dict[MessageRef, float])
+    accepted_for: float = 30.0
+    is_closed: bool = False
 
     def __post_init__(self) -> None:
         """Begin open."""
@@ -55,9 +59,51 @@ class Counter:
         await self.opens.wait()
         if self.fails:
             raise self.fails
+        if isinstance(signal, Deleted):
+            return self.kept.pop(signal.message, None) is not None
         self.signals.append(signal)
         self.came.set()
         return self.is_news
+
+    async def accept(self, asked: Asked, *, within: float) -> bool:
+        """Keep it at once, or not at all."""
+        self._check()
+        assert within > 0
+        if asked.message in self.ends:
+            return False
+        self.kept[asked.message] = asked
+        self._lease(asked)
+        return True
+
+    async def overdue(self, platform: str) -> Asked | None:
+        """Give what nobody has any more."""
+        self._check()
+        now, of = asyncio.get_running_loop().time(), self.kept.values()
+        left = (one for one in of if one.message.thread.platform == platform and self.ends[one.message] <= now)
+        asked = next(left, None)
+        if asked is not None:
+            self._lease(asked)
+        return asked
+
+    async def move(self, accepted: MessageRef, asked: Asked) -> bool:
+        """Put it, once."""
+        await self.opens.wait()
+        if self.fails:
+            raise self.fails
+        if self.kept.pop(accepted, None) is None and accepted in self.ends:
+            return False
+        return await self.put(asked)
+
+    def follow(self) -> Counter:
+        """Give what another process has of the same inbox, to whom nobody else is at anything any more."""
+        return Counter(kept=dict(self.kept), ends=dict.fromkeys(self.ends, 0.0))
+
+    def _lease(self, asked: Asked) -> None:
+        self.ends[asked.message] = asyncio.get_running_loop().time() + self.accepted_for
+
+    def _check(self) -> None:
+        if self.is_closed:
+            raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
 
     def claim(self) -> contextlib.AbstractAsyncContextManager[Task]:
         """Nobody works here."""
@@ -83,13 +129,17 @@ class MemoryDesk:
     inbox: Counter = field(default_factory=Counter)
     votes: MemoryVotes = field(default_factory=MemoryVotes)
     memo: MemoryMemo = field(default_factory=MemoryMemo)
-    promises: MemoryPromises = field(default_factory=MemoryPromises)
     policies: MemoryPolicies = field(default_factory=MemoryPolicies)
     conversations: MemoryConversations = field(
         default_factory=lambda: MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
     )
     events: list[Event] = field(default_factory=list[Event])
     sleep: Callable[[float], Awaitable[object]] = at_once
+    observer: Observer = unobserved
+
+    def _hear(self, event: Event) -> None:
+        self.events.append(event)
+        self.observer(event)
 
     @cached_property
     def desk(self) -> Desk:
@@ -98,16 +148,16 @@ class MemoryDesk:
         moderation = Moderation(self.policies, self.conversations, forgetting, now=lambda: NOON)
         return Desk(
             inbox=self.inbox,
+            accepting=self.inbox,
             self_help=SelfHelp(self.conversations, forgetting, moderation),
             moderation=moderation,
             votes=self.votes,
             memo=self.memo,
-            promises=self.promises,
             now=lambda: NOON,
             terms=TERMS,
             practices=Practices(conversation_hours=48, services=("OpenAI",)),
-            observer=self.events.append,
             sleep=self.sleep,
+            observer=self._hear,
         )
 
     async def remember(self, thread: ThreadRef, asker: object, *, id: str = "1", **fields: Any) -> None:  # noqa: A002 - the field's name
@@ -124,7 +174,7 @@ class MemoryDesk:
     def shut(self) -> None:
         """Let every call to a store fail from now on."""
         self.inbox.fails = self.away
-        self.conversations.fails = self.votes.fails = self.memo.fails = self.promises.fails = True
+        self.conversations.fails = self.votes.fails = self.memo.fails = self.inbox.is_closed = True
 
     async def heard(self) -> Signal:
         """Wait for a signal and take it."""

@@ -14,6 +14,7 @@ from core.errors import StoreUnavailable, Untold
 from core.model import (
     MOST_ATTEMPTS,
     Asked,
+    Backlog,
     Cancellation,
     Claim,
     Deleted,
@@ -29,6 +30,7 @@ from core.model import (
     Stopped,
     Task,
     ThreadRef,
+    WaitNotice,
     Withdrawal,
     WorkspaceRef,
 )
@@ -39,7 +41,7 @@ class Record:
     """What is known of a message."""
 
     message: MessageRef
-    state: Literal["early", "waiting", "running", "done", "dead"] = "early"
+    state: Literal["early", "accepted", "waiting", "running", "done", "dead"] = "early"
     question: Question | None = None
     address: ReplyAddress | None = None
     delivery: Delivery = field(default_factory=Delivery)
@@ -52,6 +54,7 @@ class Record:
     kept: Question | None = None
     retried: bool = False
     asked: datetime | None = None
+    lease: float = 0.0
     cancelled: Cancellation = field(default_factory=Cancellation)
 
     def task(self) -> Task:
@@ -75,9 +78,18 @@ class Record:
             was_begun=self.begun,
         )
 
+    def conclude(self) -> None:
+        """Be known for ever, and nothing else."""
+        self.state, self.deleted, self.question, self.address = "done", True, None, None
+
     def is_by(self, home: WorkspaceRef, person_id: str) -> bool:
         """Say whether somebody has asked it."""
         return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
+
+    @property
+    def was_taken(self) -> bool:
+        """Whether somebody has begun with it."""
+        return any((self.attempts, self.begun, self.concluded, self.retried))
 
     def keep(self) -> None:
         """Lay the words aside, without those of others."""
@@ -110,6 +122,7 @@ class MemoryInbox:
         self.refusals = 0
         self.dead: dict[MessageRef, Exception] = {}
         self.doubts: list[Doubted] = []
+        self.accepted_for = 30.0
         self._delays = delays
         self._records: dict[MessageRef, Record] = {}
         self._lines: dict[ThreadRef, deque[Record]] = {}
@@ -139,6 +152,43 @@ class MemoryInbox:
             case Doubted(question=question):
                 return self._doubt(record, question)
 
+    async def accept(self, asked: Asked, *, within: float) -> bool:
+        """Keep a question that is in no thread as yet."""
+        self._check()
+        assert within > 0
+        record = self._records.setdefault(asked.message, Record(asked.message))
+        if record.state != "early" or record.deleted:
+            return False
+        record.state, record.question, record.address = "accepted", asked.question, asked.address
+        self._lease(record)
+        return True
+
+    async def overdue(self, platform: str) -> Asked | None:
+        """Take over a question."""
+        self._check()
+        now = asyncio.get_running_loop().time()
+        for record in self._records.values():
+            is_there = record.state == "accepted" and record.message.thread.platform == platform
+            if is_there and record.lease <= now and record.question:
+                self._lease(record)
+                return Asked(question=record.question, address=record.address)
+        return None
+
+    async def move(self, accepted: MessageRef, asked: Asked) -> bool:
+        """Put a question in the place of what was accepted."""
+        self._check()
+        former = self._records.pop(accepted, Record(accepted))
+        if former.state not in ("early", "accepted"):
+            self._records[accepted] = former
+            return False
+        if accepted != asked.message:
+            former.conclude()
+            self._records[accepted] = former
+        return await self.put(asked)
+
+    def _lease(self, record: Record) -> None:
+        record.lease = asyncio.get_running_loop().time() + self.accepted_for
+
     async def knows(self, message: MessageRef) -> bool:
         """Say whether a message was put as a question."""
         self._check()
@@ -150,16 +200,24 @@ class MemoryInbox:
         line = self._lines.get(thread)
         return None if not line or line[0].deleted else line[0].question
 
-    async def awaits(self, message: MessageRef) -> bool:
-        """Say whether a message waits, or is worked on."""
+    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
+        """Keep what is said below a question, as long as nobody has had that."""
         self._check()
         record = self._records.get(message)
-        return record is not None and record.state in ("waiting", "running") and not record.deleted
+        if record is None or record.state != "waiting" or record.was_taken or record.deleted:
+            return False
+        record.delivery = Delivery(notice=notice)
+        return True
+
+    async def backlog(self) -> Backlog:
+        """Count what there is to do."""
+        running = sum(record.state == "running" for record in self._records.values())
+        return Backlog(await self.waiting(), running, len(self.dead))
 
     async def waiting(self) -> int:
         """Count the questions that nobody works on yet."""
         self._check()
-        return sum(record.state == "waiting" for record in self._records.values())
+        return sum(record.state in ("accepted", "waiting") for record in self._records.values())
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove what a person has asked."""
@@ -250,7 +308,11 @@ class MemoryInbox:
         return True
 
     def _edit(self, record: Record, question: Question) -> bool:
-        if record.deleted or (record.question and record.question.revision >= question.revision):
+        if (
+            record.deleted
+            or record.state == "accepted"
+            or (record.question and record.question.revision >= question.revision)
+        ):
             return False
         record.question, record.kept, record.stopped = question, None, False
         return self._change(record, Interruption.EDITED)
@@ -258,10 +320,12 @@ class MemoryInbox:
     def _delete(self, record: Record) -> bool:
         if record.deleted:
             return False
+        if record.state == "accepted":
+            record.conclude()
+            return True
         record.deleted, record.kept, record.stopped = True, None, False
         record.asked = record.asked if record.state == "running" else None
-        was_shown = any((record.attempts, record.begun, record.concluded, record.retried, record.delivery.messages))
-        if record.state == "waiting" and not was_shown:
+        if record.state == "waiting" and not record.was_taken and record.delivery == Delivery():
             record.state = "done"
             self._lines[record.message.thread].remove(record)
             return True
@@ -315,7 +379,7 @@ class MemoryInbox:
             case "waiting":
                 record.attempts = 0
                 self._hurry(record.message.thread)
-            case "done" | "dead":
+            case "accepted" | "done" | "dead":
                 self.dead.pop(record.message, None)
                 self._join(record)
         return True

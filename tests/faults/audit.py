@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from core.crowd import BUSY
 from core.prompts import FAILED, UNAVAILABLE
 from core.sentences import CANNOT_TAKE
+from core.wait_estimate import BUSY
 from tests.faults.model import said, words
 
 EXCUSES = (CANNOT_TAKE, FAILED, UNAVAILABLE)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from tests.faults.community import Asked
-from tests.faults.points import LISTENING, POINTS, PROMISING
+from tests.faults.points import COMMANDED, LISTENING, MENTIONED, POINTS
 from tests.faults.rig import LEASE, LISTENERS, WORKERS, Rig
 from tests.faults.store import Lone
 from tests.servers.faults import EVERY, Lost
@@ -20,7 +20,7 @@ Fault: TypeAlias = Callable[[Rig, random.Random], Awaitable[None]]
 
 WORKED = tuple(point for point in POINTS if point not in LISTENING)
 PATIENCE = 30.0  # seconds for a process to come to where it is stopped
-COMMANDED = 0.2  # of all questions
+BY_COMMAND = 0.2  # of all questions
 AWAY = (0.3, 1.5)  # seconds that a service is not there
 ACCEPTED = {
     "discord": (
@@ -58,10 +58,11 @@ async def stop_at(rig: Rig, point: str, asked: Asked, *, freeze: bool = False) -
 async def killed_at_a_step(rig: Rig, chance: random.Random) -> None:
     """A process dies between two steps, with a question on either platform, asked in any way."""
     point = chance.choice(POINTS)
-    if point in PROMISING:
-        await stop_at(rig, point, rig.command(chance.choice(LISTENERS)))
+    if point in LISTENING:
+        ways = [way for way, points in ((rig.command, COMMANDED), (rig.ask, MENTIONED)) if point in points]
+        await stop_at(rig, point, chance.choice(ways)(chance.choice(LISTENERS)))
     else:
-        await stop_at(rig, point, _asked(rig, chance, alone=point in LISTENING))
+        await stop_at(rig, point, _asked(rig, chance))
 
 
 async def frozen_at_a_step(rig: Rig, chance: random.Random) -> None:
@@ -185,12 +186,12 @@ KINDS: dict[str, Fault] = {
 }
 
 
-def _asked(rig: Rig, chance: random.Random, *, alone: bool = False) -> Asked:
+def _asked(rig: Rig, chance: random.Random) -> Asked:
     """Let somebody ask: by a command, by a mention, or in a thread of people where others ask as well."""
     platform = chance.choice(LISTENERS)
-    if chance.random() < COMMANDED:
+    if chance.random() < BY_COMMAND:
         return rig.command(platform)
-    if alone or chance.random() < 0.6:
+    if chance.random() < 0.6:
         return rig.ask(platform)
     return rig.ask(platform, f"people {chance.randrange(1_000_000)}")
 

@@ -26,10 +26,12 @@ from core.events import (
 
 TOOL: Final = "tool called"
 TOKENS: Final = "tokens used"
-PROMISING: Final = ("step promised", "step acknowledged")
-"""What a process does for commands, before it puts what they ask."""
+ACCEPTING: Final = ("step accepted", "step acknowledged")
+"""What a process does for commands, before it knows where they belong."""
 
-LISTENING: Final = (*PROMISING, "step heard", "step put")
+MENTIONED: Final = ("step heard", "step put")
+COMMANDED: Final = (*ACCEPTING, "step heard", "step moved")
+LISTENING: Final = (*ACCEPTING, *MENTIONED, "step moved")
 """What a process does that listens to a platform; all others are done by workers."""
 
 STEPS: Final = tuple(f"step {step.value}" for step in Step)

@@ -12,7 +12,7 @@ from typing import Protocol
 from tests.faults.forwarder import Forwarder
 from tests.servers.valkey import MASTER, Node, Watched, alone, until, wait_for, watched
 
-UNSETTLED = ("footnote:inbox:{inbox}:thread:*", "footnote:promises:*")
+UNSETTLED = ("footnote:inbox:{inbox}:thread:*", "footnote:inbox:{inbox}:accepted:*")
 MISSED_AFTER = 500  # milliseconds after which a Sentinel takes its master for dead
 
 
@@ -32,7 +32,7 @@ class Store(Protocol):
         ...
 
     async def unsettled(self) -> int:
-        """Count the threads that the bot has something to do in, and the platforms that it has promised something."""
+        """Count the threads with something to do, and the platforms by whose commands something was asked."""
         ...
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.crowd import Crowd
 from core.prompts import FAILED
+from core.wait_estimate import WaitEstimate
 from tests.faults.audit import Ending, Kind, Scene, Shown, endings, wrongs
 from tests.faults.model import words
 
@@ -44,7 +44,7 @@ BAD = {
     "a sign of work": (Scene((1,), (WHOLE,), is_working=True), Kind.UNFINISHED),
     "half an answer to what was not heard": (Scene((1,), (HALF,), unheard=frozenset({1})), Kind.DOUBLED),
     "a sign of work for what was not heard": (Scene((1,), (), unheard=frozenset({1}), is_working=True), Kind.LOST),
-    "words that many wait": (Scene((1,), (WHOLE, Shown(str(Crowd(1).sentence(99, 1))))), Kind.UNFINISHED),
+    "words that many wait": (Scene((1,), (WHOLE, Shown(str(WaitEstimate(1).sentence(99, 1))))), Kind.UNFINISHED),
     "an answer to somebody else": (Scene((1,), (WHOLE, NEXT)), Kind.STRAY),
     "a message about nothing": (Scene((1,), (WHOLE, Shown("…"))), Kind.STRAY),
 }

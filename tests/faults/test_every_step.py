@@ -9,11 +9,10 @@ import pytest
 
 from tests.faults.audit import Ending
 from tests.faults.kinds import WORKED, hang_and_kill, stop_at
-from tests.faults.points import LISTENING, PROMISING
+from tests.faults.points import ACCEPTING, COMMANDED, LISTENING, MENTIONED
 from tests.faults.rig import LISTENERS, Rig, rig
 
-MENTIONED = tuple(point for point in LISTENING if point not in PROMISING)
-COMMANDED = (*LISTENING, "step taken", "state generating", "step edited", "step shown", "step recorded")
+BY_COMMAND = (*COMMANDED, "step taken", "state generating", "step edited", "step shown", "step recorded")
 FROZEN = ("step posting", "tokens used")
 
 
@@ -57,17 +56,17 @@ async def kill_workers(rig: Rig) -> None:
 
 
 async def kill_behind_commands(rig: Rig) -> list[int]:
-    """The answer to a command is promised before anybody works on it, and has to come.
+    """A question that a command asks is accepted before anybody works on it, and its answer has to come.
 
     A command that is used while nobody listens never reaches the bot, which people are told by the platform. So they
-    are where one is promised and not acknowledged; Slack's is answered all the same. Give those of Discord.
+    are where one is accepted and not acknowledged; Slack's is answered all the same. Give those of Discord.
     """
     unheard: list[int] = []
-    for point, platform in product(COMMANDED, LISTENERS):
+    for point, platform in product(BY_COMMAND, LISTENERS):
         await rig.patience()
         asked = rig.command(platform)
         await stop_at(rig, point, asked)
-        if (point, platform) == (PROMISING[0], "discord"):
+        if (point, platform) == (ACCEPTING[0], "discord"):
             unheard.append(asked.number)
         if point in LISTENING:
             await rig.settled()

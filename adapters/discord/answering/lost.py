@@ -91,7 +91,8 @@ async def unknown_messages(search: Search, task: Task) -> Sequence[Message] | No
         return [message async for message in search.channel.history(limit=LOOKED_AT, around=around)]
 
     found = await translated(said(), gone=NO_PLACE)
-    known = {message.id for message in task.delivery.standing}
+    notice = task.delivery.notice
+    known = {message.id for message in task.delivery.standing} | {notice.id if notice else ""}
     late = [one for one in found if one.created_at >= search.since - EARLY]
     mine = [one for one in late if one.author.id == search.me and str(one.id) not in known]
     return mine if found else None  # the question would be among them

@@ -121,7 +121,12 @@ class Spots:
 
     def search(self, channel_id: str, since: datetime) -> Search:
         """Say where and since when something of the bot's may stand unknown."""
-        return Search(self.channel(channel_id), self._client.user.id if self._client.user else 0, since)
+        return Search(self.channel(channel_id), self.me, since)
+
+    @property
+    def me(self) -> int:
+        """Who the bot is."""
+        return self._client.user.id if self._client.user else 0
 
     def _doubt(self, claim: Claim) -> Callable[[], object]:
         return partial(self._observer, PossiblyDoubled(claim.message))

@@ -18,7 +18,7 @@ from adapters.discord.answering.indicator import Indicator
 from adapters.discord.answering.spots import Spot, Spots, is_first
 from adapters.discord.answering.tagging import Tagging
 from adapters.discord.answering.unhurried import Unhurried, until_answered
-from adapters.discord.answering.withdrawing import has_replies, unknown_of, untitle
+from adapters.discord.answering.withdrawing import has_replies, retract, unknown_of, untitle
 from adapters.discord.client.poster import NO_PLACE, Barred, ChannelPoster, translated
 from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
@@ -87,6 +87,9 @@ class DiscordSurface:
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless somebody has said something below it."""
         with Held(withdrawal, self._deliveries, self._observer).applies():
+            if withdrawal.delivery.notice is not None:
+                with suppress(Gone, Refused):
+                    await retract(self._spots, withdrawal.message, withdrawal.delivery.notice)
             if await has_replies(withdrawal, self._spots):
                 return
             for message in [*withdrawal.delivery.standing, *await unknown_of(withdrawal, self._spots)]:
@@ -133,7 +136,8 @@ class DiscordSurface:
 
         async with Indicator(self._client, waiting) as indicator:
             poster = Unhurried(spot.poster, leisure)
-            async with Noted(poster, held, named=named, now=self._now, showing=indicator.stop) as noted:
+            said = partial(retract, self._spots, claim.message)
+            async with Noted(poster, held, named=named, now=self._now, showing=indicator.stop, retract=said) as noted:
                 return spot.delivery(claim, await self._drawn(claim, until_answered(progress, leisure), spot, noted))
 
     async def _drawn(

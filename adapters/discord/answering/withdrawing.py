@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.discord.answering.lost import names_question, unknown_messages
-from adapters.discord.client.poster import translated
+from adapters.discord.client.poster import ChannelPoster, translated
+from adapters.retry import QUICK
 from core.errors import Gone, PostingFailed, Rejected
-from core.model import MessageRef, Person, Question, Withdrawal
+from core.model import MessageRef, Person, Question, WaitNotice, Withdrawal
+from core.wait_estimate import BUSY
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Message
@@ -83,3 +86,26 @@ async def untitle(withdrawal: Withdrawal, client: AutoShardedClient) -> None:
         found = await translated(client.http.get_channel(int(thread)))
         if client.user is not None and str(found.get("owner_id")) == str(client.user.id):
             await translated(client.http.edit_channel(int(thread), name=UNTITLED, reason="The question was deleted"))
+
+
+async def retract(spots: Spots, message: MessageRef, notice: WaitNotice) -> None:
+    """Take away what was said below a question while it waited. Raises `PostingFailed`.
+
+    Discord forgets nonces after minutes, so where its id is not known it is known by what it replies to.
+    """
+    found = notice.id or await _found(spots, message, notice)
+    if found:
+        await QUICK.call(partial(ChannelPoster(spots.channel(notice.thread.thread)).delete, found))
+
+
+async def _found(spots: Spots, message: MessageRef, notice: WaitNotice) -> str:
+    from discord import Object
+
+    channel = spots.channel(notice.thread.thread)
+
+    async def said() -> Sequence[Message]:
+        found = channel.history(limit=LOOKED_AT, after=Object(int(message.id)))
+        return [one async for one in found if one.author.id == spots.me and one.content.startswith(BUSY)]
+
+    words = await translated(said())
+    return next((str(one.id) for one in words if one.reference and str(one.reference.message_id) == message.id), "")

@@ -1,4 +1,4 @@
-"""Puts questions that were asked by a command or a form into the inbox, after Discord knows that they came."""
+"""Takes questions that are asked by a command or a form, before Discord is told that an answer is on its way."""
 
 from __future__ import annotations
 
@@ -6,42 +6,12 @@ from functools import partial
 
 from discord import AutoShardedClient
 
-from adapters.chat import promised
+from adapters.chat.accepting import NO_STORE, accepted, drop, settle
 from adapters.chat.desk import Desk
-from adapters.chat.promised import NO_STORE, Promised
 from adapters.discord.commands.replying import awaited, deferred, tell
-from adapters.discord.commands.situation import (
-    Used,
-    address_of,
-    may_open_thread,
-    person_of,
-    private_message,
-    thread_of,
-)
-from adapters.discord.inbound.event import PLATFORM
+from adapters.discord.commands.situation import Used, address_of, person_of, private_message
 from core.errors import InvalidInput, StoreUnavailable
-from core.model import Asked, MessageRef, Question, ReplyAddress
-
-
-class Promise(promised.Promise):
-    """A question that somebody asked by a command, under the interaction's own id.
-
-    `thread` is where it goes on, empty where the message that Discord shows for it begins a thread of its own.
-    """
-
-    address: ReplyAddress
-    thread: str = ""
-    opens_thread: bool = False
-
-    def asked(self, message_id: str) -> Asked:
-        """Give the question as the message that stands for it, unless one person sees that."""
-        if self.question.visibility == "private":
-            return Asked(question=self.question, address=self.address)
-        thread = self.question.thread.model_copy(update={"thread": self.thread or message_id})
-        message = MessageRef(thread=thread, id=message_id)
-        place = {"thread": thread, "message": message if self.opens_thread else None}
-        question = self.question.model_copy(update={"message": message})
-        return Asked(question=question, address=self.address.model_copy(update=place))
+from core.model import Asked, MessageRef, Question
 
 
 async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None, private: bool = False) -> None:
@@ -60,45 +30,42 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
     except InvalidInput as refused:
         await tell(used, str(refused))
         return
-    promise, ours, key = _promise(used, question), promises(desk), str(used.id)
+    asked = Asked(question=question, address=address_of(used, question))
     try:
-        claim = await ours.note(key, promise)
+        until = await accepted(desk, asked)
     except StoreUnavailable:
         await tell(used, NO_STORE)
-        await ours.forget(key)
+        await drop(desk, asked)
         return
-    if claim:
+    if until is not None:
         message_id = await deferred(used, private=private)
-        put = partial(_put, desk, promise, message_id) if message_id else partial(_put_late, desk, used.client, promise)
-        await ours.keep(claim, promise, put, partial(tell, used))
+        place = partial(find, used.client, message_id=message_id)
+        await settle(desk, asked, until, place, partial(tell, used))
 
 
-async def take_up(desk: Desk, client: AutoShardedClient) -> None:
-    """Put what was asked by a command of somebody who was killed over it."""
-    await promises(desk).take_up(partial(_put_late, desk, client))
+async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | None = None) -> Asked | None:
+    """Return a question under the message with which Discord shows that an answer is on its way.
+
+    Where that is not known it is looked for; None if there is none, as nobody waits for an answer then. Raises
+    `PostingFailed` where Discord does not say.
+    """
+    way = asked.address.interaction if asked.address else None
+    if message_id is None and way is not None:
+        message_id = await awaited(client, way.token)
+    return placed(asked, message_id) if message_id else None
 
 
-def promises(desk: Desk) -> Promised[Promise]:
-    """Give what was promised to those who used commands."""
-    return Promised(desk.promises, PLATFORM, Promise, sleep=desk.sleep, observer=desk.observer)
+def placed(asked: Asked, message_id: str) -> Asked:
+    """Return a question as the message that stands for it, unless one person sees that.
 
-
-def _promise(used: Used, question: Question) -> Promise:
-    goes_on = thread_of(used)
-    return Promise(
-        question=question,
-        address=address_of(used, question.message),
-        thread=goes_on.thread if goes_on is not None else "",
-        opens_thread=question.visibility == "thread" and may_open_thread(used),
-    )
-
-
-async def _put_late(desk: Desk, client: AutoShardedClient, promise: Promise) -> None:
-    """Put a question of which Discord still shows that an answer is on its way; else nobody waits for one."""
-    way = promise.address.interaction
-    if way and (message_id := await awaited(client, way.token)):
-        await _put(desk, promise, message_id)
-
-
-async def _put(desk: Desk, promise: Promise, message_id: str) -> None:
-    await desk.inbox.put(promise.asked(message_id))
+    It begins a thread of its own where none goes on.
+    """
+    question, address = asked.question, asked.address
+    if question.visibility == "private" or address is None:
+        return asked
+    is_first = address.thread == question.thread
+    thread = question.thread.model_copy(update={"thread": message_id}) if is_first else address.thread
+    message = MessageRef(thread=thread, id=message_id)
+    place = {"thread": thread, "message": message if address.message else None}
+    question = question.model_copy(update={"message": message})
+    return Asked(question=question, address=address.model_copy(update=place))

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import discord
 
 from adapters.discord.inbound.event import DIRECT_MESSAGES, PLATFORM, Place
-from core.model import Actor, Interaction, MessageRef, Person, ReplyAddress, Setting, ThreadRef, WorkspaceRef
+from core.model import Actor, Interaction, MessageRef, Person, Question, ReplyAddress, Setting, ThreadRef, WorkspaceRef
 
 Used: TypeAlias = discord.Interaction[Any]
 
@@ -50,10 +50,16 @@ def pressed_message(used: Used, channel: str, thread: str, message: str) -> Mess
     return MessageRef(thread=ref, id=message)
 
 
-def address_of(used: Used, message: MessageRef) -> ReplyAddress:
-    """Say where the answer goes: in the interaction's name while that may be, afterwards in the bot's own."""
+def address_of(used: Used, question: Question) -> ReplyAddress:
+    """Say where the answer goes: in the interaction's name while that may be, afterwards in the bot's own.
+
+    The message that Discord will show for it takes the place of the question's, and its thread where none goes on here.
+    """
     token = Interaction(id=str(used.id), token=used.token, expires_at=used.created_at + TOKEN_LIFE)
-    return ReplyAddress(thread=message.thread, interaction=token)
+    if question.visibility == "private":
+        return ReplyAddress(thread=question.thread, interaction=token)
+    message = question.message if may_open_thread(used) else None
+    return ReplyAddress(thread=thread_of(used) or question.thread, message=message, interaction=token)
 
 
 def may_open_thread(used: Used) -> bool:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.background import DeferredWrites
+from adapters.chat.owed import Owed
+from adapters.chat.persevering import BRIEFLY, Perseverance
+from adapters.chat.wait_notice import WaitNotices
 from adapters.discord.inbound.catch_up import LATEST
 from adapters.discord.inbound.context import Context
 from adapters.discord.inbound.event import Json, Self, parse
-from adapters.discord.inbound.remarks import Remarks
+from adapters.discord.inbound.remarks import Remarks, below
 from adapters.discord.inbound.scene import Scene, guild_of, scene_of
-from adapters.retry import BRIEF
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, Edited, Inbound, InboundKind, MessageRef, ReplyAddress, Setting, Signal
 from core.routing import Action, Decision, Reason, Standing, route, signal
@@ -22,8 +23,7 @@ from core.sentences import CANNOT_TAKE
 if TYPE_CHECKING:
     from discord import AutoShardedClient
 
-    from adapters.chat.background import BackgroundTasks
-    from adapters.chat.full_house import FullHouse
+    from adapters.chat.chores import Chores
     from adapters.discord.inbound.ports import Ports
 
 
@@ -42,15 +42,13 @@ class Heard:
 class Hearing:
     """Hears events; whoever calls sees to their order."""
 
-    def __init__(
-        self, client: AutoShardedClient, ports: Ports, tasks: BackgroundTasks, full_house: FullHouse | None = None
-    ) -> None:
+    def __init__(self, client: AutoShardedClient, ports: Ports, chores: Chores) -> None:
         self._client = client
         self._ports = ports
-        self._tasks = tasks
-        self._remarks = Remarks(client, ports, tasks)
-        self._full_house = full_house
-        self._deferred = DeferredWrites(tasks)
+        self._chores = chores
+        self._remarks = Remarks(client, ports, chores)
+        self._notices = WaitNotices(ports.waits, chores) if ports.waits else None
+        self._owed = Owed(chores)
 
     async def hear(self, event: Json, *, quietly: bool = False) -> None:
         """Put what an event means for the bot into the inbox.
@@ -81,15 +79,23 @@ class Hearing:
         except StoreUnavailable:
             if not tells:
                 raise
-            self._tasks.begin(partial(self._put_late, heard, signals))
+            self._chores.begin(partial(self._put_late, heard, signals))
         else:
-            if tells and any(taken) and self._full_house is not None:
-                self._full_house.count(inbound, scene.place.id)
+            if tells and any(taken):
+                self._tell_of_wait(signals, scene)
+
+    def _tell_of_wait(self, signals: Sequence[Signal], scene: Scene) -> None:
+        """Say below a question how long it takes, if many wait; no thread is opened for that."""
+        for each in signals:
+            if isinstance(each, Asked) and self._notices is not None:
+                at = each.message.thread.model_copy(update={"thread": scene.place.id})
+                poster = below(self._client, scene.place.id, each.message)
+                self._notices.give(each.question, at, poster, place=scene.place.id)
 
     async def _put_late(self, heard: Heard, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
         try:
-            await replace(BRIEF, sleep=self._ports.sleep).call(partial(self._put, signals))
+            await Perseverance(self._ports.sleep, BRIEFLY).done(partial(self._put, signals))
         except StoreUnavailable:
             self._remarks.fail(heard.inbound, heard.scene, CANNOT_TAKE)
 
@@ -98,7 +104,7 @@ class Hearing:
         tells = tells and heard.inbound.kind is InboundKind.EDITED and self._is_young(heard.inbound)
         signals = await self._signals(heard, tells=tells)
         if signals:
-            await self._deferred.do(partial(self._put, signals))
+            await self._owed.do(partial(self._put, signals))
 
     async def _put(self, signals: Sequence[Signal]) -> None:
         for each in signals:

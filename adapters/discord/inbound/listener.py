@@ -11,10 +11,8 @@ from typing import Any
 from discord import AutoShardedClient, Guild, MemberCacheFlags
 from discord.abc import GuildChannel
 
-from adapters.chat.background import BackgroundTasks
-from adapters.chat.full_house import FullHouse
-from adapters.chat.keyed_lock import KeyedLock
-from adapters.discord.inbound.board import DiscordBoard
+from adapters.chat.chores import Chores
+from adapters.chat.order import Order
 from adapters.discord.inbound.catch_up import CatchUp
 from adapters.discord.inbound.event import PLATFORM, Json, unbundled
 from adapters.discord.inbound.hearing import Hearing
@@ -38,10 +36,9 @@ class Listener(AutoShardedClient):
             **options,
         )
         self._ports = ports
-        self._locks = KeyedLock()
-        self._tasks = BackgroundTasks()
-        self._full_house = FullHouse(ports.house, DiscordBoard(self), self._tasks) if ports.house is not None else None
-        self._hearing = Hearing(self, ports, self._tasks, self._full_house)
+        self._order = Order()
+        self._chores = Chores()
+        self._hearing = Hearing(self, ports, self._chores)
         self._catch_up = CatchUp(self.http, self._hear_late, ports)
 
     async def setup_hook(self) -> None:
@@ -51,7 +48,7 @@ class Listener(AutoShardedClient):
 
     async def close(self) -> None:
         """End what is done beside hearing, and disconnect."""
-        await self._tasks.close()
+        await self._chores.close()
         await super().close()
 
     async def on_socket_raw_receive(self, raw: str) -> None:
@@ -62,14 +59,9 @@ class Listener(AutoShardedClient):
         if event.get("t") in HEARD:
             await asyncio.gather(*(self._hear(each) for each in unbundled(event)))
 
-    async def on_ready(self) -> None:
-        """Take up what somebody has said that was killed over it."""
-        if self._full_house is not None:
-            self._full_house.take_up(PLATFORM)
-
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""
-        self._tasks.begin(partial(self._catch_up.run, guild))
+        self._chores.begin(partial(self._catch_up.run, guild))
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
@@ -78,7 +70,7 @@ class Listener(AutoShardedClient):
                 await self._ports.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
 
     async def _hear(self, event: Json, *, quietly: bool = False) -> None:
-        async with self._locks.hold(self._line(event["d"])):
+        async with self._order.turn(self._line(event["d"])):
             await self._hearing.hear(event, quietly=quietly)
 
     async def _hear_late(self, event: Json) -> None:

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.full_house import House
-from core.events import Observer, unobserved
+from adapters.chat.wait_notice import Waits
 from core.model import Terms, ThreadRef, WorkspaceRef
 from core.ports import Inbox, Memo, PolicyStore
 
@@ -18,12 +17,17 @@ if TYPE_CHECKING:
     from discord import AutoShardedClient
 
 
+def unnoticed(reason: str) -> None:
+    """Take no note of what could not be read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """What is left out is done without.
 
     `askers` says who has asked in a thread, None if nobody knows; `purge` forgets a workspace that the bot was thrown
-    out of; `setup` is called once a client has logged in, before it hears anything; `house` knows how many wait.
+    out of; `setup` is called once a client has logged in, before it hears anything; `waits` knows how long people wait;
+    `cut_short` hears why not all could be read that was missed.
     """
 
     inbox: Inbox
@@ -33,7 +37,7 @@ class Ports:
     askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]] | None = None
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
     setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None
-    house: House | None = None
-    observer: Observer = unobserved
+    waits: Waits | None = None
+    cut_short: Callable[[str], None] = unnoticed
     now: Callable[[], datetime] = partial(datetime.now, UTC)
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep

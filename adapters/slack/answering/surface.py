@@ -21,7 +21,7 @@ from adapters.slack.answering.recalling import recalled
 from adapters.slack.answering.response_poster import few, only_answers
 from adapters.slack.answering.spots import Spot, Spots
 from adapters.slack.answering.unhurried import until_answered
-from adapters.slack.answering.withdrawing import has_replies, unknown_of, untitle
+from adapters.slack.answering.withdrawing import has_replies, retract, unknown_of, untitle
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import Denied, tell
 from adapters.slack.client.lost import LostPosts, Place
@@ -107,6 +107,9 @@ class SlackSurface:
             if withdrawal.is_inherited:
                 with suppress(PostingFailed):
                     await take_away(_place(workspace, withdrawal.message), self._ways)
+            if withdrawal.delivery.notice is not None:
+                with suppress(Gone, Refused):
+                    await retract(workspace, withdrawal.message, withdrawal.delivery.notice)
             if await has_replies(withdrawal, workspace):
                 return
             for message in [*withdrawal.delivery.standing, *await unknown_of(withdrawal, workspace)]:
@@ -158,9 +161,10 @@ class SlackSurface:
         is_first = claim.message.id == claim.thread.thread
         title = title_of(claim.question.text) if is_first else ""
         named = partial(_delivery, claim)
+        said = partial(retract, spot.place.workspace, claim.message) if spot.place else None
         async with (
             Indicator(spot.place, self._ways, title=title, inherits=claim.is_inherited) as indicator,
-            Noted(spot.poster, held, named=named, now=self._now, showing=indicator.stop) as noted,
+            Noted(spot.poster, held, named=named, now=self._now, showing=indicator.stop, retract=said) as noted,
         ):
             shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
             if claim.is_inherited and spot.place is not None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 from adapters.chat.posting import nonce
+from adapters.retry import QUICK
+from adapters.slack.client.connection import once
 from adapters.slack.client.failures import ask, tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.workspaces import Workspace
 from core.errors import PostingFailed
-from core.model import MessageRef, Withdrawal
+from core.model import MessageRef, WaitNotice, Withdrawal
 
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 UNTITLED = "Question removed"
@@ -74,3 +77,10 @@ async def untitle(withdrawal: Withdrawal, workspace: Workspace) -> None:
             thread_ts=thread.thread,
             title=UNTITLED,
         )
+
+
+async def retract(workspace: Workspace, message: MessageRef, notice: WaitNotice) -> None:
+    """Take away what was said below a question while it waited. Raises `PostingFailed`."""
+    place = Place(workspace, notice.thread.channel, notice.thread.thread, message.id)
+    if found := notice.id or await LostPosts(place, all_in_doubt=True).find(notice.nonce):
+        await QUICK.call(partial(tell, once(workspace.client), "chat.delete", channel=place.channel, ts=found))

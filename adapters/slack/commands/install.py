@@ -14,12 +14,12 @@ from typing import Any, cast
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from adapters.chat.accepting import NO_STORE, accepted, drop
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.desk import Desk
-from adapters.chat.promised import NO_STORE
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from adapters.slack.commands.asking import Promise, promises, put, question_of, take_up
+from adapters.slack.commands.asking import asked_by, put, take_over_questions
 from adapters.slack.commands.forms import (
     QUESTION,
     REASONS_FORM,
@@ -68,9 +68,9 @@ class Commands:
         """Wait until all that people have used is done, for so many seconds at most."""
         await self._tasks.finish(within)
 
-    async def take_up(self) -> None:
-        """Put what was asked of somebody who was killed over it."""
-        await take_up(self._kit)
+    async def take_over(self) -> None:
+        """Move what was asked of somebody who was killed over it, until this is cancelled."""
+        await take_over_questions(self._kit)
 
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""
@@ -80,23 +80,22 @@ class Commands:
             self._tasks.begin(partial(self._kit.privately, used, partial(self._obey, used, order)))
             return
         try:
-            question = question_of(used, words(order.text), self._kit.desk.terms)
+            asked = asked_by(used, words(order.text), self._kit.desk.terms, is_private=order.is_private)
         except InvalidInput as refused:
             await ack(text=str(refused), response_type="ephemeral")
             return
-        asked = Promise(used=used, question=question, is_private=order.is_private)
         try:
-            claim = await promises(self._kit).note(used.trigger, asked)
+            until = await accepted(self._kit.desk, asked)
         except StoreUnavailable:
             await ack(text=NO_STORE, response_type="ephemeral")
-            self._tasks.begin(partial(promises(self._kit).forget, used.trigger))
+            self._tasks.begin(partial(drop, self._kit.desk, asked))
             return
         if order.is_private:
             await ack(text=LOOKING, response_type="ephemeral")
         else:
             await ack()
-        if claim:
-            self._tasks.begin(partial(put, self._kit, asked, claim))
+        if until is not None:
+            self._tasks.begin(partial(put, self._kit, used, asked, until))
 
     async def _obey(self, used: Used, order: Order) -> str:
         if order.word in ORDERS:
@@ -134,20 +133,19 @@ class Commands:
         used = returned(view, used_by_interaction(body, self._kit.desk.now()))
         text, selection = selection_in(view)
         try:
-            question = question_of(used, text, self._kit.desk.terms, selection=selection)
+            asked = asked_by(used, text, self._kit.desk.terms, selection=selection)
         except InvalidInput as refused:
             await ack(response_action="errors", errors={FORM_FIELDS.get(refused.field, QUESTION): str(refused)})
             return
-        asked = Promise(used=used, question=question, is_private=True)
         try:
-            claim = await promises(self._kit).note(used.trigger, asked)
+            until = await accepted(self._kit.desk, asked)
         except StoreUnavailable:
             await ack(response_action="errors", errors={QUESTION: NO_STORE})
-            self._tasks.begin(partial(promises(self._kit).forget, used.trigger))
+            self._tasks.begin(partial(drop, self._kit.desk, asked))
             return
         await ack()
-        if claim:
-            self._tasks.begin(partial(put, self._kit, asked, claim))
+        if until is not None:
+            self._tasks.begin(partial(put, self._kit, used, asked, until))
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take what is wrong with an answer, and give thanks where the form was."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from adapters.slack.client.workspaces import name_of
 from adapters.slack.inbound.event import PLATFORM, workspace_of
-from core.model import Interaction, MessageRef, Person, ReplyAddress, ThreadRef, WorkspaceRef
+from core.model import Asked, Interaction, MessageRef, Person, ReplyAddress, ThreadRef, WorkspaceRef
 
 Body: TypeAlias = Mapping[str, Any]
 
@@ -123,6 +123,19 @@ def used_by_interaction(body: Body, at: datetime) -> Used:
 def used_by_event(body: Body, at: datetime) -> Used:
     """Read the opening of the app's home, to which there is no way back but the home itself."""
     return Used(workspace=workspace_of(body), user=str(_inner(body, "event").get("user") or ""), at=at)
+
+
+def used_for(asked: Asked) -> Used:
+    """Read a command back from the question that it asked."""
+    question, way = asked.question, asked.address.interaction if asked.address else None
+    return Used(
+        workspace=question.thread.workspace,
+        user=question.author.id,
+        at=question.asked_at,
+        channel=question.thread.channel,
+        trigger=question.message.id,
+        response_url=way.token if way else "",
+    )
 
 
 def _inner(body: Body, key: str) -> Body:

@@ -8,19 +8,19 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.background import DeferredWrites
-from adapters.retry import BRIEF
+from adapters.chat.owed import Owed
+from adapters.chat.persevering import BRIEFLY, Perseverance
+from adapters.chat.wait_notice import WaitNotices
 from adapters.slack.inbound.context import said_before
 from adapters.slack.inbound.event import Json, Self, parse, speaks_for
-from adapters.slack.inbound.remarks import Remarks
+from adapters.slack.inbound.remarks import Remarks, below
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, Edited, Inbound, InboundKind, MessageRef, ReplyAddress, Setting, Signal
 from core.routing import Action, Decision, Reason, Standing, route, signal
 from core.sentences import CANNOT_TAKE
 
 if TYPE_CHECKING:
-    from adapters.chat.background import BackgroundTasks
-    from adapters.chat.full_house import FullHouse
+    from adapters.chat.chores import Chores
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
 
@@ -63,12 +63,12 @@ class Hearing:
     Raises `StoreUnavailable` where an event that comes again could not be dealt with.
     """
 
-    def __init__(self, ports: Ports, tasks: BackgroundTasks, full_house: FullHouse | None = None) -> None:
+    def __init__(self, ports: Ports, chores: Chores) -> None:
         self._ports = ports
-        self._tasks = tasks
-        self._remarks = Remarks(ports, tasks)
-        self._full_house = full_house
-        self._deferred = DeferredWrites(tasks)
+        self._chores = chores
+        self._remarks = Remarks(ports, chores)
+        self._notices = WaitNotices(ports.waits, chores) if ports.waits else None
+        self._owed = Owed(chores)
 
     async def hear(self, told: Told) -> None:
         """Put what an event means for the bot into the inbox."""
@@ -91,15 +91,22 @@ class Hearing:
         except StoreUnavailable:
             if heard.told.comes_again:
                 raise
-            self._tasks.begin(partial(self._put_late, heard, signals))
+            self._chores.begin(partial(self._put_late, heard, signals))
         else:
-            if any(taken) and not heard.told.is_late and self._full_house is not None:
-                self._full_house.count(inbound, inbound.thread.channel)
+            if any(taken) and not heard.told.is_late:
+                self._tell_of_wait(signals, heard.told.workspace)
+
+    def _tell_of_wait(self, signals: Sequence[Signal], workspace: Workspace) -> None:
+        """Say below a question how long it takes, if many wait."""
+        for each in signals:
+            if isinstance(each, Asked) and self._notices is not None:
+                thread, poster = each.message.thread, below(each.message, workspace)
+                self._notices.give(each.question, thread, poster, place=thread.channel)
 
     async def _put_late(self, heard: Heard, signals: Sequence[Signal]) -> None:
         """Go on with what an event before may have put already, so that nobody is told wrongly that it was not."""
         try:
-            await replace(BRIEF, sleep=self._ports.sleep).call(partial(self._put, signals))
+            await Perseverance(self._ports.sleep, BRIEFLY).done(partial(self._put, signals))
         except StoreUnavailable:
             if heard.speaks:
                 self._remarks.fail(heard.inbound, heard.told.workspace, CANNOT_TAKE)
@@ -110,7 +117,7 @@ class Hearing:
         if heard.told.comes_again:
             await self._put(signals)
         elif signals:
-            await self._deferred.do(partial(self._put, signals))
+            await self._owed.do(partial(self._put, signals))
 
     async def _put(self, signals: Sequence[Signal]) -> None:
         for each in signals:

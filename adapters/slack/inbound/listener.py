@@ -9,12 +9,10 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.background import BackgroundTasks
-from adapters.chat.full_house import FullHouse
-from adapters.chat.keyed_lock import KeyedLock
+from adapters.chat.chores import Chores
+from adapters.chat.order import Order
 from adapters.slack.client.workspaces import NotInstalled, Workspace
 from adapters.slack.inbound.attending import Attending
-from adapters.slack.inbound.board import SlackBoard
 from adapters.slack.inbound.catch_up import CatchUp
 from adapters.slack.inbound.event import PLATFORM, Json, line_of, workspace_of
 from adapters.slack.inbound.greeting import Greeting
@@ -43,33 +41,25 @@ class Listener:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._locks = KeyedLock()
-        self._tasks = BackgroundTasks()
-        self._full_house = (
-            FullHouse(ports.house, SlackBoard(ports.workspaces), self._tasks) if ports.house is not None else None
-        )
-        self._hearing = Hearing(ports, self._tasks, self._full_house)
-        self._stopping = Stopping(ports, self._tasks)
-        self._greeting = Greeting(ports, self._tasks)
-        self._attending = Attending(ports, self._tasks)
+        self._order = Order()
+        self._chores = Chores()
+        self._hearing = Hearing(ports, self._chores)
+        self._stopping = Stopping(ports, self._chores)
+        self._greeting = Greeting(ports, self._chores)
+        self._attending = Attending(ports, self._chores)
         self._catch_up = CatchUp(ports, self._hear_late)
 
     async def close(self) -> None:
         """End what is done beside hearing."""
-        await self._tasks.close()
+        await self._chores.close()
 
     def catch_up(self, home: str = "") -> None:
-        """Begin to read what was missed, in *home* and wherever something was heard before.
-
-        What somebody has said that was killed over it is taken up too.
-        """
-        self._tasks.begin(partial(self._catch_up.run, home))
-        if self._full_house is not None:
-            self._full_house.take_up(PLATFORM)
+        """Begin to read what was missed, in *home* and wherever something was heard before."""
+        self._chores.begin(partial(self._catch_up.run, home))
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Hear what was written, changed or deleted."""
-        async with self._locks.hold(f"{workspace_of(body)}:{line_of(event)}"):
+        async with self._order.turn(f"{workspace_of(body)}:{line_of(event)}"):
             workspace = await self._workspace(body)
             if workspace is not None:
                 await self._hearing.hear(Told(event, workspace, comes_again=_retries(request) < LAST_RETRY))
@@ -105,7 +95,7 @@ class Listener:
         """Take what nothing comes of, since Slack sends again what nobody takes."""
 
     async def _hear_late(self, told: Told) -> None:
-        async with self._locks.hold(f"{told.workspace.name}:{line_of(told.event)}"):
+        async with self._order.turn(f"{told.workspace.name}:{line_of(told.event)}"):
             await self._hearing.hear(told)
 
     async def _workspace(self, body: Json) -> Workspace | None:

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from adapters.chat.full_house import House
+from adapters.chat.wait_notice import Waits
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from core.events import Observer, unobserved
 from core.model import Inbound, Question, Terms, ThreadRef, WorkspaceRef
 from core.ports import Inbox, LastHeard, Memo
 from core.sentences import PROMPTS
+
+
+def unnoticed(reason: str) -> None:
+    """Take no note of what could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +27,8 @@ class Ports:
     None if nobody knows. `running` gives the question that a thread waits for, and `is_moderator` whether somebody, by
     workspace and id, may stop what others asked. `said` takes the whole text of a message to the bot, False if it is no
     command. `purge` forgets a workspace that the bot was thrown out of, and `uninstalled` takes note of its name.
-    `prompts` are what newcomers are shown to ask. `house` knows how many wait. `last_heard` says from when on something
-    may have been missed.
+    `prompts` are what newcomers are shown to ask. `waits` knows how long people wait. `last_heard` says from when on
+    something may have been missed, and `cut_short` hears why not all of it could be read.
     """
 
     inbox: Inbox
@@ -39,9 +42,9 @@ class Ports:
     said: Callable[[str, Inbound, Workspace], Awaitable[bool]] | None = None
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
     uninstalled: Callable[[str], Awaitable[object]] | None = None
-    house: House | None = None
+    waits: Waits | None = None
     last_heard: LastHeard | None = None
-    observer: Observer = unobserved
+    cut_short: Callable[[str], None] = unnoticed
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     prompts: Sequence[str] = PROMPTS
     now: Callable[[], datetime] = partial(datetime.now, UTC)

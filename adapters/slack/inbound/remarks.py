@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.full_house import ASIDE
-from adapters.chat.posting import Part, Posted, nonce
-from adapters.retry import QUICK
+from adapters.chat.insisting import insisted
+from adapters.chat.posting import REMARK, Part, Posted, nonce
 from adapters.slack.client.failures import tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import Look, ThreadPoster
@@ -15,7 +14,7 @@ from core.errors import StoreUnavailable
 from core.sentences import WARNING
 
 if TYPE_CHECKING:
-    from adapters.chat.background import BackgroundTasks
+    from adapters.chat.chores import Chores
     from adapters.slack.client.workspaces import Workspace
     from adapters.slack.inbound.ports import Ports
     from core.model import Inbound, MessageRef
@@ -29,17 +28,17 @@ PLAIN = Look(
 class Remarks:
     """Says things; nobody waits for it, and what may not be said is left unsaid."""
 
-    def __init__(self, ports: Ports, tasks: BackgroundTasks) -> None:
+    def __init__(self, ports: Ports, chores: Chores) -> None:
         self._ports = ports
-        self._tasks = tasks
+        self._chores = chores
 
     def say(self, inbound: Inbound, workspace: Workspace, sentence: str) -> None:
         """Reply to a message in its thread, once: the event that it was told with may come again."""
-        self._tasks.begin(partial(self._say_once, inbound, workspace, sentence))
+        self._chores.begin(partial(self._say_once, inbound, workspace, sentence))
 
     def fail(self, inbound: Inbound, workspace: Workspace, sentence: str) -> None:
         """Reply to a message, and mark it as one that something went wrong with."""
-        self._tasks.begin(partial(_react, inbound, workspace))
+        self._chores.begin(partial(_react, inbound, workspace))
         self.say(inbound, workspace, f"{WARNING} {sentence}")
 
     async def _say_once(self, inbound: Inbound, workspace: Workspace, sentence: str) -> None:
@@ -57,8 +56,8 @@ class Remarks:
 
 async def _post(inbound: Inbound, workspace: Workspace, sentence: str) -> Posted:
     poster = below(inbound.message, workspace)
-    mark = nonce(inbound.message, inbound.revision, ASIDE)
-    return await QUICK.call(partial(poster.post, Part(sentence), mark))
+    mark = nonce(inbound.message, inbound.revision, REMARK)
+    return await insisted(partial(poster.post, Part(sentence), mark))
 
 
 def below(message: MessageRef, workspace: Workspace) -> ThreadPoster:
@@ -74,4 +73,4 @@ def place_of(message: MessageRef, workspace: Workspace) -> Place:
 
 async def _react(inbound: Inbound, workspace: Workspace) -> None:
     target = {"channel": inbound.thread.channel, "timestamp": inbound.message.id}
-    await QUICK.call(lambda: tell(workspace.client, "reactions.add", name=REACTION, **target))
+    await insisted(lambda: tell(workspace.client, "reactions.add", name=REACTION, **target))

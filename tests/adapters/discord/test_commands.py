@@ -164,7 +164,7 @@ async def test_an_interaction_that_comes_again_is_the_same_question(office: Offi
         await office.server.until(lambda: later.deferred, what="another deferral")
         office.inbox.opens.set()
         first = {(await office.heard()).message.id for _ in range(2)}
-        await office.server.until(lambda: not office.promises.kept, what="the end of the promises")
+        await office.server.until(lambda: not office.inbox.kept, what="the move")
         tried = len(office.server.requests_to(CALLBACK))
         office.server.repeat_interaction(used)
         again = await office.heard()

@@ -216,7 +216,7 @@ async def test_a_command_that_comes_again_asks_once(office: Office) -> None:
         for text in ("ask What?", "ask --private What?"):
             used = office.server.slash(office.ada, office.channel, "/footnote", text)
             await office.heard()
-            await office.server.until(lambda: not office.promises.kept, what="the end of the promise")
+            await office.server.until(lambda: not office.inbox.kept, what="the end of the promise")
             await office.server.outbox.send(used.kind, used.payload).acknowledged()
         office.server.slash(office.ada, office.channel, "/footnote", "ask --private And an arm?")
         other = await office.heard()

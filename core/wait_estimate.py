@@ -11,8 +11,8 @@ ROUND = 10  # seconds: nobody can say it more exactly
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
-    """Knows from when on a house is full whose workers answer at least *seats* questions at once."""
+class WaitEstimate:
+    """Knows how long the last of those who wait has to, where workers answer at least *seats* questions at once."""
 
     seats: int
 

@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.chat.promised import NO_STORE
+from adapters.chat.accepting import NO_STORE
 from adapters.slack.commands.forms import QUESTION
 from adapters.slack.commands.shortcuts import ANSWER_FROM
 from core.model import Asked
 from tests.adapters.slack.office import Office
-from tests.fakes.promises import MemoryPromises
 from tests.servers.faults import Fault, Hold, Lost
 from tests.servers.service import Reply, Reset
 from tests.servers.slack import Message
+from tests.waiting import cancelled, wait_until
 
 ASKS = "What is a robot?"
 LIMITED = Reply(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": "1"})
@@ -29,13 +29,19 @@ async def _office() -> AsyncIterator[Office]:
 
 async def followed(office: Office) -> Office:
     """Let another process begin with the same stores, as they are now, and then the first one go on."""
-    kept = MemoryPromises()
-    kept.kept = dict(office.promises.kept)
     following = Office(
-        office.server, office.workspace, office.ada, office.boss, office.channel, memo=office.memo, promises=kept
+        office.server,
+        office.workspace,
+        office.ada,
+        office.boss,
+        office.channel,
+        memo=office.memo,
+        inbox=office.inbox.follow(),
     )
     async with following.open() as commands:
-        await commands.take_up()
+        taking = asyncio.create_task(commands.take_over())
+        await wait_until(lambda: not following.inbox.kept, what="the move")
+        await cancelled(taking)
     office.inbox.opens.set()
     return following
 
@@ -74,7 +80,7 @@ async def test_what_was_acknowledged_and_not_put_is_put_by_the_next(office: Offi
     asked = await put_by_both(office, following)
     assert asked.question.text == ASKS
     assert len(roots(office)) == posts
-    assert (following.promises.kept, following.inbox.signals) == ({}, [])
+    assert (following.inbox.kept, following.inbox.signals) == ({}, [])
 
 
 @pytest.mark.promise("crash-safe")
@@ -89,15 +95,15 @@ async def test_a_question_about_a_text_is_put_by_the_next(office: Office) -> Non
         following = await followed(office)
 
     asked = await put_by_both(office, following)
-    assert (asked.question.selection, following.promises.kept, office.promises.kept) == ("A robot acts.", {}, {})
+    assert (asked.question.selection, following.inbox.kept, office.inbox.kept) == ("A robot acts.", {}, {})
 
 
-async def test_what_cannot_be_noted_is_not_promised(office: Office) -> None:
+async def test_what_cannot_be_accepted_is_not_acknowledged(office: Office) -> None:
     """Who asks hears so in the answer to the command, and a form stays, with all that was written into it."""
     async with office.open():
         message = office.server.post_as(office.boss, office.channel, "A robot acts.")
         form = await office.form(office.ada, office.server.shortcut(office.ada, office.channel, message, ANSWER_FROM))
-        office.promises.fails = True
+        office.inbox.is_closed = True
         told = await office.use(office.ada, f"ask {ASKS}")
         filled = office.server.submit(office.ada, form, {"question": ASKS, "text": "A robot acts."})
         said = await filled.acknowledged()
@@ -109,7 +115,7 @@ async def test_what_cannot_be_noted_is_not_promised(office: Office) -> None:
 @pytest.mark.promise("asked-once")
 @pytest.mark.parametrize("words", [f"ask {ASKS}", f"ask --private {ASKS}"])
 async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(office: Office, words: str) -> None:
-    """The promise is kept, and one message stands for the question."""
+    """The question waits for it, and one message stands for the question."""
 
     async def back(_: float) -> None:
         office.inbox.fails = None
@@ -120,7 +126,7 @@ async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(office: 
         asked = await office.heard()
 
     assert isinstance(asked, Asked)
-    assert (asked.question.text, len(roots(office)), office.promises.kept) == (ASKS, int("--private" not in words), {})
+    assert (asked.question.text, len(roots(office)), office.inbox.kept) == (ASKS, int("--private" not in words), {})
 
 
 @pytest.mark.promise("asked-once")
@@ -138,18 +144,18 @@ async def test_a_platform_that_stumbles_costs_nobody_an_answer(office: Office, f
 
 @pytest.mark.promise("asked-once")
 async def test_a_post_that_was_broken_off_is_found_later(office: Office) -> None:
-    """It took so long that another process might have begun with it."""
+    """It took so long that another process might have begun with it, and so one does."""
     arrives = asyncio.Event()
-
-    async def sleep(_: float) -> None:
+    office.inbox.accepted_for = 0.3
+    office.server.faults.add("chat.postMessage", Hold(arrives))
+    async with office.open() as commands:
+        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
+        await commands.finish()
         arrives.set()
         await office.server.until(lambda: roots(office), what="the message that asks")
-
-    office.sleep, office.promises.lasting = sleep, 0.3
-    office.server.faults.add("chat.postMessage", Hold(arrives))
-    async with office.open():
-        await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
+        taking = asyncio.create_task(commands.take_over())
         asked = await office.heard()
+        await cancelled(taking)
 
     assert isinstance(asked, Asked)
     assert [one.ts for one in roots(office)] == [asked.message.id]

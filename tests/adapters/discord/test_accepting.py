@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from adapters.chat.promised import NO_STORE
-from adapters.discord.commands.asking import Promise, promises, take_up
-from core.model import Asked, Interaction, ReplyAddress
+from adapters.chat.accepting import NO_STORE, take_over_once
+from adapters.discord.commands.asking import find
+from adapters.discord.inbound.event import PLATFORM
+from core.model import Asked, Interaction, MessageRef, ReplyAddress, ThreadRef
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.office import Office
+from tests.adapters.discord.office import Office, OfficeClient
 from tests.builders import question
-from tests.fakes.promises import MemoryPromises
 from tests.servers.discord import DiscordServer, Reply
 from tests.servers.faults import Lost
 from tests.servers.service import Reset
@@ -20,77 +22,79 @@ CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 ORIGINAL = "GET /webhooks/{application}/{token}/messages/@original"
 
 
+async def take_over(office: Office, client: OfficeClient) -> None:
+    """Move what others have left."""
+    await take_over_once(office.desk, PLATFORM, partial(find, client))
+
+
 @pytest.mark.promise("crash-safe")
 @pytest.mark.parametrize("private", [False, True])
 async def test_what_was_acknowledged_and_not_put_is_put_by_the_next(
     server: DiscordServer, place: Place, private: bool
 ) -> None:
     """As it would have been; once that is done, nobody has to do it any more."""
-    dying, kept = Office(server), MemoryPromises()
+    dying = Office(server)
     dying.inbox.opens.clear()
     async with dying.open():
         used = server.slash(place.ada, place.channel, "ask", question=ASKS, private=private)
         await server.until(lambda: used.deferred, what="a deferral")
-        kept.kept = dict(dying.promises.kept)
-    following = Office(server, promises=kept)
+        following = Office(server, inbox=dying.inbox.follow())
     async with following.open() as client:
-        await take_up(following.desk, client)
+        await take_over(following, client)
     dying.inbox.opens.set()
 
     asked = await following.heard()
     assert asked == await dying.heard()
     assert isinstance(asked, Asked)
     assert (asked.question.text, asked.message.id) == (ASKS, str(used.id if private else used.original_id))
-    assert (kept.kept, following.inbox.signals) == ({}, [])
+    assert (following.inbox.kept, following.inbox.signals) == ({}, [])
 
 
 @pytest.mark.promise("crash-safe")
-async def test_what_was_put_is_promised_no_more(server: DiscordServer, place: Place) -> None:
+async def test_what_was_moved_is_accepted_no_more(server: DiscordServer, place: Place) -> None:
     """Nobody finds anything to do."""
     office = Office(server)
     async with office.open():
         server.slash(place.ada, place.channel, "ask", question=ASKS)
         await office.heard()
-        await server.until(lambda: not office.promises.kept, what="the end of the promise")
+        await server.until(lambda: not office.inbox.kept, what="the end of it")
 
 
 @pytest.mark.parametrize("is_away", [True, False])
 async def test_what_was_never_acknowledged_is_let_be(server: DiscordServer, place: Place, is_away: bool) -> None:
-    """Discord has told whoever asked that nothing answered; while it does not say so itself, the promise stands."""
+    """Discord has told whoever asked that nothing answered; while it does not say so itself, the question stands."""
     async with Office(server).open():
         pass  # it registers the commands, and goes
     used = server.slash(place.ada, place.channel, "ask", question=ASKS)
     asked = question(ASKS)
     way = Interaction(id=str(used.id), token=used.token, expires_at=asked.asked_at)
+    there = ThreadRef(platform=PLATFORM, workspace="1", channel="2", thread=str(used.id))
+    asked = asked.model_copy(update={"message": MessageRef(thread=there, id=str(used.id))})
     office = Office(server)
-    address = ReplyAddress(thread=asked.thread, interaction=way)
-    await promises(office.desk).note("1", Promise(question=asked, address=address))
+    await office.inbox.accept(Asked(question=asked, address=ReplyAddress(thread=there, interaction=way)), within=1)
+    office.inbox = office.inbox.follow()
     if is_away:
         server.faults.break_(ORIGINAL, Reply(503, {"message": "busy"}))
     async with office.open() as client:
-        await take_up(office.desk, client)
+        await take_over(office, client)
 
-    assert (office.inbox.signals, len(office.promises.kept)) == ([], int(is_away))
+    assert (office.inbox.signals, len(office.inbox.kept)) == ([], int(is_away))
 
 
 @pytest.mark.promise("asked-once")
 async def test_what_was_told_to_be_impossible_is_let_be(server: DiscordServer, place: Place) -> None:
-    """Whoever told it could not take the note away any more."""
-    following = Office(server)
-
-    async def sleep(_: float) -> None:
-        following.promises.kept |= dying.promises.kept
-
-    dying = Office(server, sleep=sleep)
+    """Whoever told it could not withdraw it any more."""
+    dying = Office(server)
     dying.inbox.fails = dying.away
     async with dying.open():
         told = await dying.told(server.slash(place.ada, place.channel, "ask", question=ASKS))
-    noted = len(following.promises.kept)
+        following = Office(server, inbox=dying.inbox.follow())
+    left = len(following.inbox.kept)
     async with following.open() as client:
-        await take_up(following.desk, client)
+        await take_over(following, client)
 
-    assert (told.content, noted) == (NO_STORE, 1)
-    assert (following.inbox.signals, following.promises.kept) == ([], {})
+    assert (told.content, left) == (NO_STORE, 1)
+    assert (following.inbox.signals, following.inbox.kept) == ([], {})
 
 
 @pytest.mark.promise("crash-safe")
@@ -124,10 +128,10 @@ async def test_an_excuse_takes_the_place_of_a_deferral_of_which_nobody_heard(
     assert (told.id, told.content, told.thinking) == (used.original_id, NO_STORE, False)
 
 
-async def test_what_cannot_be_noted_is_not_promised(server: DiscordServer, place: Place) -> None:
+async def test_what_cannot_be_accepted_is_not_acknowledged(server: DiscordServer, place: Place) -> None:
     """Who asked is told at once, and nothing shows that an answer is on its way."""
     office = Office(server)
-    office.promises.fails = True
+    office.inbox.is_closed = True
     async with office.open():
         used = server.slash(place.ada, place.channel, "ask", question=ASKS)
         told = await office.told(used)
@@ -137,7 +141,7 @@ async def test_what_cannot_be_noted_is_not_promised(server: DiscordServer, place
 
 
 async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(server: DiscordServer, place: Place) -> None:
-    """The promise is kept."""
+    """The question waits for it."""
     office = Office(server, sleep=lambda _: back())
     office.inbox.fails = office.away
 

@@ -1,0 +1,251 @@
+"""What a platform is told to be on its way is accepted before, and moved or taken back, whatever is away meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from adapters.chat.accepting import NO_STORE, SHARE, accepted, settle, take_over, take_over_once
+from adapters.chat.posting import Unreachable
+from core.errors import StoreUnavailable
+from core.events import Event, Passed, Step
+from core.model import Asked, Signal
+from core.sentences import BROKEN
+from tests.builders import question
+from tests.fakes.desk import Counter, MemoryDesk
+from tests.inboxes import asked
+from tests.waiting import cancelled, wait_until
+
+AWAY = StoreUnavailable("It is away.")
+GONE = Unreachable("It is not there.")
+PLATFORM = "test"
+FOREVER = 10_000
+A, B = asked("a"), asked("b")
+
+
+class Finder:
+    """Finds where answers go, after so many failures, and hears why one will not come."""
+
+    def __init__(self, *, fails: int = 0, error: Exception = AWAY, is_over: bool = False) -> None:
+        self.looks = 0
+        self.told: list[str] = []
+        self._fails, self._error, self._is_over = fails, error, is_over
+
+    async def find(self, what: Asked) -> Asked | None:
+        """Find it, if it is time for that."""
+        self.looks += 1
+        if self.looks <= self._fails:
+            raise self._error
+        return None if self._is_over else placed(what)
+
+    async def tell(self, text: str) -> None:
+        """Hear it."""
+        self.told.append(text)
+
+    async def settle(self, office: MemoryDesk, what: Asked = A) -> None:
+        """Accept it, and move it."""
+        until = await accepted(office.desk, what)
+        assert until is not None
+        await settle(office.desk, what, until, self.find, self.tell)
+
+
+def placed(what: Asked) -> Asked:
+    """Give the question as the message that stands for it."""
+    return Asked(question=question(what.question.text, id=f"real {what.message.id}"))
+
+
+async def left(*questions: Asked) -> Counter:
+    """Give what another process sees of an inbox after one has accepted questions and died."""
+    office = MemoryDesk()
+    for each in questions:
+        await accepted(office.desk, each)
+    return office.inbox.follow()
+
+
+def put(*questions: Asked) -> list[Signal]:
+    """Give what the inbox hears of them."""
+    return [placed(each) for each in questions]
+
+
+@pytest.fixture(name="office")
+def _office() -> MemoryDesk:
+    return MemoryDesk()
+
+
+@pytest.fixture(name="broken")
+async def _broken() -> list[Any]:
+    """Hear what would be written into the log."""
+    heard: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: heard.append(context["exception"]))
+    return heard
+
+
+@pytest.mark.parametrize("error", [AWAY, GONE])
+@pytest.mark.parametrize(("fails", "done", "told"), [(0, [A], []), (1, [A], []), (FOREVER, [], [NO_STORE])])
+async def test_what_is_accepted_is_moved_or_told_to_be_impossible(
+    office: MemoryDesk, error: Exception, fails: int, done: list[Asked], told: list[str]
+) -> None:
+    """A short absence is waited for; in the end nothing is left of it."""
+    finder = Finder(fails=fails, error=error)
+    await finder.settle(office)
+
+    assert (office.inbox.signals, finder.told, office.inbox.kept) == (put(*done), told, {})
+
+
+async def test_what_breaks_is_told_and_not_tried_again(office: MemoryDesk) -> None:
+    """By nobody: the next process would do what somebody was told will not be done."""
+    finder = Finder(fails=1, error=ValueError("robot"))
+    with pytest.raises(ValueError, match="robot"):
+        await finder.settle(office)
+
+    assert (office.inbox.signals, finder.told, office.inbox.kept) == ([], [f"⚠️ {BROKEN}"], {})
+
+
+async def test_what_nobody_waits_for_is_dropped(office: MemoryDesk) -> None:
+    """The platform has told whoever asked that nothing answered."""
+    finder = Finder(is_over=True)
+    await finder.settle(office)
+
+    assert (office.inbox.signals, finder.told, office.inbox.kept) == ([], [], {})
+
+
+async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: MemoryDesk) -> None:
+    """Nobody is told anything, as it is taken over then."""
+    finder, loop = Finder(), asyncio.get_running_loop()
+    office.inbox.accepted_for = 0.3
+    began = loop.time()
+
+    async def hang(_: Asked) -> Asked | None:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    until = await accepted(office.desk, A)
+    assert until is not None
+    await settle(office.desk, A, until, hang, finder.tell)
+    took = loop.time() - began
+    await wait_until(lambda: loop.time() - began > office.inbox.accepted_for, what="the end of the lease")
+    await take_over_once(office.desk, PLATFORM, finder.find)
+
+    assert took >= office.inbox.accepted_for * SHARE
+    assert (office.inbox.signals, finder.told, office.inbox.kept) == (put(A), [], {})
+
+
+async def test_it_is_dropped_once_the_store_is_back() -> None:
+    """Else the next process would do what somebody was told will not be done."""
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        office.inbox.fails = AWAY if len(waits) < 6 else None
+
+    office, finder = MemoryDesk(sleep=sleep), Finder()
+    office.inbox.fails = AWAY
+    await finder.settle(office)
+
+    assert (office.inbox.signals, office.inbox.kept, len(waits), finder.told) == ([], {}, 6, [NO_STORE])
+
+
+async def test_what_cannot_be_accepted_must_not_be_acknowledged(office: MemoryDesk) -> None:
+    """And what is accepted already is under way."""
+    assert [await accepted(office.desk, A) is not None for _ in range(2)] == [True, False]
+    office.inbox.is_closed = True
+    with pytest.raises(StoreUnavailable):
+        await accepted(office.desk, B)
+
+
+async def test_it_is_told_that_it_was_acknowledged() -> None:
+    """A process may die after that."""
+    told: list[Event] = []
+    await Finder().settle(MemoryDesk(observer=told.append))
+
+    assert told == [Passed(A.message, Step.ACKNOWLEDGED)]
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("error", [AWAY, GONE])
+async def test_what_others_left_is_moved_once_all_is_there(error: Exception) -> None:
+    """One may stumble over it for a moment, and nothing is left."""
+    office, finder = MemoryDesk(inbox=await left(A, B)), Finder(fails=3, error=error)
+    await take_over_once(office.desk, PLATFORM, finder.find)
+
+    assert ([each in office.inbox.signals for each in put(A, B)], office.inbox.kept) == ([True, True], {})
+
+
+@pytest.mark.promise("asked-once")
+async def test_of_several_processes_one_is_at_it() -> None:
+    """A new one waits until the time of the one before is over, and two new ones do not do it both."""
+    first = MemoryDesk()
+    first.inbox.accepted_for = 0.1
+    await accepted(first.desk, A)
+    others, finder = [MemoryDesk(inbox=first.inbox) for _ in range(2)], Finder()
+    for each in others:
+        await take_over_once(each.desk, PLATFORM, finder.find)
+    before = finder.looks
+    taking = [asyncio.create_task(take_over(each.desk, PLATFORM, finder.find)) for each in others]
+    await wait_until(lambda: not first.inbox.kept, what="the move")
+    for task in taking:
+        await cancelled(task)
+
+    assert (before, finder.looks, first.inbox.signals) == (0, 1, put(A))
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_the_store_has_lost_is_moved_all_the_same(office: MemoryDesk) -> None:
+    """A server that failed over may not have it, and whoever asked waits for an answer."""
+    finder = Finder()
+    until = await accepted(office.desk, A)
+    assert until is not None
+    office.inbox.kept.clear()
+    office.inbox.ends.clear()
+    await settle(office.desk, A, until, finder.find, finder.tell)
+
+    assert (office.inbox.signals, finder.told) == (put(A), [])
+
+
+@pytest.mark.promise("asked-once")
+async def test_whoever_was_frozen_leaves_it_to_the_one_that_took_it_over(office: MemoryDesk) -> None:
+    """It looks for nothing and says nothing, and what is accepted stays, on which the other relies."""
+    finder, office.inbox.accepted_for = Finder(), 0.0
+    until = await accepted(office.desk, A)
+    assert until is not None
+    assert await office.inbox.overdue(PLATFORM) == A
+    await settle(office.desk, A, until, finder.find, finder.tell)
+
+    assert (finder.looks, finder.told, list(office.inbox.kept)) == (0, [], [A.message])
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_store_that_is_away_is_waited_for() -> None:
+    """What it holds is moved then."""
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        office.inbox.is_closed = False
+        await asyncio.sleep(0)
+
+    office, finder = MemoryDesk(inbox=await left(A), sleep=sleep), Finder()
+    office.inbox.is_closed = True
+    taking = asyncio.create_task(take_over(office.desk, PLATFORM, finder.find))
+    await wait_until(lambda: not office.inbox.kept, what="the move")
+    await cancelled(taking)
+
+    assert (office.inbox.signals, finder.looks, len(waits) > 0) == (put(A), 1, True)
+
+
+async def test_what_cannot_be_moved_for_long_stays_for_the_next_time() -> None:
+    """Until it expires."""
+    office = MemoryDesk(inbox=await left(A))
+    await take_over_once(office.desk, PLATFORM, Finder(fails=FOREVER).find)
+
+    assert (list(office.inbox.kept), office.inbox.signals) == ([A.message], [])
+
+
+async def test_what_breaks_keeps_nothing_else_from_being_moved(broken: list[Any]) -> None:
+    """It is written into the log, and not tried again."""
+    office = MemoryDesk(inbox=await left(A, B))
+    await take_over_once(office.desk, PLATFORM, Finder(fails=1, error=ValueError("robot")).find)
+
+    assert (len(office.inbox.signals), office.inbox.kept, [str(each) for each in broken]) == (1, {}, ["robot"])

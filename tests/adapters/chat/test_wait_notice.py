@@ -1,0 +1,124 @@
+"""That many wait is said and written down, whatever happens to whoever says it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from adapters.chat.chores import Chores
+from adapters.chat.posting import NOTICE, Part, Posted, PostingFailed, Refused, TooFast, nonce
+from adapters.chat.wait_notice import WaitNotices, Waits
+from core.errors import PeopleUnavailable
+from core.model import Question, WaitNotice
+from tests.builders import NOON, question
+from tests.fakes.box import Box
+from tests.fakes.poster import DELETED, Thread
+from tests.fakes.waiting_room import FULL, WORDS, waits
+from tests.waiting import at_once
+
+LONG = TooFast(3600)  # nobody waits for so long
+ASKED = question()
+MARK = nonce(ASKED.message, 0, NOTICE)
+UNKNOWN = WaitNotice(thread=ASKED.thread, nonce=MARK)
+KNOWN = UNKNOWN.model_copy(update={"id": "m1"})
+
+
+async def give(thread: Thread, *, by: Waits, asked: Question = ASKED) -> None:
+    """Let somebody ask, and everything happen that can happen."""
+    chores = Chores()
+    WaitNotices(by, chores).give(asked, asked.thread, thread, place="C1")
+    for _ in range(50):
+        await at_once(0)
+    await chores.close()
+
+
+@pytest.fixture(name="box")
+def _box() -> Box:
+    return Box(crowd=FULL)
+
+
+async def test_the_words_are_noted_before_and_after_they_are_posted(box: Box) -> None:
+    """Under a mark of their own; they stay when whoever said them goes."""
+    thread = Thread()
+    await give(thread, by=waits(box))
+
+    assert (thread.shown, list(thread.nonces), box.notices) == ([WORDS], [MARK], [UNKNOWN, KNOWN])
+
+
+async def test_they_are_said_once_in_a_while_in_one_place(box: Box) -> None:
+    """After ten minutes they may be said again."""
+    thread, by = Thread(), waits(box)
+    shown: list[int] = []
+    for number, minutes in enumerate((0, 5, 9, 10)):
+        later = replace(by, now=lambda minutes=minutes: NOON + timedelta(minutes=minutes))
+        await give(thread, by=later, asked=question(id=f"q{number}"))
+        shown.append(len(thread.shown))
+
+    assert shown == [1, 1, 1, 2]
+
+
+async def test_where_few_wait_nothing_is_said() -> None:
+    """The answer comes soon."""
+    thread, box = Thread(), Box()
+    await give(thread, by=waits(box))
+
+    assert (thread.did, box.notices) == ([], [])
+
+
+async def test_who_will_not_be_answered_is_not_told_to_wait(box: Box) -> None:
+    """Nor whoever may be a guest, of whom the platform does not say it; somebody else is told there."""
+    thread, by = Thread(), waits(box)
+
+    async def unknown(_: Question) -> bool:
+        raise PeopleUnavailable("Slack does not say who asks.")
+
+    await give(thread, by=replace(by, admits=waits(box, admits=False).admits))
+    await give(thread, by=replace(by, admits=unknown))
+    before = list(thread.did)
+    await give(thread, by=by)
+
+    assert (before, thread.did) == ([], ["post"])
+
+
+async def test_who_is_being_answered_is_told_nothing(box: Box) -> None:
+    """A worker was quicker."""
+    thread = Thread()
+    box.taken.add(ASKED.message)
+    await give(thread, by=waits(box))
+
+    assert (thread.did, box.notices) == ([], [])
+
+
+async def test_what_comes_too_late_is_taken_away_at_once(box: Box) -> None:
+    """A worker has begun while it was posted, and does not know of it."""
+
+    class Slow(Thread):
+        async def post(self, part: Part, nonce: str) -> Posted:
+            box.taken.add(ASKED.message)
+            return await super().post(part, nonce)
+
+    thread = Slow()
+    await give(thread, by=waits(box))
+
+    assert (thread.messages, box.notices) == ({"m1": DELETED}, [UNKNOWN])
+
+
+@pytest.mark.parametrize(("until", "did"), [(0, []), (1, ["post", "delete"])])
+async def test_without_a_store_nothing_is_left_standing(box: Box, until: int, did: list[str]) -> None:
+    """Before the words are posted, nothing is said; after that, they are taken away."""
+    thread, box.unannounced = Thread(), until
+    await give(thread, by=waits(box))
+
+    assert (thread.did, thread.shown) == (did, [])
+
+
+@pytest.mark.parametrize("failures", [[Refused("code 1")], [LONG]], ids=["not posted", "not now"])
+async def test_what_the_platform_does_not_do_is_let_be(box: Box, failures: Sequence[PostingFailed | None]) -> None:
+    """Whoever answers looks for it, and finds nothing."""
+    thread = Thread(failures=list(failures))
+    await give(thread, by=waits(box))
+
+    assert (thread.did, thread.shown, box.notices) == (["post"], [], [UNKNOWN])

@@ -1,0 +1,96 @@
+"""Who asks on Discord while many wait is told so, until the answer is there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from adapters.chat.posting import NOTICE, Part, nonce
+from adapters.discord.inbound.remarks import below
+from core.model import Claim, Delivery, Interruption, WaitNotice, Withdrawal
+from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.ears import answers, listening, words
+from tests.fakes.box import Box
+from tests.fakes.waiting_room import FULL, WORDS, waits
+from tests.on_discord import OnDiscord, on_discord
+from tests.platforms import ANSWER, progress
+from tests.servers.discord import DiscordServer, Permission
+from tests.waiting import wait_until
+
+
+@pytest.fixture(name="discord")
+async def _discord() -> AsyncIterator[OnDiscord]:
+    async with on_discord(OnDiscord) as discord:
+        yield discord
+
+
+async def told(discord: OnDiscord, *, is_known: bool) -> Claim:
+    """Ask, be told to wait, and give what a worker holds then; whoever said it may have died over it."""
+    claim = await discord.asks()
+    mark = nonce(claim.message, 0, NOTICE)
+    said = await below(discord.client, str(discord.channel.id), claim.message).post(Part(WORDS), mark)
+    place = claim.thread.model_copy(update={"thread": str(discord.channel.id)})
+    notice = WaitNotice(thread=place, nonce=mark, id=said.id if is_known else "")
+    return replace(claim, delivery=Delivery(notice=notice))
+
+
+@pytest.mark.promise("full-house")
+async def test_who_asks_while_many_wait_is_told_how_long(server: DiscordServer, place: Place) -> None:
+    """Once in a while in one place, below the question; nobody is pinged and no thread is opened for that."""
+    box = Box(crowd=FULL)
+    async with listening(server, box, waits=waits(box)):
+        for number in range(3):
+            server.post_as(place.ada, place.channel, f"What is {number}?", mentions=[server.bot])
+            await box.question()
+        server.post_as(place.ada, server.dm(place.ada), "And now?")
+        await box.question()
+        await wait_until(lambda: len(box.notices) == 4, what="the words, and the notes of them")
+
+    said = {str(one.id): str(one.channel_id) for one in answers(server)}
+    assert words(server) == [WORDS] * 2
+    assert {one.id: one.thread.thread for one in box.notices if one.id} == said
+    assert not any(one.pings for one in answers(server) if one.pings.users)
+
+
+@pytest.mark.promise("full-house")
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_the_words_are_gone_once_the_answer_stands(discord: OnDiscord, is_known: bool) -> None:
+    """Also where nobody knows whether they were posted; what is noted of the answer holds them until then."""
+    claim = await told(discord, is_known=is_known)
+    before = discord.stands(claim)
+    await discord.surface.reply(claim, progress(ANSWER))
+
+    assert (before, ["A robot acts." in text for text in discord.stands(claim)]) == ([WORDS], [True])
+    assert (discord.notes.written[0].notice, discord.notes.written[-1].notice) == (claim.delivery.notice, None)
+
+
+@pytest.mark.promise("deletions-count")
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_the_words_go_with_the_question(discord: OnDiscord, is_known: bool) -> None:
+    """As the answer would."""
+    claim = await told(discord, is_known=is_known)
+    await discord.surface.withdraw(Withdrawal(claim.message, delivery=claim.delivery))
+
+    assert discord.stands(claim) == []
+
+
+async def test_words_that_cannot_be_found_hold_up_no_answer(discord: OnDiscord) -> None:
+    """Where the bot may not read, they stay."""
+    claim = await told(discord, is_known=False)
+    discord.server.deny(discord.channel, Permission.READ_MESSAGE_HISTORY)
+    await discord.surface.reply(claim, progress(ANSWER))
+
+    assert (len(discord.stands(claim)), discord.notes.written[-1].notice) == (2, None)
+
+
+async def test_who_has_lost_the_question_leaves_the_words(discord: OnDiscord) -> None:
+    """Whoever has it now takes them away."""
+    claim = await told(discord, is_known=True)
+    discord.notes.is_lost = True
+    claim.cancelled.set(Interruption.LOST)
+    with pytest.raises(Exception, match="another worker has the question"):
+        await discord.surface.reply(claim, progress(ANSWER))
+
+    assert discord.stands(claim) == [WORDS]

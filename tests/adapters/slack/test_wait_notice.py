@@ -1,0 +1,69 @@
+"""Who asks on Slack while many wait is told so, until the answer is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from adapters.chat.posting import NOTICE, Part, nonce
+from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.inbound.remarks import below
+from core.model import Claim, Delivery, WaitNotice, Withdrawal
+from tests.adapters.slack.ears import Place, listening, place_fixture
+from tests.fakes.box import Box
+from tests.fakes.waiting_room import FULL, WORDS, waits
+from tests.on_slack import OnSlack
+from tests.platforms import ANSWER, progress
+from tests.waiting import wait_until
+
+__all__ = ["place_fixture"]
+
+
+async def told(slack: OnSlack, *, is_known: bool) -> Claim:
+    """Ask, be told to wait, and give what a worker holds then; whoever said it may have died over it."""
+    claim = await slack.asks()
+    mark = nonce(claim.message, 0, NOTICE)
+    workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
+    said = await below(claim.message, workspace).post(Part(WORDS), mark)
+    notice = WaitNotice(thread=claim.thread, nonce=mark, id=said.id if is_known else "")
+    return replace(claim, delivery=Delivery(notice=notice))
+
+
+@pytest.mark.promise("full-house")
+async def test_who_asks_while_many_wait_is_told_how_long(place: Place) -> None:
+    """Once in a while in one place, in the thread of the question."""
+    box = Box(crowd=FULL)
+    async with listening(place, box, waits=waits(box)):
+        for number in range(2):
+            place.ask(f"What is {number}?")
+            await box.question()
+        place.direct("And now?")
+        await box.question()
+        await wait_until(lambda: len(box.notices) == 4, what="the words, and the notes of them")
+
+    said = {one.ts for one in place.server.platform.messages.values() if one.user_id == place.bot.id}
+    assert place.said() == [WORDS] * 2
+    assert {one.id for one in box.notices if one.id} == said
+
+
+@pytest.mark.promise("full-house")
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_the_words_are_gone_once_the_answer_stands(slack: OnSlack, is_known: bool) -> None:
+    """Also where nobody knows whether they were posted; what is noted of the answer holds them until then."""
+    claim = await told(slack, is_known=is_known)
+    before = slack.stands(claim)
+    await slack.surface.reply(claim, progress(ANSWER))
+
+    assert (before, ["A robot acts." in text for text in slack.stands(claim)]) == ([WORDS], [True])
+    assert (slack.notes.written[0].notice, slack.notes.written[-1].notice) == (claim.delivery.notice, None)
+
+
+@pytest.mark.promise("deletions-count")
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_the_words_go_with_the_question(slack: OnSlack, is_known: bool) -> None:
+    """As the answer would."""
+    claim = await told(slack, is_known=is_known)
+    await slack.surface.withdraw(Withdrawal(claim.message, delivery=claim.delivery))
+
+    assert slack.stands(claim) == []

@@ -1,0 +1,113 @@
+"""What every inbox keeps of the words below a question that waits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+
+from core.model import Claim, Delivery, WaitNotice, Withdrawal
+from tests.builders import thread
+from tests.inboxes import (
+    ADA,
+    Box,
+    Boxes,
+    asked,
+    deleted,
+    edited,
+    fall_short,
+    hand_back,
+    is_empty,
+    open_boxes,
+    retried,
+    taken,
+)
+from tests.portion import FORMS
+
+UNKNOWN = WaitNotice(thread=thread("elsewhere"), nonce="n")
+KNOWN = UNKNOWN.model_copy(update={"id": "7"})
+
+
+@pytest.fixture(name="boxes", params=FORMS)
+async def _boxes(request: pytest.FixtureRequest) -> AsyncIterator[Boxes]:
+    async with open_boxes(request) as boxes:
+        yield boxes
+
+
+@pytest.mark.promise("full-house")
+async def test_what_is_said_while_a_question_waits_comes_with_it(boxes: Boxes) -> None:
+    """As it was noted last, and whoever said it; each question has words of its own."""
+    for name in ("1", "2"):
+        await boxes.here.put(asked(name, in_thread=name))
+    notices = [await boxes.here.announce(asked("1", in_thread="1").message, each) for each in (UNKNOWN, KNOWN)]
+    tasks = [await taken(boxes.there) for _ in range(2)]
+
+    assert notices == [True, True]
+    assert {task.message.id: task.delivery for task in tasks} == {"1": Delivery(notice=KNOWN), "2": Delivery()}
+
+
+async def test_it_is_noted_only_while_nobody_has_had_the_question(boxes: Boxes) -> None:
+    """Not of what is unknown, worked on, handed back, done, tried again or deleted."""
+    about, noted = asked(), list[bool]()
+
+    async def announce() -> None:
+        noted.append(await boxes.there.announce(about.message, KNOWN))
+
+    await announce()
+    await boxes.here.put(about)
+    async with boxes.here.claim():
+        await announce()
+    await announce()
+    await boxes.here.put(edited())
+    await announce()
+    await hand_back(boxes.here)
+    await announce()
+    await fall_short(boxes.here)
+    await boxes.here.put(retried(about))
+    await announce()
+    await boxes.here.put(deleted(about))
+    await announce()
+    task = await taken(boxes.here)
+
+    assert noted == [False] * 7
+    assert task.delivery == Delivery()
+
+
+async def test_an_edit_keeps_it(inbox: Box) -> None:
+    """The answer to other words takes it away as well."""
+    await inbox.put(asked())
+    await inbox.announce(asked().message, KNOWN)
+    await inbox.put(edited())
+    task = await taken(inbox)
+
+    assert (isinstance(task, Claim), task.delivery) == (True, Delivery(notice=KNOWN))
+
+
+@pytest.mark.promise("deletions-count")
+@pytest.mark.parametrize("is_forgotten", [False, True])
+async def test_it_goes_with_its_question(boxes: Boxes, is_forgotten: bool) -> None:
+    """Whether that is deleted, or whoever asked is forgotten: somebody takes it away."""
+    await boxes.here.put(asked())
+    await boxes.here.announce(asked().message, KNOWN)
+    if is_forgotten:
+        await boxes.there.forget_person(asked().message.thread.home, ADA.id)
+    else:
+        await boxes.there.put(deleted(asked()))
+    task = await taken(boxes.here)
+
+    assert (isinstance(task, Withdrawal), task.delivery) == (True, Delivery(notice=KNOWN))
+    assert await is_empty(boxes.here)
+
+
+async def test_what_a_worker_notes_takes_its_place(inbox: Box) -> None:
+    """With it, as long as it stands there."""
+    await inbox.put(asked())
+    await inbox.announce(asked().message, KNOWN)
+    with suppress(ValueError):
+        async with inbox.claim() as task:
+            await inbox.record(task, task.delivery.model_copy(update={"notice": None}))
+            raise ValueError
+    again = await taken(inbox)
+
+    assert again.delivery == Delivery()

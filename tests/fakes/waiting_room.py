@@ -1,0 +1,22 @@
+"""A room in which as many wait as a test says."""
+
+from __future__ import annotations
+
+from adapters.chat.wait_notice import Waits
+from core.model import Question
+from core.wait_estimate import WaitEstimate
+from tests.builders import NOON
+from tests.fakes.box import Box
+from tests.fakes.memo import MemoryMemo
+
+FULL = 65  # questions that wait
+WORDS = "I'm busy; your answer comes in about 40 seconds."
+
+
+def waits(box: Box, *, admits: bool = True) -> Waits:
+    """Say how long people wait whose questions are in a box, at noon."""
+
+    async def answer(_: Question) -> bool:
+        return admits
+
+    return Waits(estimate=WaitEstimate(seats=12), room=box, memo=MemoryMemo(), admits=answer, now=lambda: NOON)
