@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from adapters.chat.chores import Chores
-from adapters.chat.insisting import insisted
+from adapters.chat.background import BackgroundTasks
 from adapters.chat.posting import NOTICE, Part, Poster, nonce
+from adapters.retry import QUICK
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.model import Question, ThreadRef, WaitNotice
 from core.ports import Memo, WaitingRoom
@@ -37,13 +37,13 @@ class WaitNotices:
     said them has died over it.
     """
 
-    def __init__(self, waits: Waits, chores: Chores) -> None:
+    def __init__(self, waits: Waits, tasks: BackgroundTasks) -> None:
         self._waits = waits
-        self._chores = chores
+        self._tasks = tasks
 
     def give(self, question: Question, at: ThreadRef, poster: Poster, *, place: str) -> None:
         """Say how long it will take, if many wait, *at* a place where this is said once in a while."""
-        self._chores.begin(partial(self._give, question, at, poster, place))
+        self._tasks.begin(partial(self._give, question, at, poster, place))
 
     async def _give(self, question: Question, at: ThreadRef, poster: Poster, place: str) -> None:
         backlog = await self._waits.room.backlog()
