@@ -16,12 +16,14 @@ from core.events import Observer
 from core.forgetting import Forgetting
 from core.model import ThreadRef
 from core.moderation import Moderation
+from core.ports import LastHeard
 from core.self_help import SelfHelp
 from core.sentences import Practices
 
 if TYPE_CHECKING:
     from adapters.chat.desk import Desk
     from adapters.chat.full_house import House
+    from adapters.chat.services import Services
     from adapters.redis.inbox import RedisInbox
 
 
@@ -60,8 +62,27 @@ class Office:
             observer=self._observer,
         )
 
-    def house(self) -> House:
-        """Give what whoever asks while many wait is told by."""
+    def services(self, cut_short: Callable[[str], object], last_heard: LastHeard | None = None) -> Services:
+        """Return what listeners work with; *cut_short* is told why not all could be read that was missed."""
+        from adapters.chat.services import Services
+
+        stores = self._stores
+        return Services(
+            inbox=self._inbox,
+            terms=self._settings.terms,
+            memo=stores.memo,
+            policies=stores.policies,
+            askers=self.askers,
+            owns=self.owns,
+            purge=self.forgetting.farewell,
+            house=self._house(),
+            last_heard=last_heard,
+            cut_short=cut_short,
+            now=self.now,
+        )
+
+    def _house(self) -> House:
+        """Return what whoever asks while many wait is told by."""
         from adapters.chat.full_house import House
 
         return House(

@@ -100,24 +100,12 @@ class Discord:
         return await check(self._client(AutoShardedClient), self._token)
 
     def _listener(self, stores: Stores, inbox: RedisInbox) -> AutoShardedClient:
-        from adapters.discord.inbound.listener import Listener
-        from adapters.discord.inbound.ports import Ports
+        from adapters.discord.gateway import Listener
 
         office = Office(self._settings, stores, inbox, self._observer)
         desk = office.desk(lambda reason: self._observer(CommandsFailed(NAME, reason)))
-        ports = Ports(
-            inbox=inbox,
-            terms=self._settings.terms,
-            memo=stores.memo,
-            policies=stores.policies,
-            askers=office.askers,
-            purge=office.forgetting.farewell,
-            setup=partial(self._set_up, desk),
-            house=office.house(),
-            cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
-            now=office.now,
-        )
-        return self._client(Listener, ports=ports)
+        services = office.services(lambda reason: self._observer(CatchUpCutShort(NAME, reason)))
+        return self._client(Listener, services=services, setup=partial(self._set_up, desk))
 
     async def _set_up(self, desk: Desk, client: AutoShardedClient) -> None:
         """Bring the commands, and tell when the client is there."""

@@ -88,9 +88,9 @@ class Slack:
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         from adapters.slack.commands.install import install as install_commands
-        from adapters.slack.inbound.listener import install as install_listeners
-        from adapters.slack.inbound.ports import Ports
         from adapters.slack.intake.app import make_app
+        from adapters.slack.listener import install as install_listeners
+        from adapters.slack.sessions import SlackHooks
 
         await self._log_in()
         office = Office(self._settings, stores, inbox, self._observer)
@@ -100,24 +100,16 @@ class Slack:
         commands = install_commands(
             app, office.desk(), self._workspaces, self._people, outline=self._outline, api_url=api_url
         )
-        ports = Ports(
-            inbox=inbox,
-            workspaces=self._workspaces,
-            terms=self._settings.terms,
-            memo=stores.memo,
-            owns=office.owns,
-            askers=office.askers,
+        hooks = SlackHooks(
             running=inbox.running,
             is_moderator=self._is_moderator,
-            said=commands.said,
-            purge=office.forgetting.farewell,
+            text_command=commands.said,
             uninstalled=self._installed.uninstalled if self._installed else None,
-            house=office.house(),
-            last_heard=stores.last_heard,
-            cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
-            now=office.now,
         )
-        listener = install_listeners(app, ports)
+        services = office.services(
+            lambda reason: self._observer(CatchUpCutShort(NAME, reason)), last_heard=stores.last_heard
+        )
+        listener = install_listeners(app, services, self._workspaces, hooks)
         taking_up = asyncio.create_task(commands.take_up())
         try:
             await self._hear(app, stores, partial(listener.catch_up, await self._home()))
@@ -131,7 +123,7 @@ class Slack:
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Give what answers there; it has to log in first."""
         from adapters.slack.answering.surface import SlackSurface
-        from adapters.slack.inbound.guests import Guests
+        from adapters.slack.client.people import Guests
 
         surface = SlackSurface(
             self._workspaces,

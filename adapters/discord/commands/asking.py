@@ -18,7 +18,7 @@ from adapters.discord.commands.situation import (
     private_message,
     thread_of,
 )
-from adapters.discord.inbound.event import PLATFORM
+from adapters.discord.events import PLATFORM
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, MessageRef, Question, ReplyAddress
 

@@ -30,7 +30,7 @@ from adapters.discord.commands.moderating import admin_group
 from adapters.discord.commands.presses import button_of, take_form
 from adapters.discord.commands.replying import privately, shown, tell
 from adapters.discord.commands.situation import DIRECT_HOME, Used, actor_of, home_of, thread_of
-from adapters.discord.inbound.wording import Wording
+from adapters.discord.events import Wording
 from adapters.discord.rendering.sources_list import sources
 from core import sentences
 from core.errors import StoreUnavailable

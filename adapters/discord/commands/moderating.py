@@ -14,7 +14,7 @@ from adapters.chat.desk import Desk
 from adapters.discord.client.invitation import needed
 from adapters.discord.commands.replying import privately
 from adapters.discord.commands.situation import Used, actor_of, home_of, thread_of
-from adapters.discord.inbound.permissions import NAMES
+from adapters.discord.permissions import NAMES
 from adapters.discord.rendering.sources_list import plain_text
 from core import sentences
 from core.errors import InvalidInput

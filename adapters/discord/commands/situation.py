@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import discord
 
-from adapters.discord.inbound.event import DIRECT_MESSAGES, PLATFORM, Place
+from adapters.discord.events import DIRECT_MESSAGES, PLATFORM, ChannelInfo
 from core.model import Actor, Interaction, MessageRef, Person, ReplyAddress, Setting, ThreadRef, WorkspaceRef
 
 Used: TypeAlias = discord.Interaction[Any]
@@ -17,14 +17,14 @@ TOKEN_LIFE = timedelta(minutes=15) - timedelta(seconds=30)  # Discord's, less wh
 DIRECT_HOME = WorkspaceRef(platform=PLATFORM, workspace=DIRECT_MESSAGES)
 
 
-def place_of(used: Used) -> Place:
+def place_of(used: Used) -> ChannelInfo:
     """Give the channel."""
     channel_id, channel = str(used.channel_id), used.channel
     if used.guild_id is None:
-        return Place(channel_id, DIRECT)
+        return ChannelInfo(channel_id, DIRECT)
     if isinstance(channel, discord.Thread):
-        return Place(channel_id, channel.type.value, str(channel.parent_id))
-    return Place(channel_id, channel.type.value if channel else UNKNOWN)
+        return ChannelInfo(channel_id, channel.type.value, str(channel.parent_id))
+    return ChannelInfo(channel_id, channel.type.value if channel else UNKNOWN)
 
 
 def home_of(used: Used) -> WorkspaceRef:
@@ -74,7 +74,7 @@ def actor_of(used: Used) -> Actor:
     return Actor(person=person_of(used), home=home_of(used), may_moderate=may)
 
 
-def _thread(used: Used, place: Place, thread_id: str) -> ThreadRef:
+def _thread(used: Used, place: ChannelInfo, thread_id: str) -> ThreadRef:
     home = home_of(used)
     return ThreadRef(
         platform=home.platform, workspace=home.workspace, channel=place.parent_id or place.id, thread=thread_id

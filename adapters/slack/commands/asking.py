@@ -12,7 +12,7 @@ from adapters.chat.promised import Promised
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.root import Root
 from adapters.slack.commands.situation import Used
-from adapters.slack.inbound.event import PLATFORM
+from adapters.slack.events import PLATFORM
 from core.errors import StoreUnavailable
 from core.model import Asked, Question, ReplyAddress, Terms
 from core.sentences import ONLY_YOU

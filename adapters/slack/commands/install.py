@@ -17,7 +17,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from adapters.chat.desk import Desk
 from adapters.chat.promised import NO_STORE
 from adapters.slack.client.people import People
-from adapters.slack.client.workspaces import Workspace, Workspaces
+from adapters.slack.client.workspaces import Workspaces
 from adapters.slack.commands.asking import Promise, promises, put, question_of, take_up
 from adapters.slack.commands.errands import Errands
 from adapters.slack.commands.forms import (
@@ -42,7 +42,7 @@ from adapters.slack.commands.silencing import SILENT, choice_in
 from adapters.slack.commands.situation import Body, Used, used_by_command, used_by_event, used_by_interaction
 from adapters.slack.commands.slash import NAME, Order, Word, parsed
 from adapters.slack.commands.wording import FORGET_WHAT, ONLY_IN_THREADS, not_understood
-from adapters.slack.inbound.wording import words
+from adapters.slack.events import words
 from adapters.slack.rendering.escaping import plain_text
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Inbound, Outline
@@ -60,9 +60,9 @@ class Commands:
         self._kit = kit
         self._errands = Errands()
 
-    async def said(self, word: str, inbound: Inbound, workspace: Workspace) -> bool:
+    async def said(self, inbound: Inbound) -> bool:
         """Take the whole text of a message to the bot; False if it is no command."""
-        return await said(self._kit, self._errands, word, inbound, workspace)
+        return await said(self._kit, self._errands, inbound)
 
     async def finish(self) -> None:
         """Wait until all that people have used is done."""

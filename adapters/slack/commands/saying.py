@@ -12,7 +12,6 @@ from adapters.chat.attempting import attempted
 from adapters.chat.posting import PostingFailed, Refused
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import tell
-from adapters.slack.client.workspaces import Workspace
 from adapters.slack.commands.errands import Errands
 from adapters.slack.commands.helping import forgot_person, forgot_thread, helped, informed, shown_sources
 from adapters.slack.commands.kit import Kit
@@ -33,19 +32,19 @@ WORDS: Mapping[str, Act] = {
 }
 
 
-async def said(kit: Kit, errands: Errands, word: str, inbound: Inbound, workspace: Workspace) -> bool:
+async def said(kit: Kit, errands: Errands, inbound: Inbound) -> bool:
     """Begin to do what a word stands for, once for each message; False if it stands for nothing."""
-    act = WORDS.get(" ".join(word.lower().split()))
+    act = WORDS.get(" ".join(inbound.text.lower().split()))
     if act is None or inbound.author is None:
         return False
-    errands.begin(partial(_answered, kit, act, inbound, workspace))
+    errands.begin(partial(_answered, kit, act, inbound))
     return True
 
 
-async def _answered(kit: Kit, act: Act, inbound: Inbound, workspace: Workspace) -> None:
+async def _answered(kit: Kit, act: Act, inbound: Inbound) -> None:
     used = _used(inbound, kit.desk.now())
     if await _is_new(kit, inbound):
-        await attempted(partial(act, kit, used), partial(_tell, inbound, workspace))
+        await attempted(partial(act, kit, used), partial(_tell, kit, inbound))
 
 
 async def _is_new(kit: Kit, inbound: Inbound) -> bool:
@@ -56,7 +55,7 @@ async def _is_new(kit: Kit, inbound: Inbound) -> bool:
         return True  # once more than needed is better than not at all
 
 
-async def _tell(inbound: Inbound, workspace: Workspace, sentence: str) -> None:
+async def _tell(kit: Kit, inbound: Inbound, sentence: str) -> None:
     """Say it to that person alone, or in the thread where Slack shows nothing to one person."""
     text: dict[str, Any] = {"channel": inbound.thread.channel, "text": mrkdwn(sentence)}
     in_thread: dict[str, Any] = {
@@ -66,6 +65,7 @@ async def _tell(inbound: Inbound, workspace: Workspace, sentence: str) -> None:
         "unfurl_media": False,
     }
     with suppress(PostingFailed):
+        workspace = await kit.workspaces.find(inbound.thread.workspace)
         if inbound.setting is not Setting.DIRECT:
             where = in_thread if inbound.setting is Setting.THREAD else text
             with suppress(Refused):

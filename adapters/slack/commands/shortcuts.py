@@ -10,7 +10,7 @@ from adapters.slack.commands.forms import View, selection_form
 from adapters.slack.commands.helping import shown_sources
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Body, Used
-from adapters.slack.inbound.wording import words
+from adapters.slack.events import words
 from core.sentences import NO_TEXT
 
 ANSWER_FROM = "footnote:answer_from_message"

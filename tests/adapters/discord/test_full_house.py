@@ -8,7 +8,7 @@ import pytest
 
 from adapters.chat.full_house import ASIDE
 from adapters.chat.posting import Part, nonce
-from adapters.discord.inbound.remarks import below
+from adapters.discord.channels import below
 from core.model import Notice
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words

@@ -8,9 +8,9 @@ import pytest
 
 from adapters.chat.full_house import ASIDE
 from adapters.chat.posting import Part, nonce
+from adapters.slack.channels import below
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.workspaces import OneWorkspace
-from adapters.slack.inbound.remarks import below
 from core.model import Notice
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import NOON

@@ -1,25 +1,25 @@
-"""Hears what people write on Discord, and puts what is for the bot into the inbox; nothing is answered here."""
+"""Hears what people write on Discord, and has it taken in; nothing is answered here."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from discord import AutoShardedClient, Guild, MemberCacheFlags
-from discord.abc import GuildChannel
 
+from adapters.chat.catch_up import CatchUp
 from adapters.chat.chores import Chores
 from adapters.chat.full_house import FullHouse
-from adapters.chat.order import Order
-from adapters.discord.inbound.board import DiscordBoard
-from adapters.discord.inbound.catch_up import CatchUp
-from adapters.discord.inbound.event import PLATFORM, Json, unbundled
-from adapters.discord.inbound.hearing import Hearing
-from adapters.discord.inbound.ports import Ports
-from adapters.discord.inbound.scene import known_channel
+from adapters.chat.intake import Intake
+from adapters.chat.services import Services
+from adapters.discord.board import DiscordBoard
+from adapters.discord.channels import EventReader
+from adapters.discord.events import PLATFORM, Json, unbundled
+from adapters.discord.history import AT_ONCE, DiscordHistory
 from core.errors import StoreUnavailable
 from core.model import WorkspaceRef
 
@@ -29,7 +29,14 @@ HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_B
 class Listener(AutoShardedClient):
     """A client that only receives. Members and messages are not kept in memory: their number has no bound."""
 
-    def __init__(self, *, ports: Ports, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        services: Services,
+        setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None,
+        **options: Any,
+    ) -> None:
+        """Call *setup* once the client has logged in, before it hears anything."""
         super().__init__(
             enable_debug_events=True,  # the events as they were sent, which the library's own objects are not
             max_messages=None,
@@ -37,21 +44,23 @@ class Listener(AutoShardedClient):
             chunk_guilds_at_startup=False,
             **options,
         )
-        self._ports = ports
-        self._order = Order()
-        self._chores = Chores()
-        self._full_house = FullHouse(ports.house, DiscordBoard(self), self._chores) if ports.house is not None else None
-        self._hearing = Hearing(self, ports, self._chores, self._full_house)
-        self._catch_up = CatchUp(self.http, self._hear_late, ports)
+        self._services = services
+        self._setup = setup
+        self._background = Chores()
+        house = services.house
+        self._full_house = FullHouse(house, DiscordBoard(self), self._background) if house is not None else None
+        self._intake = Intake(services, self._background, self._full_house)
+        self._reader = EventReader(self, services.memo)
+        self._catch_up = CatchUp(DiscordHistory(self, self._reader, services), self._intake, services, at_once=AT_ONCE)
 
     async def setup_hook(self) -> None:
         """Prepare what is to be heard beside messages."""
-        if self._ports.setup is not None:
-            await self._ports.setup(self)
+        if self._setup is not None:
+            await self._setup(self)
 
     async def close(self) -> None:
         """End what is done beside hearing, and disconnect."""
-        await self._chores.close()
+        await self._background.close()
         await super().close()
 
     async def on_socket_raw_receive(self, raw: str) -> None:
@@ -60,7 +69,7 @@ class Listener(AutoShardedClient):
             return  # much larger things are sent too, which are not worth reading twice
         event = json.loads(raw)
         if event.get("t") in HEARD:
-            await asyncio.gather(*(self._hear(each) for each in unbundled(event)))
+            await asyncio.gather(*(self._take(each) for each in unbundled(event)))
 
     async def on_ready(self) -> None:
         """Take up what somebody has said that was killed over it."""
@@ -69,22 +78,13 @@ class Listener(AutoShardedClient):
 
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""
-        self._chores.begin(partial(self._catch_up.run, guild))
+        self._background.begin(partial(self._catch_up.run, str(guild.id)))
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
-        if self._ports.purge is not None:
+        if self._services.purge is not None:
             with suppress(StoreUnavailable):
-                await self._ports.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
+                await self._services.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
 
-    async def _hear(self, event: Json, *, quietly: bool = False) -> None:
-        async with self._order.turn(self._line(event["d"])):
-            await self._hearing.hear(event, quietly=quietly)
-
-    async def _hear_late(self, event: Json) -> None:
-        await self._hear(event, quietly=True)
-
-    def _line(self, data: Json) -> str:
-        """Name what has to be heard in order: a thread, or in a channel one message, which would open its own."""
-        is_channel = isinstance(known_channel(self, data), GuildChannel)
-        return str(data["id"] if is_channel else data["channel_id"])
+    async def _take(self, event: Json) -> None:
+        await self._intake.take(self._reader.line(event), partial(self._reader.read, event))

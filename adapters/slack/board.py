@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.full_house import ASIDE
 from adapters.chat.posting import nonce
+from adapters.slack.channels import below, place_of
 from adapters.slack.client.lost import LostPosts
-from adapters.slack.inbound.remarks import below, place_of
 
 if TYPE_CHECKING:
     from adapters.slack.client.poster import ThreadPoster

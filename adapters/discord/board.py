@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.chat.posting import Gone, Refused
+from adapters.discord.channels import below
 from adapters.discord.client.poster import NO_PLACE, translated
-from adapters.discord.inbound.remarks import below
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Message

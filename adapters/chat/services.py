@@ -1,4 +1,4 @@
-"""What a listener is connected to."""
+"""What the listeners of every platform work with."""
 
 from __future__ import annotations
 
@@ -7,27 +7,20 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from adapters.chat.full_house import House
 from core.model import Terms, ThreadRef, WorkspaceRef
-from core.ports import Inbox, Memo, PolicyStore
-
-if TYPE_CHECKING:
-    from discord import AutoShardedClient
-
-
-def unnoticed(reason: str) -> None:
-    """Take no note of what could not be read."""
+from core.ports import Inbox, LastHeard, Memo, PolicyStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
+class Services:
     """What is left out is done without.
 
-    `askers` says who has asked in a thread, None if nobody knows; `purge` forgets a workspace that the bot was thrown
-    out of; `setup` is called once a client has logged in, before it hears anything; `house` knows how many wait;
-    `cut_short` hears why not all could be read that was missed.
+    `askers` returns who has asked in a thread, None if nobody knows, and `owns` whether what is remembered of a thread
+    began with its first message. `purge` forgets a workspace that the bot was thrown out of. `house` knows how many
+    wait. `last_heard` says from when on something may have been missed, and `cut_short` is told why not all of it could
+    be read.
     """
 
     inbox: Inbox
@@ -35,9 +28,10 @@ class Ports:
     memo: Memo | None = None
     policies: PolicyStore | None = None
     askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]] | None = None
+    owns: Callable[[ThreadRef], Awaitable[bool]] | None = None
     purge: Callable[[WorkspaceRef], Awaitable[object]] | None = None
-    setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None
     house: House | None = None
-    cut_short: Callable[[str], None] = unnoticed
+    last_heard: LastHeard | None = None
+    cut_short: Callable[[str], object] | None = None
     now: Callable[[], datetime] = partial(datetime.now, UTC)
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
