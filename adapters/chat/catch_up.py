@@ -19,7 +19,7 @@ from core.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from adapters.chat.intake import ChatEvent, Intake
-    from adapters.chat.services import Services
+    from adapters.chat.services import ChatServices
 
 THREADS = 100  # of one server or workspace that may be read after its channels
 
@@ -85,7 +85,7 @@ class History(Protocol):
 class CatchUp:
     """Reads all places of a *home* once, so many *at_once*; called while it runs, it runs once more at the end."""
 
-    def __init__(self, history: History, intake: Intake, services: Services, *, at_once: int = 1) -> None:
+    def __init__(self, history: History, intake: Intake, services: ChatServices, *, at_once: int = 1) -> None:
         self._history = history
         self._intake = intake
         self._services = services

@@ -22,7 +22,7 @@ from core.sentences import CANNOT_TAKE, WARNING
 if TYPE_CHECKING:
     from adapters.chat.chores import Chores
     from adapters.chat.full_house import FullHouse
-    from adapters.chat.services import Services
+    from adapters.chat.services import ChatServices
 
 LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
 LONGEST_COMMAND = 40  # characters; no word that stands for a command is nearly as long
@@ -123,7 +123,7 @@ class Intake:
 
     def __init__(
         self,
-        services: Services,
+        services: ChatServices,
         background: Chores,
         full_house: FullHouse | None = None,
         text_command: TextCommand | None = None,
@@ -182,23 +182,20 @@ class Intake:
             return event.owns_thread
         if event.in_forum and not await self._answers_posts(event):
             return False
-        owns = self._services.owns
-        return await self._knows(event, event.opening) or (
-            owns is not None and await _known(event, owns(event.inbound.thread))
-        )
+        return await self._knows(event, event.opening) or await _known(event, self._services.owns(event.inbound.thread))
 
     async def _knows(self, event: ChatEvent, message: MessageRef) -> bool:
         return await _known(event, self._services.inbox.knows(message))
 
     async def _askers(self, inbound: Inbound) -> Collection[str] | None:
         try:
-            return await self._services.askers(inbound.thread) if self._services.askers else None
+            return await self._services.askers(inbound.thread)
         except StoreUnavailable:
             return None
 
     async def _answers_posts(self, event: ChatEvent) -> bool:
         """Return whether moderators want new posts answered here, which takes the right to read them."""
-        if self._services.policies is None or not event.reads_all:
+        if not event.reads_all:
             return False
         thread = event.inbound.thread
         try:
@@ -291,9 +288,9 @@ class Intake:
 
     async def _reply_once(self, event: ChatEvent, sentence: str) -> None:
         """Reply, unless the same event has been replied to before."""
-        memo, inbound = self._services.memo, event.inbound
+        inbound = event.inbound
         try:
-            is_new = memo is None or await memo.changed(f"replied:{inbound.message}", str(inbound.revision))
+            is_new = await self._services.memo.changed(f"replied:{inbound.message}", str(inbound.revision))
         except StoreUnavailable:
             is_new = True  # once more than needed is better than not at all
         if is_new:

@@ -16,8 +16,8 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from adapters.chat.attempting import Tell
 from adapters.chat.claim import Claim, TakenOver
+from adapters.chat.commands import Tell
 from adapters.chat.persevering import BRIEFLY, NOT_NOW, Perseverance
 from core.events import Observer, Passed, Step, unobserved
 from core.model import Question, Value

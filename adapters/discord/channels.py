@@ -105,7 +105,7 @@ class DiscordChannel:
 class EventReader:
     """Reads gateway events, with what the client knows of where they happened."""
 
-    def __init__(self, client: AutoShardedClient, memo: Memo | None) -> None:
+    def __init__(self, client: AutoShardedClient, memo: Memo) -> None:
         self._client = client
         self._memo = memo
 
@@ -148,7 +148,7 @@ class EventReader:
     def _alert(
         self, channel: GuildChannel | Thread | None, info: ChannelInfo, rights: Rights
     ) -> Callable[[], Awaitable[None]] | None:
-        if self._memo is None or channel is None or not rights.missing:
+        if channel is None or not rights.missing:
             return None
         return partial(alert, self._client, self._memo, channel.guild, info.parent_id or info.id, rights.missing)
 

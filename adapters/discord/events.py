@@ -97,7 +97,7 @@ def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None
 
 
 def _read(kind: InboundKind, data: Json, me: BotIdentity, place: ChannelInfo) -> Inbound:
-    wording = Wording(data, mine=(me.user_id, *me.role_ids), names=place.names)
+    wording = MentionText(data, mine=(me.user_id, *me.role_ids), names=place.names)
     replied = _object(data.get("referenced_message") if data.get("type") == _REPLY else None)
     edited = _time(data.get("edited_timestamp"))
     return Inbound(
@@ -151,7 +151,7 @@ def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
     if not data.get("content") or data.get("type", _DEFAULT) not in _SAID:
         return None
     author = _person(_object(data.get("author")), _object(data.get("member")))
-    wording = Wording(data, mine=(), names=place.names)
+    wording = MentionText(data, mine=(), names=place.names)
     return Message(
         role="assistant" if author.id == me.user_id else "user",
         text=wording.clean(str(data["content"])),
@@ -201,7 +201,7 @@ def _object(value: object) -> Json:
     return cast("Json", value) if isinstance(value, Mapping) else {}
 
 
-class Wording:
+class MentionText:
     """Knows the people, roles and channels that a message names; *mine* are the ids that stand for the bot."""
 
     def __init__(self, message: Mapping[str, Any], *, mine: Collection[str], names: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ from adapters.chat.catch_up import CatchUp
 from adapters.chat.chores import Chores
 from adapters.chat.full_house import FullHouse
 from adapters.chat.intake import Intake
-from adapters.chat.services import Services
+from adapters.chat.services import ChatServices
 from adapters.discord.board import DiscordBoard
 from adapters.discord.channels import EventReader
 from adapters.discord.events import PLATFORM, Json, unbundled
@@ -32,7 +32,7 @@ class Listener(AutoShardedClient):
     def __init__(
         self,
         *,
-        services: Services,
+        services: ChatServices,
         setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None,
         **options: Any,
     ) -> None:
@@ -82,9 +82,8 @@ class Listener(AutoShardedClient):
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
-        if self._services.purge is not None:
-            with suppress(StoreUnavailable):
-                await self._services.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
+        with suppress(StoreUnavailable):
+            await self._services.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
 
     async def _take(self, event: Json) -> None:
         await self._intake.take(self._reader.line(event), partial(self._reader.read, event))

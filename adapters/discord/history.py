@@ -19,7 +19,7 @@ from core.sentences import WARNING
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Guild
 
-    from adapters.chat.services import Services
+    from adapters.chat.services import ChatServices
     from adapters.discord.channels import EventReader
     from adapters.discord.events import Json
 
@@ -34,7 +34,7 @@ TOO_MANY = f"more than {PAGE * PAGES} messages in one place"
 class DiscordHistory:
     """Implements `History` for the guilds that a client knows."""
 
-    def __init__(self, client: AutoShardedClient, reader: EventReader, services: Services) -> None:
+    def __init__(self, client: AutoShardedClient, reader: EventReader, services: ChatServices) -> None:
         self._client = client
         self._reader = reader
         self._services = services

@@ -19,7 +19,7 @@ from adapters.slack.events import PLATFORM, Json, line_of
 
 if TYPE_CHECKING:
     from adapters.chat.intake import ChatEvent
-    from adapters.chat.services import Services
+    from adapters.chat.services import ChatServices
     from adapters.slack.client.workspaces import Workspace, Workspaces
 
 Found = TypeVar("Found")
@@ -41,7 +41,7 @@ class SlackHistory:
     Slack lets an app read one of them a minute, the rest is given up after some time.
     """
 
-    def __init__(self, services: Services, workspaces: Workspaces) -> None:
+    def __init__(self, services: ChatServices, workspaces: Workspaces) -> None:
         self._services = services
         self._workspaces = workspaces
 
@@ -59,9 +59,9 @@ class SlackHistory:
     async def _homes(self, home: str, round_: Round) -> Homes:
         """Return the workspaces, and in each the channels, in the order in which they were heard last."""
         found: dict[str, dict[str, datetime]] = {home: {}} if home else {}
-        if (last := self._services.last_heard) is not None:
-            for channel, at in await round_.retry.done(lambda: last.channels(PLATFORM, limit=KNOWN)):
-                found.setdefault(channel.workspace, {})[channel.channel] = at
+        heard = partial(self._services.last_heard.channels, PLATFORM, limit=KNOWN)
+        for channel, at in await round_.retry.done(heard):
+            found.setdefault(channel.workspace, {})[channel.channel] = at
         return found
 
     def _since(self, heard: Collection[datetime]) -> float:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from slack_bolt.app.async_app import AsyncApp
     from slack_bolt.request.async_request import AsyncBoltRequest
 
-    from adapters.chat.services import Services
+    from adapters.chat.services import ChatServices
     from adapters.slack.client.workspaces import Workspaces
 
 MESSAGES = ("app_mention", "message")
@@ -43,7 +43,7 @@ _ANY = re.compile("")
 class SlackListener:
     """Hears events, in the order of each thread."""
 
-    def __init__(self, services: Services, workspaces: Workspaces, hooks: SlackHooks) -> None:
+    def __init__(self, services: ChatServices, workspaces: Workspaces, hooks: SlackHooks) -> None:
         self._services = services
         self._workspaces = workspaces
         self._hooks = hooks
@@ -98,26 +98,24 @@ class SlackListener:
         if event["type"] != "app_uninstalled" and not revoked.get("bot"):
             return
         home = WorkspaceRef(platform=PLATFORM, workspace=workspace_of(body))
-        if self._services.purge is not None:
-            await self._services.purge(home)
+        await self._services.purge(home)
         if self._hooks.uninstalled is not None:
             await self._hooks.uninstalled(home.workspace)
-        if self._services.last_heard is not None:
-            await self._services.last_heard.forget_workspace(home)
+        await self._services.last_heard.forget_workspace(home)
 
     async def on_anything(self) -> None:
         """Take what nothing comes of, since Slack sends again what nobody takes."""
 
     def _note_heard(self, body: Json, event: Json) -> None:
         """Note that something was heard in a channel, once in a while, so that whoever starts next begins there."""
-        last_heard, at, channel = self._services.last_heard, moment_of(event), str(event.get("channel") or "")
-        if last_heard is None or at is None or not channel:
+        at, channel = moment_of(event), str(event.get("channel") or "")
+        if at is None or not channel:
             return
         ref = ChannelRef(platform=PLATFORM, workspace=workspace_of(body), channel=channel)
 
         async def note() -> None:
             if await self._workspace(body) is not None:
-                await last_heard.note(ref, at)
+                await self._services.last_heard.note(ref, at)
 
         if self._noted.add(repr(ref)):
             self._background.begin(note)
@@ -130,7 +128,7 @@ class SlackListener:
             return None
 
 
-def install(app: AsyncApp, services: Services, workspaces: Workspaces, hooks: SlackHooks) -> SlackListener:
+def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, hooks: SlackHooks) -> SlackListener:
     """Add the listeners to an app, after all others: what nobody has taken until then is acknowledged by the last."""
     listener = SlackListener(services, workspaces, hooks)
     untyped = cast("Any", app)

@@ -17,7 +17,7 @@ from core.sentences import NOT_YOURS, PROMPTS, PROMPTS_TITLE
 if TYPE_CHECKING:
     from adapters.chat.chores import Chores
     from adapters.chat.intake import TextCommand
-    from adapters.chat.services import Services
+    from adapters.chat.services import ChatServices
     from adapters.slack.client.workspaces import Workspace
 
 MOST = 4  # prompts that Slack takes
@@ -43,7 +43,7 @@ class SlackHooks:
 class Sessions:
     """Does it; what may fail is done in the background."""
 
-    def __init__(self, services: Services, hooks: SlackHooks, background: Chores) -> None:
+    def __init__(self, services: ChatServices, hooks: SlackHooks, background: Chores) -> None:
         self._services = services
         self._hooks = hooks
         self._background = background
@@ -85,7 +85,7 @@ class Sessions:
         """Pin the prompts, unless they are; what could not be done now is done another time."""
         prompts, memo = self._hooks.prompts, self._services.memo
         key = f"slack:prompts:{workspace.name}:{channel}"
-        if memo is not None and not await memo.changed(key, hashlib.sha256(repr(prompts).encode()).hexdigest()):
+        if not await memo.changed(key, hashlib.sha256(repr(prompts).encode()).hexdigest()):
             return
         try:
             await tell(
@@ -96,6 +96,5 @@ class Sessions:
                 prompts=[{"title": prompt[:LABEL], "message": prompt} for prompt in prompts[:MOST]],
             )
         except (Unreachable, TooFast):
-            if memo is not None:
-                await memo.forget(key)
+            await memo.forget(key)
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,23 +12,18 @@ from bot.settings import Settings
 from bot.wiring.stores import Stores
 from core.crowd import Crowd
 from core.errors import StoreUnavailable
-from core.events import Observer
+from core.events import CatchUpCutShort, CommandsFailed, Observer
 from core.forgetting import Forgetting
-from core.model import ThreadRef
+from core.model import Outline, ThreadRef
 from core.moderation import Moderation
-from core.ports import LastHeard
 from core.self_help import SelfHelp
 from core.sentences import Practices
 
 if TYPE_CHECKING:
-    from adapters.chat.desk import Desk
+
     from adapters.chat.full_house import House
-    from adapters.chat.services import Services
+    from adapters.chat.services import ChatServices
     from adapters.redis.inbox import RedisInbox
-
-
-def unnoticed(reason: str) -> None:
-    """Take no note of commands that a platform did not take."""
 
 
 class Office:
@@ -39,46 +34,35 @@ class Office:
         self._stores = stores
         self._inbox = inbox
         self._observer = observer
-        self.now: Callable[[], datetime] = partial(datetime.now, UTC)
-        self.forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
+        self._now: Callable[[], datetime] = partial(datetime.now, UTC)
+        self._forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
 
-    def desk(self, unregistered: Callable[[str], None] = unnoticed) -> Desk:
-        """Give what commands, buttons and forms work with; *unregistered* hears of commands that were not taken."""
-        from adapters.chat.desk import Desk
+    def services(self, name: str, outline: Callable[[], Awaitable[Outline]]) -> ChatServices:
+        """Return what the listeners and commands of the platform of a *name* work with."""
+        from adapters.chat.services import ChatServices
 
-        stores = self._stores
-        moderation = Moderation(stores.policies, stores.conversations, self.forgetting, now=self.now)
-        return Desk(
+        stores, observer = self._stores, self._observer
+        moderation = Moderation(stores.policies, stores.conversations, self._forgetting, now=self._now)
+        return ChatServices(
             inbox=self._inbox,
-            self_help=SelfHelp(stores.conversations, self.forgetting, moderation),
-            moderation=moderation,
-            votes=stores.votes,
-            memo=stores.memo,
-            promises=stores.promises,
-            now=self.now,
-            terms=self._settings.terms,
-            practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
-            unregistered=unregistered,
-            observer=self._observer,
-        )
-
-    def services(self, cut_short: Callable[[str], object], last_heard: LastHeard | None = None) -> Services:
-        """Return what listeners work with; *cut_short* is told why not all could be read that was missed."""
-        from adapters.chat.services import Services
-
-        stores = self._stores
-        return Services(
-            inbox=self._inbox,
-            terms=self._settings.terms,
             memo=stores.memo,
             policies=stores.policies,
-            askers=self.askers,
-            owns=self.owns,
-            purge=self.forgetting.farewell,
+            votes=stores.votes,
+            promises=stores.promises,
+            last_heard=stores.last_heard,
+            moderation=moderation,
+            self_help=SelfHelp(stores.conversations, self._forgetting, moderation),
+            askers=self._askers,
+            owns=self._owns,
+            purge=self._forgetting.farewell,
+            outline=outline,
             house=self._house(),
-            last_heard=last_heard,
-            cut_short=cut_short,
-            now=self.now,
+            terms=self._settings.terms,
+            practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
+            cut_short=lambda reason: observer(CatchUpCutShort(name, reason)),
+            unregistered=lambda reason: observer(CommandsFailed(name, reason)),
+            now=self._now,
+            observer=observer,
         )
 
     def _house(self) -> House:
@@ -91,10 +75,10 @@ class Office:
             memo=self._stores.memo,
             notices=self._stores.notices,
             awaits=self._inbox.awaits,
-            now=self.now,
+            now=self._now,
         )
 
-    async def askers(self, thread: ThreadRef) -> Collection[str] | None:
+    async def _askers(self, thread: ThreadRef) -> Collection[str] | None:
         """Say who has asked in a thread, and who waits for an answer there; None where nobody can know."""
         try:
             conversation = await self._stores.conversations.load(thread)
@@ -104,7 +88,7 @@ class Office:
         asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
         return asked | ({waiting.author.id} if waiting else set[str]()) or None
 
-    async def owns(self, thread: ThreadRef) -> bool:
+    async def _owns(self, thread: ThreadRef) -> bool:
         """Say whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
         conversation = await self._stores.conversations.load(thread)
         turns = conversation.turns if conversation else ()

@@ -25,9 +25,9 @@ from core.events import (
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
+    from adapters.chat.desk import Desk
     from discord import AutoShardedClient
 
-    from adapters.chat.desk import Desk
     from adapters.chat.patience import Patience
     from adapters.redis.inbox import RedisInbox
 

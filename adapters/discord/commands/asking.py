@@ -7,10 +7,9 @@ from functools import partial
 from discord import AutoShardedClient
 
 from adapters.chat import promised
-from adapters.chat.desk import Desk
 from adapters.chat.promised import NO_STORE, Promised
-from adapters.discord.commands.replying import awaited, deferred, tell
-from adapters.discord.commands.situation import (
+from adapters.chat.services import ChatServices
+from adapters.discord.commands.context import (
     Used,
     address_of,
     may_open_thread,
@@ -18,6 +17,7 @@ from adapters.discord.commands.situation import (
     private_message,
     thread_of,
 )
+from adapters.discord.commands.replying import awaited, deferred, tell
 from adapters.discord.events import PLATFORM
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, MessageRef, Question, ReplyAddress
@@ -44,7 +44,9 @@ class Promise(promised.Promise):
         return Asked(question=question, address=self.address.model_copy(update=place))
 
 
-async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None, private: bool = False) -> None:
+async def ask(
+    services: ChatServices, used: Used, text: str, *, selection: str | None = None, private: bool = False
+) -> None:
     """Take a question; what cannot be asked is told at once, to the one person who asked it."""
     private = private or selection is not None
     try:
@@ -55,12 +57,12 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
             author=person_of(used),
             asked_at=used.created_at,
             visibility="private" if private else "thread",
-            **desk.terms.model_dump(),
+            **services.terms.model_dump(),
         )
     except InvalidInput as refused:
         await tell(used, str(refused))
         return
-    promise, ours, key = _promise(used, question), promises(desk), str(used.id)
+    promise, ours, key = _promise(used, question), promises(services), str(used.id)
     try:
         claim = await ours.note(key, promise)
     except StoreUnavailable:
@@ -69,18 +71,22 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
         return
     if claim:
         message_id = await deferred(used, private=private)
-        put = partial(_put, desk, promise, message_id) if message_id else partial(_put_late, desk, used.client, promise)
+        put = (
+            partial(_put, services, promise, message_id)
+            if message_id
+            else partial(_put_late, services, used.client, promise)
+        )
         await ours.keep(claim, promise, put, partial(tell, used))
 
 
-async def take_up(desk: Desk, client: AutoShardedClient) -> None:
+async def take_up(services: ChatServices, client: AutoShardedClient) -> None:
     """Put what was asked by a command of somebody who was killed over it."""
-    await promises(desk).take_up(partial(_put_late, desk, client))
+    await promises(services).take_up(partial(_put_late, services, client))
 
 
-def promises(desk: Desk) -> Promised[Promise]:
+def promises(services: ChatServices) -> Promised[Promise]:
     """Give what was promised to those who used commands."""
-    return Promised(desk.promises, PLATFORM, Promise, sleep=desk.sleep, observer=desk.observer)
+    return Promised(services.promises, PLATFORM, Promise, sleep=services.sleep, observer=services.observer)
 
 
 def _promise(used: Used, question: Question) -> Promise:
@@ -93,12 +99,12 @@ def _promise(used: Used, question: Question) -> Promise:
     )
 
 
-async def _put_late(desk: Desk, client: AutoShardedClient, promise: Promise) -> None:
+async def _put_late(services: ChatServices, client: AutoShardedClient, promise: Promise) -> None:
     """Put a question of which Discord still shows that an answer is on its way; else nobody waits for one."""
     way = promise.address.interaction
     if way and (message_id := await awaited(client, way.token)):
-        await _put(desk, promise, message_id)
+        await _put(services, promise, message_id)
 
 
-async def _put(desk: Desk, promise: Promise, message_id: str) -> None:
-    await desk.inbox.put(promise.asked(message_id))
+async def _put(services: ChatServices, promise: Promise, message_id: str) -> None:
+    await services.inbox.put(promise.asked(message_id))

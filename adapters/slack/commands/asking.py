@@ -9,7 +9,7 @@ from adapters.chat import promised
 from adapters.chat.claim import Claim
 from adapters.chat.posting import PostingFailed, TooFast, Unreachable
 from adapters.chat.promised import Promised
-from adapters.slack.commands.kit import Kit
+from adapters.slack.commands.context import Kit
 from adapters.slack.commands.root import Root
 from adapters.slack.commands.situation import Used
 from adapters.slack.events import PLATFORM
@@ -40,7 +40,7 @@ class Promise(promised.Promise):
 
 def promises(kit: Kit) -> Promised[Promise]:
     """Give what was promised to those who used commands and forms."""
-    return Promised(kit.desk.promises, PLATFORM, Promise, sleep=kit.desk.sleep, observer=kit.desk.observer)
+    return Promised(kit.services.promises, PLATFORM, Promise, sleep=kit.services.sleep, observer=kit.services.observer)
 
 
 async def put(kit: Kit, promise: Promise, claim: Claim) -> None:
@@ -61,7 +61,7 @@ async def put(kit: Kit, promise: Promise, claim: Claim) -> None:
 async def _is_first(kit: Kit, used: Used) -> bool:
     """Say whether nothing was put for this use of the command before, of which Slack may tell twice."""
     try:
-        return await kit.desk.memo.changed(f"slack:asked:{used.home}:{used.trigger}", "")
+        return await kit.services.memo.changed(f"slack:asked:{used.home}:{used.trigger}", "")
     except StoreUnavailable:
         return True
 
@@ -100,7 +100,7 @@ async def _put_openly(kit: Kit, promise: Promise, root: Root) -> None:
     The question bears the way back, by which it is known as a command's: whoever uses one is always told why not.
     """
     question, used = promise.question, promise.used
-    if not await kit.desk.moderation.answers_in(question.thread):
+    if not await kit.services.moderation.answers_in(question.thread):
         await _put_privately(kit, promise)
         return
     try:
@@ -113,11 +113,11 @@ async def _put_openly(kit: Kit, promise: Promise, root: Root) -> None:
         return
     public = question.model_copy(update={"message": message, "visibility": "thread"})
     way = used.private_address(question.message).interaction
-    await kit.desk.inbox.put(
+    await kit.services.inbox.put(
         Asked(question=public, address=ReplyAddress(thread=message.thread, message=message, interaction=way))
     )
 
 
 async def _put_privately(kit: Kit, promise: Promise) -> None:
     question = promise.question
-    await kit.desk.inbox.put(Asked(question=question, address=promise.used.private_address(question.message)))
+    await kit.services.inbox.put(Asked(question=question, address=promise.used.private_address(question.message)))

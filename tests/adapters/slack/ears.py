@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from adapters.chat.patience import Patience
-from adapters.chat.services import Services
+from adapters.chat.services import ChatServices
 from adapters.slack.client.connection import connect, open_session
 from adapters.slack.client.workspaces import OneWorkspace, Workspaces
 from adapters.slack.intake.app import make_app
@@ -87,7 +87,7 @@ async def listening(
         workspaces = workspaces or OneWorkspace(session, place.workspace.token, server.api_url)
         app = make_app(workspaces, client)
         listener = install(
-            app, Services(inbox=box, now=partial(_now, server), **services), workspaces, hooks or SlackHooks()
+            app, ChatServices(inbox=box, now=partial(_now, server), **services), workspaces, hooks or SlackHooks()
         )
 
         def connected(_: str) -> None:
