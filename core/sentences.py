@@ -17,14 +17,13 @@ BROKEN = "Sorry, that didn't work. Please try again in a moment."
 OUTDATED = "This command has changed. Please try it again in a minute."
 NO_TEXT = "That message has no text that I could answer from."
 NO_SOURCES = "There is no answer with sources here, or I don't remember it any more."
-NOT_IN_THREAD = "Please use this in the thread with the answer."
 THANKS = "Thank you, that's noted."
 TELL_MORE = "What is wrong with this answer?"
 NOT_YOURS = "Only whoever asked, or somebody who may manage messages, can stop an answer."
 OVER = "There is nothing to stop any more."
 NOT_RETRIED = "I can't try this one again. Please ask the question anew."
-UNCONFIRMED = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
 NOBODY_NAMED = "Please name the person."
+ONLY_IN_CHANNELS = "Please write this in the channel that you mean."
 PROMPTS_TITLE = "Ask me about the documents, for example:"
 PROMPTS = ("What can you do?", "How do I get started?", "Where can I get help?")
 MEMBERS_ONLY = (
@@ -66,6 +65,8 @@ class Forms:
     forget: str = "**/forget**"
     privacy: str = "**/privacy**"
     more: str = ""
+    in_thread: str = "Please use this in the thread with the answer."
+    unconfirmed: str = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
 
 
 def help_text(forms: Forms) -> str:
@@ -81,9 +82,6 @@ I answer questions from this community's documents, with a numbered footnote beh
 {forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{more}
 
 Edit your question, and I answer the new words. Delete it, and the answer goes too."""
-
-
-HELP = help_text(Forms())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ import pytest
 
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.commands.slash import NAME, Order, Word, parsed
-from adapters.slack.inbound.catch_up import KINDS
-from adapters.slack.inbound.listener import HEARD
+from adapters.slack.history import KINDS
 from adapters.slack.intake.http import PATH
 from adapters.slack.intake.installing import BEGIN, END, SCOPES
+from adapters.slack.listener import HEARD
 
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST: dict[str, Any] = json.loads((ROOT / "manifest.json").read_text())

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from adapters.chat.attempting import Tell
-from adapters.chat.desk import Desk
+from adapters.chat.commands import Tell
+from adapters.chat.services import ChatServices
 from adapters.retry import BRIEF, NOT_NOW, PATIENT
 from core.errors import StoreUnavailable
 from core.events import Passed, Step
@@ -30,81 +30,81 @@ LOOK = 1.0  # seconds between two looks for what others have left
 NO_STORE = f"{WARNING} {CANNOT_TAKE}"
 
 
-async def accepted(desk: Desk, asked: Asked) -> float | None:
+async def accepted(services: ChatServices, asked: Asked) -> float | None:
     """Have a question accepted, and return until when it is to be moved, by the loop's clock; None if it was before.
 
     Raises `StoreUnavailable` where nobody knows whether it is; then the platform must not be told that an answer is on
     its way, and the question has to be dropped.
     """
-    until = _until(desk)
-    return until if await desk.accepting.accept(asked, within=LONGEST_WRITE) else None
+    until = _until(services)
+    return until if await services.accepting.accept(asked, within=LONGEST_WRITE) else None
 
 
-async def settle(desk: Desk, asked: Asked, until: float, find: Find, tell: Tell) -> None:
+async def settle(services: ChatServices, asked: Asked, until: float, find: Find, tell: Tell) -> None:
     """Move what was accepted, once it is acknowledged; *tell* why not, if the store or the platform is away for long.
 
     What is not done in time is left to whoever takes it over.
     """
-    desk.observer(Passed(asked.message, Step.ACKNOWLEDGED))
+    services.observer(Passed(asked.message, Step.ACKNOWLEDGED))
     try:
-        await _move(desk, asked, until, find)
+        await _move(services, asked, until, find)
     except NOT_NOW:
         await tell(NO_STORE)
-        await drop(desk, asked)
+        await drop(services, asked)
     except Exception:
         await tell(f"{WARNING} {BROKEN}")
-        await drop(desk, asked)
+        await drop(services, asked)
         raise
 
 
-async def drop(desk: Desk, asked: Asked) -> None:
+async def drop(services: ChatServices, asked: Asked) -> None:
     """Withdraw what was accepted, as nobody will answer it."""
     with suppress(*NOT_NOW):
-        await replace(PATIENT, sleep=desk.sleep).call(partial(desk.inbox.put, Deleted(message=asked.message)))
+        await replace(PATIENT, sleep=services.sleep).call(partial(services.inbox.put, Deleted(message=asked.message)))
 
 
-async def take_over(desk: Desk, platform: str, find: Find) -> None:
+async def take_over(services: ChatServices, platform: str, find: Find) -> None:
     """Move, until this is cancelled, what processes have accepted that died over it or stand still."""
     while True:
-        await take_over_once(desk, platform, find)
-        await desk.sleep(LOOK)
+        await take_over_once(services, platform, find)
+        await services.sleep(LOOK)
 
 
-async def take_over_once(desk: Desk, platform: str, find: Find) -> None:
+async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:
     """Move what is to be taken over now; what the store or the platform is away for is left until the next time."""
     moving: list[Awaitable[None]] = []
     with suppress(StoreUnavailable):
-        until = _until(desk)
-        while asked := await desk.accepting.overdue(platform):
-            moving.append(_finish(desk, asked, until, find))
-            until = _until(desk)
+        until = _until(services)
+        while asked := await services.accepting.overdue(platform):
+            moving.append(_finish(services, asked, until, find))
+            until = _until(services)
     await asyncio.gather(*moving)
 
 
-async def _finish(desk: Desk, asked: Asked, until: float, find: Find) -> None:
+async def _finish(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
     try:
-        await _move(desk, asked, until, find)
+        await _move(services, asked, until, find)
     except NOT_NOW:
         pass
     except Exception as error:  # noqa: BLE001 - what is broken must keep nothing else from being done
         context: dict[str, Any] = {"message": "a question that was accepted broke", "exception": error}
         asyncio.get_running_loop().call_exception_handler(context)
-        await drop(desk, asked)
+        await drop(services, asked)
 
 
-def _until(desk: Desk) -> float:
+def _until(services: ChatServices) -> float:
     """Return until when something is ours that is taken now."""
-    return asyncio.get_running_loop().time() + desk.accepting.accepted_for * SHARE
+    return asyncio.get_running_loop().time() + services.accepting.accepted_for * SHARE
 
 
-async def _move(desk: Desk, asked: Asked, until: float, find: Find) -> None:
+async def _move(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
     async def act() -> None:
         if found := await find(asked):
-            await desk.accepting.move(asked.message, found)
+            await services.accepting.move(asked.message, found)
         else:
-            await desk.inbox.put(Deleted(message=asked.message))
+            await services.inbox.put(Deleted(message=asked.message))
 
     if asyncio.get_running_loop().time() < until:  # else this process was frozen, and others may be at it
         with suppress(TimeoutError):
             async with asyncio.timeout_at(until):
-                await replace(BRIEF, sleep=desk.sleep).call(act)
+                await replace(BRIEF, sleep=services.sleep).call(act)

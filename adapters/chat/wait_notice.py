@@ -41,14 +41,14 @@ class WaitNotices:
         self._waits = waits
         self._tasks = tasks
 
-    def give(self, question: Question, at: ThreadRef, poster: Poster, *, place: str) -> None:
-        """Say how long it will take, if many wait, *at* a place where this is said once in a while."""
-        self._tasks.begin(partial(self._give, question, at, poster, place))
+    def give(self, question: Question, at: ThreadRef, poster: Poster) -> None:
+        """Say how long it will take, if many wait, *at* a place in whose channel this is said once in a while."""
+        self._tasks.begin(partial(self._give, question, at, poster))
 
-    async def _give(self, question: Question, at: ThreadRef, poster: Poster, place: str) -> None:
+    async def _give(self, question: Question, at: ThreadRef, poster: Poster) -> None:
         backlog = await self._waits.room.backlog()
         words = self._waits.estimate.sentence(backlog.waiting, backlog.running)
-        if words and await self._is_admitted(question) and await self._is_quiet(f"{at.home}:{place}"):
+        if words and await self._is_admitted(question) and await self._is_quiet(f"{at.home}:{at.channel}"):
             mark = nonce(question.message, question.revision, NOTICE)
             await self._say(question, WaitNotice(thread=at, nonce=mark), poster, words)
 

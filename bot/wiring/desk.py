@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,20 +10,19 @@ from urllib.parse import urlsplit
 
 from bot.settings import Settings
 from bot.wiring.stores import Stores
-from core.admission import Admission
+from core.crowd import Crowd
 from core.errors import StoreUnavailable
-from core.events import Observer
+from core.events import CatchUpCutShort, CommandsFailed, Observer
 from core.forgetting import Forgetting
-from core.model import ThreadRef
+from core.model import Outline, ThreadRef
 from core.moderation import Moderation
-from core.ports import Membership
 from core.self_help import SelfHelp
 from core.sentences import Practices
-from core.wait_estimate import WaitEstimate
 
 if TYPE_CHECKING:
-    from adapters.chat.desk import Desk
-    from adapters.chat.wait_notice import Waits
+
+    from adapters.chat.full_house import House
+    from adapters.chat.services import ChatServices
     from adapters.redis.inbox import RedisInbox
 
 
@@ -35,38 +34,51 @@ class Office:
         self._stores = stores
         self._inbox = inbox
         self._observer = observer
-        self.now: Callable[[], datetime] = partial(datetime.now, UTC)
-        self.forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
+        self._now: Callable[[], datetime] = partial(datetime.now, UTC)
+        self._forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
 
-    def desk(self) -> Desk:
-        """Give what commands, buttons and forms work with."""
-        from adapters.chat.desk import Desk
+    def services(self, name: str, outline: Callable[[], Awaitable[Outline]]) -> ChatServices:
+        """Return what the listeners and commands of the platform of a *name* work with."""
+        from adapters.chat.services import ChatServices
 
-        stores = self._stores
-        moderation = Moderation(stores.policies, stores.conversations, self.forgetting, now=self.now)
-        return Desk(
+        stores, observer = self._stores, self._observer
+        moderation = Moderation(stores.policies, stores.conversations, self._forgetting, now=self._now)
+        return ChatServices(
             inbox=self._inbox,
-            accepting=self._inbox,
-            self_help=SelfHelp(stores.conversations, self.forgetting, moderation),
-            moderation=moderation,
-            votes=stores.votes,
             memo=stores.memo,
-            now=self.now,
+            policies=stores.policies,
+            votes=stores.votes,
+            promises=stores.promises,
+            last_heard=stores.last_heard,
+            moderation=moderation,
+            self_help=SelfHelp(stores.conversations, self._forgetting, moderation),
+            askers=self._askers,
+            owns=self._owns,
+            purge=self._forgetting.farewell,
+            outline=outline,
+            house=self._house(),
             terms=self._settings.terms,
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
-            observer=self._observer,
+            cut_short=lambda reason: observer(CatchUpCutShort(name, reason)),
+            unregistered=lambda reason: observer(CommandsFailed(name, reason)),
+            now=self._now,
+            observer=observer,
         )
 
-    def waits(self, memberships: Mapping[str, Membership] | None = None) -> Waits:
-        """Give what whoever asks while many wait is told by."""
-        from adapters.chat.wait_notice import Waits
+    def _house(self) -> House:
+        """Return what whoever asks while many wait is told by."""
+        from adapters.chat.full_house import House
 
-        stores = self._stores
-        admission = Admission(stores.policies, stores.quota, stores.memo, now=self.now, memberships=memberships)
-        estimate = WaitEstimate(self._settings.answers_at_once)
-        return Waits(estimate=estimate, room=self._inbox, memo=stores.memo, admits=admission.admits, now=self.now)
+        return House(
+            crowd=Crowd(self._settings.answers_at_once),
+            inbox=self._inbox,
+            memo=self._stores.memo,
+            notices=self._stores.notices,
+            awaits=self._inbox.awaits,
+            now=self._now,
+        )
 
-    async def askers(self, thread: ThreadRef) -> Collection[str] | None:
+    async def _askers(self, thread: ThreadRef) -> Collection[str] | None:
         """Say who has asked in a thread, and who waits for an answer there; None where nobody can know."""
         try:
             conversation = await self._stores.conversations.load(thread)
@@ -76,7 +88,7 @@ class Office:
         asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
         return asked | ({waiting.author.id} if waiting else set[str]()) or None
 
-    async def owns(self, thread: ThreadRef) -> bool:
+    async def _owns(self, thread: ThreadRef) -> bool:
         """Say whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
         conversation = await self._stores.conversations.load(thread)
         turns = conversation.turns if conversation else ()

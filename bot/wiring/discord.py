@@ -8,24 +8,27 @@ from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
 from bot.wiring.check import Check
 from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
 from core.events import (
+    CatchUpCutShort,
+    CommandsFailed,
     Connected,
     ConnectionLost,
     Observer,
+    PlaceRefused,
     PlatformWaited,
 )
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
+    from adapters.chat.desk import Desk
     from discord import AutoShardedClient
 
-    from adapters.chat.desk import Desk
+    from adapters.chat.patience import Patience
     from adapters.redis.inbox import RedisInbox
 
 PLATFORM = "discord"
@@ -53,7 +56,7 @@ class Discord:
         from adapters.discord.client.connection import stay_connected
 
         try:
-            await stay_connected(partial(self._listener, stores, inbox), self._token, self._retries())
+            await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
         finally:
             self._end_announcing()
 
@@ -69,6 +72,7 @@ class Discord:
                 client,
                 reads_all=self._settings.discord_message_content,
                 deliveries=inbox,
+                refused=lambda claim: self._observer(PlaceRefused(claim.message)),
                 policies=self._policies,
                 observer=self._observer,
             )
@@ -77,10 +81,12 @@ class Discord:
     async def _log_in(self, client: AutoShardedClient) -> None:
         from adapters.discord.client.connection import log_in
 
-        await log_in(client, self._token, self._retries())
+        await log_in(client, self._token, self._patience())
 
-    def _retries(self) -> RetryPolicy:
-        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
+    def _patience(self) -> Patience:
+        from adapters.chat.patience import Patience
+
+        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
 
     def check(self) -> Check:
         """Give what the doctor looks at."""
@@ -94,24 +100,12 @@ class Discord:
         return await check(self._client(AutoShardedClient), self._token)
 
     def _listener(self, stores: Stores, inbox: RedisInbox) -> AutoShardedClient:
-        from adapters.discord.inbound.listener import Listener
-        from adapters.discord.inbound.ports import Ports
+        from adapters.discord.gateway import Listener
 
         office = Office(self._settings, stores, inbox, self._observer)
-        desk = office.desk()
-        ports = Ports(
-            inbox=inbox,
-            terms=self._settings.terms,
-            memo=stores.memo,
-            policies=stores.policies,
-            askers=office.askers,
-            purge=office.forgetting.farewell,
-            setup=partial(self._set_up, desk),
-            waits=office.waits(),
-            observer=self._observer,
-            now=office.now,
-        )
-        return self._client(Listener, ports=ports)
+        desk = office.desk(lambda reason: self._observer(CommandsFailed(NAME, reason)))
+        services = office.services(lambda reason: self._observer(CatchUpCutShort(NAME, reason)))
+        return self._client(Listener, services=services, setup=partial(self._set_up, desk))
 
     async def _set_up(self, desk: Desk, client: AutoShardedClient) -> None:
         """Bring the commands, and tell when the client is there."""
@@ -132,12 +126,11 @@ class Discord:
             self._announcing.cancel()
 
     async def _announce(self, desk: Desk, client: AutoShardedClient) -> None:
-        from adapters.chat.accepting import take_over
-        from adapters.discord.commands.asking import find
+        from adapters.discord.commands.asking import take_up
 
         await client.wait_until_ready()
         self._observer(Connected(NAME, str(client.user)))
-        await take_over(desk, PLATFORM, partial(find, client))
+        await take_up(desk, client)
 
     def _client(self, kind: Any, **options: Any) -> Any:
         from adapters.discord.client.connection import connect

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
 from bot.wiring.desk import Office
 from bot.wiring.speaker import Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
 from core.events import (
+    CatchUpCutShort,
     Connected,
     ConnectionLost,
     Observer,
+    PlaceRefused,
+    PossiblyDoubled,
     ServiceFailed,
 )
 from core.model import Outline
-from core.ports import Deliveries, Membership
+from core.ports import Deliveries
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
     from aiohttp.web import RouteDef
     from slack_bolt.app.async_app import AsyncApp
 
+    from adapters.chat.patience import Patience
     from adapters.redis.inbox import RedisInbox
     from adapters.slack.client.workspaces import OneWorkspace, Workspaces
     from adapters.slack.intake.installations import InstalledWorkspaces
@@ -85,9 +88,9 @@ class Slack:
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         from adapters.slack.commands.install import install as install_commands
-        from adapters.slack.inbound.listener import install as install_listeners
-        from adapters.slack.inbound.ports import Ports
         from adapters.slack.intake.app import make_app
+        from adapters.slack.listener import install as install_listeners
+        from adapters.slack.sessions import SlackHooks
 
         await self._log_in()
         office = Office(self._settings, stores, inbox, self._observer)
@@ -97,50 +100,41 @@ class Slack:
         commands = install_commands(
             app, office.desk(), self._workspaces, self._people, outline=self._outline, api_url=api_url
         )
-        ports = Ports(
-            inbox=inbox,
-            workspaces=self._workspaces,
-            terms=self._settings.terms,
-            memo=stores.memo,
-            owns=office.owns,
-            askers=office.askers,
+        hooks = SlackHooks(
             running=inbox.running,
             is_moderator=self._is_moderator,
-            said=commands.said,
-            purge=office.forgetting.farewell,
+            text_command=commands.said,
             uninstalled=self._installed.uninstalled if self._installed else None,
-            waits=office.waits(self._memberships()),
-            last_heard=stores.last_heard,
-            observer=self._observer,
-            now=office.now,
         )
-        listener = install_listeners(app, ports)
-        taking_over = asyncio.create_task(commands.take_over())
+        services = office.services(
+            lambda reason: self._observer(CatchUpCutShort(NAME, reason)), last_heard=stores.last_heard
+        )
+        listener = install_listeners(app, services, self._workspaces, hooks)
+        taking_up = asyncio.create_task(commands.take_up())
         try:
             await self._hear(app, stores, partial(listener.catch_up, await self._home()))
         finally:
-            taking_over.cancel()
-            await commands.finish(LONGEST_END)
+            taking_up.cancel()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(commands.finish(), LONGEST_END)
             await listener.close()
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Give what answers there; it has to log in first."""
         from adapters.slack.answering.surface import SlackSurface
+        from adapters.slack.client.people import Guests
 
         surface = SlackSurface(
             self._workspaces,
             people=self._people,
             deliveries=inbox,
+            refused=lambda claim: self._observer(PlaceRefused(claim.message)),
+            doubtful=lambda question: self._observer(PossiblyDoubled(question)),
             observer=self._observer,
         )
-        yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
-
-    def _memberships(self) -> Mapping[str, Membership]:
-        """Give who knows the members, where only they are answered."""
-        from adapters.slack.inbound.guests import Guests
-
-        return {} if self._settings.slack_guests else {PLATFORM: Guests(self._people)}
+        membership = None if self._settings.slack_guests else Guests(self._people)
+        yield Speaker(surface, self._log_in, membership)
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""
@@ -148,7 +142,7 @@ class Slack:
 
         async with self._entering:
             if self._one is not None:
-                await log_in(self._one, self._retries())
+                await log_in(self._one, self._patience())
 
     async def _home(self) -> str:
         """Name the only workspace; where there may be many, those are caught up with that were heard before."""
@@ -161,7 +155,7 @@ class Slack:
         if token is None:
             await self._serve(app, stores, catch_up)
             return
-        way = Way(token, self._client(), self._retries(), partial(self._connected, catch_up))
+        way = Way(token, self._client(), self._patience(), partial(self._connected, catch_up))
         await Sockets(way, app.async_dispatch).run()
 
     def _connected(self, catch_up: Callable[[], None], name: str) -> None:
@@ -197,8 +191,10 @@ class Slack:
         said = isinstance(error, FootnoteError)
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
 
-    def _retries(self) -> RetryPolicy:
-        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
+    def _patience(self) -> Patience:
+        from adapters.chat.patience import Patience
+
+        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
 
     def _client(self) -> Any:
         from adapters.slack.client.connection import connect

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from adapters.chat.desk import Desk
+
 from core.errors import StoreUnavailable
 from core.events import Event, Observer, unobserved
 from core.forgetting import Forgetting

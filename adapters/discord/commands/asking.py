@@ -7,14 +7,14 @@ from functools import partial
 from discord import AutoShardedClient
 
 from adapters.chat.accepting import NO_STORE, accepted, drop, settle
-from adapters.chat.desk import Desk
+from adapters.chat.services import ChatServices
 from adapters.discord.commands.replying import awaited, deferred, tell
-from adapters.discord.commands.situation import Used, address_of, person_of, private_message
+from adapters.discord.commands.context import Used, address_of, person_of, private_message
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, MessageRef, Question
 
 
-async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None, private: bool = False) -> None:
+async def ask(services: ChatServices, used: Used, text: str, *, selection: str | None = None, private: bool = False) -> None:
     """Take a question; what cannot be asked is told at once, to the one person who asked it."""
     private = private or selection is not None
     try:
@@ -25,22 +25,22 @@ async def ask(desk: Desk, used: Used, text: str, *, selection: str | None = None
             author=person_of(used),
             asked_at=used.created_at,
             visibility="private" if private else "thread",
-            **desk.terms.model_dump(),
+            **services.terms.model_dump(),
         )
     except InvalidInput as refused:
         await tell(used, str(refused))
         return
     asked = Asked(question=question, address=address_of(used, question))
     try:
-        until = await accepted(desk, asked)
+        until = await accepted(services, asked)
     except StoreUnavailable:
         await tell(used, NO_STORE)
-        await drop(desk, asked)
+        await drop(services, asked)
         return
     if until is not None:
         message_id = await deferred(used, private=private)
         place = partial(find, used.client, message_id=message_id)
-        await settle(desk, asked, until, place, partial(tell, used))
+        await settle(services, asked, until, place, partial(tell, used))
 
 
 async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | None = None) -> Asked | None:

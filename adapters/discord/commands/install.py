@@ -1,165 +1,168 @@
-"""The commands that everybody has, and how all of them, with the buttons and forms, come to a client."""
+"""Registers the commands with Discord, and hands what people use, press or fill in to whoever does it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias, cast
 
-from discord import AutoShardedClient, Message
-from discord.app_commands import (
-    AppCommandContext,
-    AppCommandError,
-    AppInstallationType,
-    Command,
-    CommandInvokeError,
-    CommandTree,
-    ContextMenu,
-    Range,
-    describe,
-)
+from discord import AutoShardedClient, InteractionType, Permissions
 
-from adapters.chat.desk import Desk
+from adapters.chat.commands import COMMANDS, Command, Kind, Option, Values, command_named
+from adapters.chat.services import ChatServices
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.asking import ask
+from adapters.discord.commands.context import ADMIN, DiscordContext, Used
 from adapters.discord.commands.forms import MENU_NAME, selection_form
-from adapters.discord.commands.moderating import admin_group
-from adapters.discord.commands.presses import button_of, take_form
+from adapters.discord.commands.presses import pressed, take_form
 from adapters.discord.commands.replying import privately, shown, tell
-from adapters.discord.commands.situation import DIRECT_HOME, Used, actor_of, home_of, thread_of
-from adapters.discord.inbound.wording import Wording
-from adapters.discord.rendering.sources_list import sources
+from adapters.discord.events import MentionText
 from core import sentences
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import CommandsFailed
-from core.model import QUESTION_LIMIT
 
-What: TypeAlias = Literal["this thread", "everything about me"]
+Json: TypeAlias = dict[str, Any]
+
+SLASH, MESSAGE_MENU = 1, 3  # types of commands
+SUBCOMMAND = 1  # the type of an option that is a command of a group
+GUILD, DIRECT = 0, 1  # contexts in which a command can be used
+TYPES = {
+    Kind.TEXT: 3,
+    Kind.CHOICE: 3,
+    Kind.NUMBER: 4,
+    Kind.FLAG: 5,
+    Kind.PERSON: 6,
+    Kind.CHANNEL: 7,
+    Kind.FORUM: 7,
+}
+FORUMS = (15, 16)  # types of channels: forums, and those for media
+CHANNELS = (0, 5, 2, 13, *FORUMS)  # text, announcements, voice and stages
 
 
-class Tree(CommandTree[AutoShardedClient]):
-    """All commands; one that Discord still shows as it was before gets a sentence."""
+async def install(client: AutoShardedClient, services: ChatServices) -> None:
+    """Register the commands for a client that has logged in, and hear of all that people use."""
 
-    async def on_error(self, interaction: Used, error: AppCommandError, /) -> None:
-        """Tell the reader, unless the command has done so itself, and let the library log it."""
-        if not isinstance(error, CommandInvokeError):
-            await tell(interaction, sentences.OUTDATED)
-        await super().on_error(interaction, error)
-
-
-async def install(client: AutoShardedClient, desk: Desk) -> None:
-    """Teach a client that has logged in the commands, the buttons and the forms."""
-    tree = Tree(
-        client,
-        allowed_contexts=AppCommandContext(guild=True, dm_channel=True, private_channel=False),
-        allowed_installs=AppInstallationType(guild=True, user=False),
-    )
-    for command in (_ask(desk), _sources(desk), _forget(desk), _help(), _privacy(desk), _menu(), admin_group(desk)):
-        tree.add_command(command)
-    client.add_dynamic_items(button_of(desk))
-
-    async def on_interaction(interaction: Used) -> None:
-        await take_form(desk, interaction)
+    async def on_interaction(used: Used) -> None:
+        await _taken(services, used)
 
     client.event(on_interaction)
-    await _register(tree, desk)
+    await _register(client, services)
 
 
-async def _register(tree: Tree, desk: Desk) -> None:
+async def _taken(services: ChatServices, used: Used) -> None:
+    match used.type:
+        case InteractionType.application_command:
+            await _use(services, used)
+        case InteractionType.component:
+            await pressed(services, used)
+        case InteractionType.modal_submit:
+            await take_form(services, used)
+        case _:
+            pass
+
+
+async def _use(services: ChatServices, used: Used) -> None:
+    """Do what a command says; one that Discord still shows as it was before gets a sentence."""
+    data = cast("Json", used.data or {})
+    if data.get("type") == MESSAGE_MENU:
+        await _answer_from(used, data)
+        return
+    chosen: list[Json] = data.get("options") or []
+    in_group = data.get("name") == ADMIN and len(chosen) == 1
+    named: Json = chosen[0] if in_group else data
+    command = command_named(str(named.get("name")), for_moderators=in_group)
+    values = _values(command, named.get("options") or []) if command else None
+    if command is None or values is None:
+        await tell(used, sentences.OUTDATED)
+    elif command.act is None:
+        await ask(services, used, values["question"], private=values.get("private", False))
+    else:
+        await privately(used, partial(command.act, DiscordContext(services, used), values))
+
+
+def _values(command: Command, chosen: Sequence[Json]) -> Values | None:
+    """Return what was chosen; None where that does not fit the command as it is now."""
+    given = {str(each.get("name")): each.get("value") for each in chosen}
+    options = {option.name: option for option in command.options}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        option = options.get(name)
+        words = {word: each for each, word in option.choices.items()} if option else {}
+        values[name] = words.get(str(value)) if words else value
+    is_whole = all(name in values for name, each in options.items() if each.is_required)
+    return values if is_whole and given.keys() <= options.keys() and None not in values.values() else None
+
+
+async def _answer_from(used: Used, data: Json) -> None:
+    """Ask for a question about a message; its previews and pictures are none of its words."""
+    raw: Json = data["resolved"]["messages"][str(data["target_id"])]
+    if text := MentionText(raw, mine=(), names={}).clean(str(raw.get("content") or "")):
+        await shown(used, selection_form(text))
+    else:
+        await tell(used, sentences.NO_TEXT)
+
+
+async def _register(client: AutoShardedClient, services: ChatServices) -> None:
     """Tell Discord of the commands if they are others than before; if that fails, those of before still work."""
-    key = f"discord:commands:{tree.client.application_id}"
-    payload = [command.to_dict(tree) for command in tree.get_commands()]
-    if not await _is_new(desk, key, sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()):
+    key = f"discord:commands:{client.application_id}"
+    payload = list(_payload())
+    if not await _is_new(services, key, sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()):
         return
     try:
-        await translated(tree.sync())
+        await translated(client.http.bulk_upsert_global_commands(client.application_id or 0, payload))
     except BaseException as error:
         with suppress(StoreUnavailable):
-            await desk.memo.forget(key)
+            await services.memo.forget(key)
         if not isinstance(error, PostingFailed):
             raise
-        desk.observer(CommandsFailed("Discord", str(error)))
+        services.observer(CommandsFailed(services.name, str(error)))
 
 
-async def _is_new(desk: Desk, key: str, commands: str) -> bool:
+async def _is_new(services: ChatServices, key: str, commands: str) -> bool:
     try:
-        return await desk.memo.changed(key, commands)
+        return await services.memo.changed(key, commands)
     except StoreUnavailable:
         return True  # once more than needed is better than not at all
 
 
-def _ask(desk: Desk) -> Command[Any, ..., None]:
-    @describe(question="What do you want to know?", private="Show the answer only to me.")
-    async def ask_(interaction: Used, question: Range[str, 1, QUESTION_LIMIT], private: bool = False) -> None:
-        await ask(desk, interaction, question, private=private)
-
-    return Command(name="ask", description="Ask a question about the documents.", callback=ask_)
-
-
-def _menu() -> ContextMenu:
-    async def answer_from(interaction: Used, message: Message) -> None:
-        if text := _text_of(interaction, message):
-            await shown(interaction, selection_form(text))
-        else:
-            await tell(interaction, sentences.NO_TEXT)
-
-    return ContextMenu(name=MENU_NAME, callback=answer_from)
-
-
-def _text_of(used: Used, message: Message) -> str:
-    """Give the words of a message as people see them; its previews and pictures are none of its words."""
-    chosen: dict[str, Any] = dict(used.data or {})
-    raw: dict[str, Any] = chosen["resolved"]["messages"][str(message.id)]
-    return Wording(raw, mine=(), names={}).clean(message.content)
+def _payload() -> Iterator[Json]:
+    """Yield all commands as Discord takes them; those of moderators are a group, which settings can give to others."""
+    everywhere = {"contexts": [GUILD, DIRECT], "integration_types": [0]}
+    for command in COMMANDS:
+        if not command.for_moderators:
+            yield {**_command(command), "type": SLASH, **everywhere}
+    yield {"name": MENU_NAME, "type": MESSAGE_MENU, **everywhere}
+    yield {
+        "name": ADMIN,
+        "type": SLASH,
+        "description": "How the bot works in this server.",
+        "options": [{**_command(each), "type": SUBCOMMAND} for each in COMMANDS if each.for_moderators],
+        "contexts": [GUILD],
+        "integration_types": [0],
+        "default_member_permissions": str(Permissions(manage_guild=True).value),
+    }
 
 
-def _sources(desk: Desk) -> Command[Any, ..., None]:
-    async def sources_(interaction: Used) -> None:
-        async def act() -> str:
-            thread = thread_of(interaction)
-            if thread is None:
-                return sentences.NOT_IN_THREAD
-            return sources(await desk.self_help.sources(thread)) or sentences.NO_SOURCES
-
-        await privately(interaction, act)
-
-    return Command(name="sources", description="Where the last answer here came from.", callback=sources_)
+def _command(command: Command) -> Json:
+    options = [_option(option) for option in command.options]
+    return {"name": command.name, "description": command.description, "options": options}
 
 
-def _forget(desk: Desk) -> Command[Any, ..., None]:
-    @describe(what="What I should forget.")
-    async def forget(interaction: Used, what: What) -> None:
-        is_here = what == "this thread"
-        await privately(interaction, partial(_forget_thread if is_here else _forget_person, desk, interaction))
-
-    return Command(name="forget", description="Remove what I remember of you or of this thread.", callback=forget)
-
-
-async def _forget_thread(desk: Desk, used: Used) -> str:
-    thread = thread_of(used)
-    if thread is None:
-        return sentences.NOT_IN_THREAD
-    return sentences.thread_forgotten(was_there=await desk.self_help.forget_thread(actor_of(used), thread))
-
-
-async def _forget_person(desk: Desk, used: Used) -> str:
-    """Forget somebody here and in the direct messages, which belong to no server."""
-    homes = dict.fromkeys((home_of(used), DIRECT_HOME))  # one, if this is a direct message
-    gone = await desk.self_help.forget_person(homes, str(used.user.id))
-    return sentences.person_forgotten(gone.turns, gone.votes)
-
-
-def _help() -> Command[Any, ..., None]:
-    async def help_(interaction: Used) -> None:
-        await tell(interaction, sentences.HELP)
-
-    return Command(name="help", description="What I can do.", callback=help_)
-
-
-def _privacy(desk: Desk) -> Command[Any, ..., None]:
-    async def privacy(interaction: Used) -> None:
-        await tell(interaction, sentences.privacy(desk.practices))
-
-    return Command(name="privacy", description="What I keep, for how long, and who gets it.", callback=privacy)
+def _option(option: Option) -> Json:
+    more: Mapping[Kind, Json] = {
+        Kind.TEXT: {"min_length": 1, "max_length": option.most},
+        Kind.NUMBER: {"min_value": 1, "max_value": option.most},
+        Kind.CHOICE: {"choices": [{"name": word, "value": word} for word in option.choices.values()]},
+        Kind.CHANNEL: {"channel_types": list(CHANNELS)},
+        Kind.FORUM: {"channel_types": list(FORUMS)},
+    }
+    return {
+        "type": TYPES[option.kind],
+        "name": option.name,
+        "description": option.description,
+        "required": option.is_required,
+        **more.get(option.kind, {}),
+    }

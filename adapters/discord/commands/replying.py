@@ -10,9 +10,9 @@ from discord import AllowedMentions, AutoShardedClient, HTTPException, Interacti
 from discord.http import Route
 from discord.ui import Modal
 
-from adapters.chat.attempting import attempted
+from adapters.chat.commands import carried_out
 from adapters.discord.client.poster import translated
-from adapters.discord.commands.situation import Used
+from adapters.discord.commands.context import Used
 from adapters.discord.rendering.markdown import PART_LIMIT
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
@@ -112,7 +112,7 @@ async def _said_first(used: Used, text: str) -> None:
 async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
     """Acknowledge, do what was wanted, and say how it went, all of which one person sees."""
     if await deferred(used, private=True):
-        await attempted(act, partial(tell, used))
+        await carried_out(act, partial(tell, used))
 
 
 async def _fill(used: Used, text: str) -> None:

@@ -10,7 +10,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from adapters.slack.client.failures import Denied, ask
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from core.errors import PostingFailed
+from core.errors import PeopleUnavailable, PostingFailed
+from core.model import Question
 
 ValueT = TypeVar("ValueT")
 
@@ -133,3 +134,18 @@ def _is_guest(user: Mapping[str, Any], workspace: Workspace) -> bool:
 async def _members(workspace: Workspace, group: str) -> frozenset[str]:
     said = await ask(workspace.client, "usergroups.users.list", usergroup=group)
     return frozenset(str(user) for user in cast("list[object]", said.get("users") or ()))
+
+
+class Guests:
+    """Knows by Slack's own accounts who belongs to a workspace; implements `Membership`."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+
+    async def is_guest(self, question: Question) -> bool:
+        """Look up whoever asks. Raises `PeopleUnavailable` where Slack does not say."""
+        try:
+            profile = await self._people.profile(question.thread.workspace, question.author.id)
+        except PostingFailed as failure:
+            raise PeopleUnavailable("Slack does not say who asks. Please try again in a moment.") from failure
+        return profile.is_guest

@@ -6,10 +6,10 @@ from contextlib import suppress
 from functools import partial
 
 from adapters.chat.accepting import settle, take_over
-from adapters.slack.commands.kit import Kit
+from adapters.slack.commands.context import Kit
 from adapters.slack.commands.root import Root
 from adapters.slack.commands.situation import Used, used_for
-from adapters.slack.inbound.event import PLATFORM
+from adapters.slack.events import PLATFORM
 from core.errors import PostingFailed, RateLimited, Unreachable
 from core.model import Asked, Question, ReplyAddress, Terms
 from core.sentences import ONLY_YOU
@@ -32,10 +32,10 @@ def asked_by(used: Used, text: str, terms: Terms, *, selection: str | None = Non
 async def put(kit: Kit, used: Used, asked: Asked, until: float) -> None:
     """Move a question that was accepted: before everybody in the channel, or to what one person has been told."""
     if asked.question.visibility == "private":
-        await settle(kit.desk, asked, until, _as_it_is, partial(kit.replies.tell, used, replaces=True))
+        await settle(kit.services, asked, until, _as_it_is, partial(kit.replies.tell, used, replaces=True))
         return
     root = Root(kit, used, asked.question, is_in_doubt=False)
-    await settle(kit.desk, asked, until, partial(_placed, kit, root), partial(_excuse, kit, used, root))
+    await settle(kit.services, asked, until, partial(_placed, kit, root), partial(_excuse, kit, used, root))
     await _explain(kit, used, root)
 
 
@@ -49,7 +49,7 @@ async def take_over_questions(kit: Kit) -> None:
         await _explain(kit, used, root)
         return found
 
-    await take_over(kit.desk, PLATFORM, find)
+    await take_over(kit.services, PLATFORM, find)
 
 
 async def _as_it_is(asked: Asked) -> Asked:
@@ -77,7 +77,7 @@ async def _placed(kit: Kit, root: Root, asked: Asked) -> Asked:
     """
     question, way = asked.question, asked.address.interaction if asked.address else None
     alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
-    if not await kit.desk.moderation.answers_in(question.thread):
+    if not await kit.services.moderation.answers_in(question.thread):
         return alone
     try:
         message = await root.post()

@@ -2,67 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from hashlib import sha256
+from typing import Any, TypeAlias, cast
 
-from adapters.chat.attempting import attempted
+from adapters.chat.commands import carried_out, command_named, silenced, status_lines
 from adapters.slack.client.failures import tell
-from adapters.slack.commands.helping import forgot_person
-from adapters.slack.commands.kit import Kit
-from adapters.slack.commands.moderating import Overview, moderated, overview
-from adapters.slack.commands.silencing import Choice, silence_chosen, silent_menu
+from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.situation import Used
-from adapters.slack.commands.slash import Order, Word
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.rendering.escaping import plain_text
 from core import sentences
 from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
 
 Block: TypeAlias = dict[str, Any]
+Json: TypeAlias = Mapping[str, Any]
 
-FORGET_ME, PAUSE, RESUME = "footnote:forget_me", "footnote:pause", "footnote:resume"
-ACTIONS = frozenset({FORGET_ME, PAUSE, RESUME})
+FORGET_ME, PAUSE, RESUME, SILENT = (f"footnote:{each}" for each in ("forget_me", "pause", "resume", "silent"))
+ACTIONS: Mapping[str, tuple[str, bool, Json]] = {
+    FORGET_ME: ("forget", False, {"what": "me"}),
+    PAUSE: ("pause", True, {}),
+    RESUME: ("resume", True, {}),
+}
+"""What the buttons do: the name of a command, whether it is one for moderators, and its values."""
 SECTION = 3_000  # characters of a section's text
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What moderators read of how things are; `silent` are the channels without answers, None where nobody can say."""
+
+    lines: Sequence[str] = ()
+    silent: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The channels that were chosen, and those that the menu had shown as chosen."""
+
+    chosen: frozenset[str]
+    shown: frozenset[str]
 
 
 async def show_home(kit: Kit, used: Used, said: str = "") -> None:
     """Show the home to whoever has opened it, with what is *said* to that person on top."""
     with suppress(PostingFailed):  # whoever opens it again sees it
         client = (await kit.workspaces.find(used.workspace)).client
-        known, standing = await _known(kit, used), await _standing(kit, used)
+        known, overview = await _known(kit, used), await _overview(SlackContext(kit, used))
 
         async def publish(seen: Overview) -> None:
-            blocks = home_blocks(said, known, seen, kit.desk.practices)
+            blocks = home_blocks(said, known, seen, kit.services.practices)
             await tell(client, "views.publish", user_id=used.user, view={"type": "home", "blocks": blocks})
 
         try:
-            await publish(standing)
+            await publish(overview)
         except Rejected:
-            if not standing.silent:
+            if not overview.silent:
                 raise
-            await publish(replace(standing, silent=()))  # one of the channels may be gone
+            await publish(replace(overview, silent=()))  # one of the channels may be gone
 
 
 async def press_at_home(kit: Kit, used: Used, action_id: str) -> None:
     """Do what a button of the home says, and say there how it went."""
-    acts = {
-        FORGET_ME: partial(forgot_person, kit, used),
-        PAUSE: partial(moderated, kit, used, Order(Word.PAUSE)),
-        RESUME: partial(moderated, kit, used, Order(Word.RESUME)),
-    }
-    await attempted(acts[action_id], partial(show_home, kit, used))
+    name, for_moderators, values = ACTIONS[action_id]
+    command = command_named(name, for_moderators=for_moderators)
+    if command is not None and command.act is not None:
+        await carried_out(partial(command.act, SlackContext(kit, used), values), partial(show_home, kit, used))
 
 
 async def choose_at_home(kit: Kit, used: Used, choice: Choice) -> None:
-    """Stay silent in the channels that were chosen in the home, and say there how it went."""
-    await attempted(partial(silence_chosen, kit, used, choice), partial(show_home, kit, used))
+    """Stay silent in the channels that were chosen in the home, and say there how it went.
+
+    What somebody else has changed since the menu was shown is left alone.
+    """
+    context = SlackContext(kit, used)
+
+    async def silence_chosen() -> str:
+        changed = sorted(choice.chosen ^ choice.shown)
+        told = [await silenced(context, channel, on=channel in choice.chosen) for channel in changed]
+        return "\n".join(told) or sentences.UNCHANGED
+
+    await carried_out(silence_chosen, partial(show_home, kit, used))
 
 
-def home_blocks(said: str, known: Sequence[str], standing: Overview, practices: sentences.Practices) -> list[Block]:
-    """Give the blocks, which are as many whatever there is to tell."""
+def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: sentences.Practices) -> list[Block]:
+    """Return the blocks, which are as many whatever there is to tell."""
     told = [_section(_fitting(said.split("\n"))), {"type": "divider"}] if said else []
     return [
         *told,
@@ -73,14 +100,14 @@ def home_blocks(said: str, known: Sequence[str], standing: Overview, practices: 
         _header("What I keep"),
         _section(mrkdwn(sentences.privacy(practices, FORMS))),
         _actions(_forget_button()),
-        *(_for_moderators(standing) if standing.lines else []),
+        *(_for_moderators(overview) if overview.lines else []),
     ]
 
 
 async def _known(kit: Kit, used: Used) -> list[str]:
-    """Say how much there is to search; the names of it are for those who may be answered from it."""
+    """Return how much there is to search; the names of it are for those who may be answered from it."""
     try:
-        outline = await kit.outline()
+        outline = await kit.services.outline()
     except RetrievalUnavailable:
         return [f"{sentences.WARNING} {sentences.UNCOUNTED}"]
     first, *names = sentences.outline_lines(outline)
@@ -89,21 +116,55 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     return [first, *(f"• {plain_text(name)}" for name in names)]
 
 
-async def _standing(kit: Kit, used: Used) -> Overview:
-    """Say how things are, to moderators; others see nothing of it."""
+async def _overview(context: SlackContext) -> Overview:
+    """Return how things are, for moderators; others see nothing of it."""
     try:
-        actor = await kit.actor(used)
-        return await overview(kit, actor) if actor.may_moderate else Overview()
+        actor = await context.actor()
+        if not actor.may_moderate:
+            return Overview()
+        policy = await context.services.policies.load(actor.home)
+        return Overview(await status_lines(context), None if policy.is_closed else policy.silent_channels)
     except StoreUnavailable:
         return Overview([f"{sentences.WARNING} {sentences.AWAY}"])
     except PostingFailed:
         return Overview()
 
 
-def _for_moderators(standing: Overview) -> list[Block]:
+def choice_in(action: Json, body: Json) -> Choice:
+    """Return what was chosen, and from the home itself what had been shown."""
+    view = cast("Json", body.get("view") or {})
+    menus = [cast("Json", block.get("accessory") or {}) for block in cast("Sequence[Json]", view.get("blocks") or ())]
+    shown = [each for menu in menus if menu.get("action_id") == SILENT for each in _ids(menu, "initial_conversations")]
+    return Choice(frozenset(_ids(action, "selected_conversations")), frozenset(shown))
+
+
+def _ids(element: Json, key: str) -> list[str]:
+    return [str(each) for each in cast("Sequence[object]", element.get(key) or ())]
+
+
+def _for_moderators(overview: Overview) -> list[Block]:
     buttons = _actions(_button(PAUSE, "Pause"), _button(RESUME, "Resume"))
-    menu = [] if standing.silent is None else [silent_menu(standing.silent)]
-    return [_header("For moderators"), _section(_fitting(standing.lines)), buttons, *menu]
+    menu = [] if overview.silent is None else [_silent_menu(overview.silent)]
+    return [_header("For moderators"), _section(_fitting(overview.lines)), buttons, *menu]
+
+
+def _silent_menu(silent: Collection[str]) -> Block:
+    """Return the menu of channels. What is chosen is in its id too, since Slack keeps what a block of one id shows."""
+    names = sorted(silent)
+    menu: Block = {
+        "type": "multi_conversations_select",
+        "action_id": SILENT,
+        "placeholder": {"type": "plain_text", "text": "Choose channels"},
+        "filter": {"include": ["public", "private"]},
+    }
+    if names:
+        menu["initial_conversations"] = names
+    return {
+        "type": "section",
+        "block_id": f"{SILENT}:{sha256(' '.join(names).encode()).hexdigest()[:16]}",
+        "text": {"type": "mrkdwn", "text": "Channels where I stay silent"},
+        "accessory": menu,
+    }
 
 
 def _forget_button() -> Block:
@@ -134,7 +195,7 @@ def _section(text: str) -> Block:
 
 
 def _fitting(lines: Sequence[str]) -> str:
-    """Give as many lines as a section holds."""
+    """Return as many lines as a section holds."""
     kept = ""
     for line in lines:
         longer = f"{kept}\n{line}" if kept else line

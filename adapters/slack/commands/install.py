@@ -7,7 +7,6 @@ waits for three seconds, and sends none of these again.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, cast
 
@@ -16,10 +15,12 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from adapters.chat.accepting import NO_STORE, accepted, drop
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.desk import Desk
+from adapters.chat.commands import ASK, Values
+from adapters.chat.services import ChatServices
 from adapters.slack.client.people import People
-from adapters.slack.client.workspaces import Workspace, Workspaces
+from adapters.slack.client.workspaces import Workspaces
 from adapters.slack.commands.asking import asked_by, put, take_over_questions
+from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.forms import (
     QUESTION,
     REASONS_FORM,
@@ -30,26 +31,21 @@ from adapters.slack.commands.forms import (
     selection_in,
     words_form,
 )
-from adapters.slack.commands.helping import forgot_person, helped, informed
-from adapters.slack.commands.home import ACTIONS, choose_at_home, press_at_home, show_home
-from adapters.slack.commands.kit import Kit
-from adapters.slack.commands.moderating import ORDERS, moderated
+from adapters.slack.commands.home import ACTIONS, SILENT, choice_in, choose_at_home, press_at_home, show_home
 from adapters.slack.commands.presses import add_reasons, pressed
 from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.saying import said
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES, answer_from, show_sources
-from adapters.slack.commands.silencing import SILENT, choice_in
 from adapters.slack.commands.situation import Body, Used, used_by_command, used_by_event, used_by_interaction
-from adapters.slack.commands.slash import NAME, Order, Word, parsed
-from adapters.slack.commands.wording import FORGET_WHAT, ONLY_IN_THREADS, not_understood
-from adapters.slack.inbound.wording import words
+from adapters.slack.commands.slash import NAME, Usage, parsed
+from adapters.slack.commands.wording import FORGET_WHAT, not_understood
+from adapters.slack.events import words
 from adapters.slack.rendering.escaping import plain_text
 from core.errors import InvalidInput, StoreUnavailable
-from core.model import Inbound, Outline
+from core.model import Inbound
 from core.sentences import LOOKING, THANKS
 
 HOME_OPENED = "app_home_opened"
-ACTS = {Word.HELP: helped, Word.PRIVACY: informed, Word.FORGET_ME: forgot_person}
 FORM_FIELDS = {"text": QUESTION, "selection": TEXT}  # of a question, and where people fill them in
 
 
@@ -60,9 +56,9 @@ class Commands:
         self._kit = kit
         self._tasks = BackgroundTasks(ignore=())
 
-    async def said(self, word: str, inbound: Inbound, workspace: Workspace) -> bool:
+    async def said(self, inbound: Inbound) -> bool:
         """Take the whole text of a message to the bot; False if it is no command."""
-        return await said(self._kit, self._tasks, word, inbound, workspace)
+        return await said(self._kit, self._tasks, inbound)
 
     async def finish(self, within: float | None = None) -> None:
         """Wait until all that people have used is done, for so many seconds at most."""
@@ -74,53 +70,55 @@ class Commands:
 
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""
-        used, order = used_by_command(body, self._kit.desk.now()), parsed(str(body.get("text") or ""))
-        if order.word is not Word.ASK:
+        used, text = used_by_command(body, self._kit.services.now()), str(body.get("text") or "")
+        usage = parsed(text, channel=used.channel)
+        if usage.command is not ASK:
             await ack()
-            self._tasks.begin(partial(self._kit.privately, used, partial(self._obey, used, order)))
+            self._tasks.begin(partial(self._kit.privately, used, partial(self._obey, used, usage, text)))
             return
+        asked_for: Values = usage.values or {}
+        is_private = bool(asked_for.get("private"))
         try:
-            asked = asked_by(used, words(order.text), self._kit.desk.terms, is_private=order.is_private)
+            text = words(str(asked_for["question"]))
+            asked = asked_by(used, text, self._kit.services.terms, is_private=is_private)
         except InvalidInput as refused:
             await ack(text=str(refused), response_type="ephemeral")
             return
         try:
-            until = await accepted(self._kit.desk, asked)
+            until = await accepted(self._kit.services, asked)
         except StoreUnavailable:
             await ack(text=NO_STORE, response_type="ephemeral")
-            self._tasks.begin(partial(drop, self._kit.desk, asked))
+            self._tasks.begin(partial(drop, self._kit.services, asked))
             return
-        if order.is_private:
+        if is_private:
             await ack(text=LOOKING, response_type="ephemeral")
         else:
             await ack()
         if until is not None:
             self._tasks.begin(partial(put, self._kit, used, asked, until))
 
-    async def _obey(self, used: Used, order: Order) -> str:
-        if order.word in ORDERS:
-            return await moderated(self._kit, used, order)
-        if act := ACTS.get(order.word):
-            return await act(self._kit, used)
-        if order.word is Word.UNKNOWN:
-            return not_understood(plain_text(words(order.text)))
-        return FORGET_WHAT if order.word is Word.FORGET else ONLY_IN_THREADS
+    async def _obey(self, used: Used, usage: Usage, text: str) -> str:
+        command, values = usage.command, usage.values
+        if command is not None and command.act is not None and values is not None:
+            return await command.act(SlackContext(self._kit, used), values)
+        is_forget = command is not None and command.name == "forget" and not command.for_moderators
+        return FORGET_WHAT if is_forget else not_understood(plain_text(words(text)))
 
     async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message that somebody wants to ask about."""
         await ack()
-        used = used_by_interaction(body, self._kit.desk.now())
+        used = used_by_interaction(body, self._kit.services.now())
         self._tasks.begin(partial(answer_from, self._kit, used, body))
 
     async def show_sources(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message whose thread's sources somebody wants to see."""
         await ack()
-        self._tasks.begin(partial(show_sources, self._kit, used_by_interaction(body, self._kit.desk.now())))
+        self._tasks.begin(partial(show_sources, self._kit, used_by_interaction(body, self._kit.services.now())))
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], action: dict[str, Any]) -> None:
         """Take a button, below an answer or in the home."""
         await ack()
-        used, action_id = used_by_interaction(body, self._kit.desk.now()), str(action.get("action_id"))
+        used, action_id = used_by_interaction(body, self._kit.services.now()), str(action.get("action_id"))
         if action_id in ACTIONS:
             self._tasks.begin(partial(press_at_home, self._kit, used, action_id))
         elif action_id == SILENT:
@@ -130,18 +128,18 @@ class Commands:
 
     async def selection(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take a question about a text; what cannot be asked is told in the form, which stays."""
-        used = returned(view, used_by_interaction(body, self._kit.desk.now()))
+        used = returned(view, used_by_interaction(body, self._kit.services.now()))
         text, selection = selection_in(view)
         try:
-            asked = asked_by(used, text, self._kit.desk.terms, selection=selection)
+            asked = asked_by(used, text, self._kit.services.terms, selection=selection)
         except InvalidInput as refused:
             await ack(response_action="errors", errors={FORM_FIELDS.get(refused.field, QUESTION): str(refused)})
             return
         try:
-            until = await accepted(self._kit.desk, asked)
+            until = await accepted(self._kit.services, asked)
         except StoreUnavailable:
             await ack(response_action="errors", errors={QUESTION: NO_STORE})
-            self._tasks.begin(partial(drop, self._kit.desk, asked))
+            self._tasks.begin(partial(drop, self._kit.services, asked))
             return
         await ack()
         if until is not None:
@@ -149,28 +147,27 @@ class Commands:
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take what is wrong with an answer, and give thanks where the form was."""
-        used = used_by_interaction(body, self._kit.desk.now())
+        used = used_by_interaction(body, self._kit.services.now())
         await ack(response_action="update", view=words_form(THANKS))
         self._tasks.begin(partial(add_reasons, self._kit, used, view))
 
     async def home(self, body: dict[str, Any]) -> None:
         """Show the home to whoever has opened it."""
-        self._tasks.begin(partial(show_home, self._kit, used_by_event(body, self._kit.desk.now())))
+        self._tasks.begin(partial(show_home, self._kit, used_by_event(body, self._kit.services.now())))
 
 
 def install(
     app: AsyncApp,
-    desk: Desk,
+    services: ChatServices,
     workspaces: Workspaces,
     people: People,
     *,
-    outline: Callable[[], Awaitable[Outline]],
     api_url: str | None = None,
 ) -> Commands:
     """Add the listeners to an app, before those for events, as only the first one that fits hears of anything."""
     session = app.client.session
     assert session is not None  # noqa: S101 - all clients share one
-    commands = Commands(Kit(desk, workspaces, people, Replies(session, api_url=api_url), outline))
+    commands = Commands(Kit(services, workspaces, people, Replies(session, api_url=api_url)))
     untyped = cast("Any", app)
     untyped.command(NAME)(commands.command)
     untyped.message_shortcut(ANSWER_FROM)(commands.answer_from)

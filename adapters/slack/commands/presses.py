@@ -6,39 +6,42 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
-from adapters.chat.attempting import attempted
+from adapters.chat.commands import carried_out, retry, stop, vote
 from adapters.slack.client.failures import tell
+from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.forms import View, complaints_in, reasons_form, words_form
-from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.shortcuts import opened
 from adapters.slack.commands.situation import Used
 from adapters.slack.rendering import blocks
 from core.errors import InvalidInput, PostingFailed
-from core.model import Complaint, MessageRef, Retried, Stopped, Vote
-from core.sentences import NOT_RETRIED, NOT_YOURS, OUTDATED, OVER, THANKS
+from core.model import MessageRef
+from core.sentences import NOT_YOURS, OUTDATED, THANKS
 
 
 async def pressed(kit: Kit, used: Used, action_id: str, value: str) -> None:
     """Do what a button below an answer says."""
     first, _, rest = value.partition(" ")
+    context = SlackContext(kit, used)
     match action_id, first:
         case (blocks.VOTE, blocks.UP) if rest:
-            await kit.privately(used, partial(_helped, kit, used, rest))
+            await kit.privately(used, partial(vote, context, rest, is_helpful=True))
         case (blocks.VOTE, blocks.DOWN) if rest:
-            await kit.privately(used, partial(_complained, kit, used, rest))
+            await kit.privately(used, partial(_complained, context, rest))
         case (blocks.RETRY, _):
-            await kit.privately(used, partial(_retry, kit, used, value))
+            await kit.privately(used, partial(retry, context, _message(used, value)))
         case (blocks.STOP, _):
-            await kit.privately(used, partial(_stop, kit, used, first, rest))
+            await kit.privately(used, partial(_stop, context, first, rest))
         case _:
             await kit.replies.tell(used, OUTDATED)
 
 
 async def add_reasons(kit: Kit, used: Used, view: View) -> None:
     """Take a vote again with its reasons; the form has given thanks, so only a failure is told, in its place."""
-    answer_id = str(view["private_metadata"])
-    act = partial(_vote, kit, used, answer_id, is_helpful=False, complaints=complaints_in(view))
-    await attempted(act, partial(_tell_in_form, kit, used, str(view["id"])))
+
+    async def count() -> None:
+        await vote(SlackContext(kit, used), str(view["private_metadata"]), complaints=complaints_in(view))
+
+    await carried_out(count, partial(_tell_in_form, kit, used, str(view["id"])))
 
 
 async def _tell_in_form(kit: Kit, used: Used, view_id: str, sentence: str) -> None:
@@ -47,46 +50,24 @@ async def _tell_in_form(kit: Kit, used: Used, view_id: str, sentence: str) -> No
         await tell(client, "views.update", view_id=view_id, view=words_form(sentence))
 
 
-async def _vote(
-    kit: Kit, used: Used, answer_id: str, *, is_helpful: bool, complaints: tuple[Complaint, ...] = ()
-) -> None:
-    cast = Vote(
-        answer_id=answer_id, person_id=used.user, is_helpful=is_helpful, complaints=complaints, at=kit.desk.now()
-    )
-    await kit.desk.votes.cast(used.home, cast)
-
-
-async def _helped(kit: Kit, used: Used, answer_id: str) -> str:
-    await _vote(kit, used, answer_id, is_helpful=True)
-    return THANKS
-
-
-async def _complained(kit: Kit, used: Used, answer_id: str) -> str | None:
+async def _complained(context: SlackContext, answer_id: str) -> str | None:
     """Take the vote while the form is being shown: whoever closes that has voted all the same."""
-    showing = asyncio.create_task(opened(kit, used, reasons_form(answer_id)))
+    showing = asyncio.create_task(opened(context.kit, context.used, reasons_form(answer_id)))
     try:
-        await _vote(kit, used, answer_id, is_helpful=False)
+        await vote(context, answer_id)
     finally:
         is_shown = await showing
     return None if is_shown else THANKS
 
 
-async def _stop(kit: Kit, used: Used, asker: str, message: str) -> str | None:
-    if used.user != asker and not (await kit.actor(used)).may_moderate:
+async def _stop(context: SlackContext, asker: str, message: str) -> str | None:
+    if context.used.user != asker and not (await context.actor()).may_moderate:
         return NOT_YOURS
-    named = _message(used, message)
-    is_heard = named and await kit.desk.inbox.put(Stopped(message=named, by=used.person))
-    return None if is_heard else OVER
-
-
-async def _retry(kit: Kit, used: Used, message: str) -> str | None:
-    named = _message(used, message)
-    is_heard = named and await kit.desk.inbox.put(Retried(message=named, by=used.person))
-    return None if is_heard else NOT_RETRIED
+    return await stop(context, _message(context.used, message))
 
 
 def _message(used: Used, text: str) -> MessageRef | None:
-    """Read which question a button is about; one of another workspace is nobody's business."""
+    """Return which question a button is about; one of another workspace is nobody's business."""
     try:
         message = MessageRef.parse(text)
     except InvalidInput:

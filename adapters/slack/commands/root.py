@@ -11,7 +11,7 @@ from adapters.slack.client.connection import once
 from adapters.slack.client.failures import never_arrived, tell
 from adapters.slack.client.lost import EARLY, mark, nonce_of
 from adapters.slack.client.paging import pages
-from adapters.slack.commands.kit import Kit
+from adapters.slack.commands.context import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.rendering.escaping import plain_text
 from core.errors import PostingFailed, Rejected, Unreachable
@@ -70,7 +70,7 @@ class Root:
         if not self._is_in_doubt:
             return ""
         oldest = f"{self._used.at.timestamp() - EARLY:.6f}"
-        retrying = replace(BRIEF, sleep=self._kit.desk.sleep).begin()
+        retrying = replace(BRIEF, sleep=self._kit.services.sleep).begin()
         given = {"channel": self._used.channel, "oldest": oldest, "include_all_metadata": "true"}
         try:
             async for page in pages(retrying, client, "conversations.history", "messages", **given):

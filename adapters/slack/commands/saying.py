@@ -2,60 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
-from adapters.chat.attempting import attempted
 from adapters.chat.background import BackgroundTasks
+from adapters.chat.commands import carried_out
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import tell
-from adapters.slack.client.workspaces import Workspace
-from adapters.slack.commands.helping import forgot_person, forgot_thread, helped, informed, shown_sources
-from adapters.slack.commands.kit import Kit
+from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.situation import Used
+from adapters.slack.commands.slash import Usage, text_command
 from adapters.slack.commands.wording import mrkdwn
 from core.errors import PostingFailed, Rejected, StoreUnavailable
 from core.model import Inbound, Setting
 
-Act: TypeAlias = Callable[[Kit, Used], Awaitable[str]]
 
-WORDS: Mapping[str, Act] = {
-    "sources": shown_sources,
-    "help": helped,
-    "privacy": informed,
-    "forget": forgot_thread,
-    "forget thread": forgot_thread,
-    "forget me": forgot_person,
-}
-
-
-async def said(kit: Kit, tasks: BackgroundTasks, word: str, inbound: Inbound, workspace: Workspace) -> bool:
+async def said(kit: Kit, tasks: BackgroundTasks, inbound: Inbound) -> bool:
     """Begin to do what a word stands for, once for each message; False if it stands for nothing."""
-    act = WORDS.get(" ".join(word.lower().split()))
-    if act is None or inbound.author is None:
+    usage = text_command(inbound.text)
+    if usage is None or inbound.author is None:
         return False
-    tasks.begin(partial(_answered, kit, act, inbound, workspace))
+    tasks.begin(partial(_answered, kit, usage, inbound))
     return True
 
 
-async def _answered(kit: Kit, act: Act, inbound: Inbound, workspace: Workspace) -> None:
-    used = _used(inbound, kit.desk.now())
-    if await _is_new(kit, inbound):
-        await attempted(partial(act, kit, used), partial(_tell, inbound, workspace))
+async def _answered(kit: Kit, usage: Usage, inbound: Inbound) -> None:
+    command, values = usage.command, usage.values
+    if command is not None and command.act is not None and values is not None and await _is_new(kit, inbound):
+        context = SlackContext(kit, _used(inbound, kit.services.now()))
+        await carried_out(partial(command.act, context, values), partial(_tell, kit, inbound))
 
 
 async def _is_new(kit: Kit, inbound: Inbound) -> bool:
     """Say whether the message was not answered before: one mention comes as two events, and each may come again."""
     try:
-        return await kit.desk.memo.changed(f"slack:said:{inbound.message}", str(inbound.revision))
+        return await kit.services.memo.changed(f"slack:said:{inbound.message}", str(inbound.revision))
     except StoreUnavailable:
         return True  # once more than needed is better than not at all
 
 
-async def _tell(inbound: Inbound, workspace: Workspace, sentence: str) -> None:
+async def _tell(kit: Kit, inbound: Inbound, sentence: str) -> None:
     """Say it to that person alone, or in the thread where Slack shows nothing to one person."""
     text: dict[str, Any] = {"channel": inbound.thread.channel, "text": mrkdwn(sentence)}
     in_thread: dict[str, Any] = {
@@ -65,6 +53,7 @@ async def _tell(inbound: Inbound, workspace: Workspace, sentence: str) -> None:
         "unfurl_media": False,
     }
     with suppress(PostingFailed):
+        workspace = await kit.workspaces.find(inbound.thread.workspace)
         if inbound.setting is not Setting.DIRECT:
             where = in_thread if inbound.setting is Setting.THREAD else text
             with suppress(Rejected):

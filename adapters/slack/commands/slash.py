@@ -3,87 +3,100 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters.chat.commands import ASK, Command, Kind, Option, Values, command_named
 
 NAME = "/footnote"
-MOST_PAGES = 100  # of the log
+ADMIN = "admin"  # the word in front of the commands of moderators
+HERE = "here"  # the channel in which something is written
+DIRECT_MESSAGE = "D"  # with which the ids of direct messages begin
 
 _PRIVATELY = re.compile(r"(?:--|—|–)private(?!\S)")  # keyboards make one dash of two
 _PERSON = re.compile(r"<@(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
-
-
-class Word(StrEnum):
-    """What somebody wants, as it is written."""
-
-    ASK = "ask"
-    SOURCES = "sources"
-    FORGET = "forget"
-    FORGET_ME = "forget me"
-    FORGET_THREAD = "forget thread"
-    HELP = "help"
-    PRIVACY = "privacy"
-    STATUS = "admin status"
-    PAUSE = "admin pause"
-    RESUME = "admin resume"
-    PAUSE_HERE = "admin pause here"
-    RESUME_HERE = "admin resume here"
-    FORGET_PERSON = "admin forget person"
-    FORGET_EVERYTHING = "admin forget everything"
-    UNKNOWN = ""
-
-
-EXACT = {str(word): word for word in Word if word not in (Word.ASK, Word.FORGET_PERSON, Word.UNKNOWN)}
-FIRST = frozenset(str(word).split()[0] for word in Word if word)
+_CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What somebody wants; `text` is the question, the person's id, the page, or what was not understood."""
+class Usage:
+    """What somebody wants; `values` are None where the words behind a command do not fit it."""
 
-    word: Word
-    text: str = ""
-    is_private: bool = False
-    is_confirmed: bool = False
+    command: Command | None
+    values: Values | None = field(default_factory=dict[str, Any])
 
 
-def parsed(text: str) -> Order:
-    """Read a command's text. What begins with no known word is a question, unless it is a single word."""
+def parsed(text: str, *, channel: str = "") -> Usage:
+    """Read a command's text, written in a channel.
+
+    What begins with no known word is a question, unless it is a single word.
+    """
+    text = text.strip()
     words = text.split()
-    exact = EXACT.get(" ".join(words).lower())
-    if exact:
-        return Order(exact)
     if not words:
-        return Order(Word.HELP)
+        return Usage(command_named("help", for_moderators=False))
     first = words[0].lower()
-    if first == Word.ASK:
-        return _question(text.strip()[len(first) :])
-    if first == "admin":
-        return _order(words, text)
-    is_question = first not in FIRST and (len(words) > 1 or "?" in text)
-    return _question(text) if is_question else Order(Word.UNKNOWN, text.strip())
+    if first == ASK.name:
+        return _question(text[len(first) :])
+    is_order = first == ADMIN
+    named = words[1:] if is_order else words
+    command = command_named(named[0].lower(), for_moderators=is_order) if named else None
+    if command is not None:
+        return Usage(command, _values(command, named[1:], channel))
+    if is_order or (len(words) == 1 and "?" not in text):
+        return Usage(None)
+    return _question(text)
 
 
-def person_in(text: str) -> str:
-    """Give the id of the one person who is named, as Slack writes it; nothing where that is nobody or several."""
-    found = [match["id"] for match in _PERSON.finditer(text)]
-    return found[0] if len(found) == 1 else ""
+def text_command(text: str) -> Usage | None:
+    """Read what is all that somebody says to the bot in a thread; None for what is no command there."""
+    words = text.lower().split()
+    usage = parsed("forget thread" if words == ["forget"] else " ".join(words)) if words else Usage(None)
+    if usage.command is None or usage.command.act is None or usage.command.for_moderators:
+        return None
+    return usage if usage.values is not None else None
 
 
-def _question(text: str) -> Order:
+def _question(text: str) -> Usage:
     text = text.strip()
     if flag := _PRIVATELY.match(text):
-        return Order(Word.ASK, text[flag.end() :].strip(), is_private=True)
-    return Order(Word.ASK, text)
+        return Usage(ASK, {"question": text[flag.end() :].strip(), "private": True})
+    return Usage(ASK, {"question": text})
 
 
-def _order(words: list[str], text: str) -> Order:
-    match [word.lower() for word in words[1:]]:
-        case ["forget", "person", *_]:
-            return Order(Word.FORGET_PERSON, person_in(text))
-        case ["status", page] if page.isdecimal() and 0 < int(page) <= MOST_PAGES:
-            return Order(Word.STATUS, page)
-        case ["forget", "everything", "confirm"]:
-            return Order(Word.FORGET_EVERYTHING, is_confirmed=True)
+def _values(command: Command, words: Sequence[str], channel: str) -> Values | None:
+    """Return what the words say for the options, in their order; None if a word is left, or one is missing."""
+    values: dict[str, Any] = {}
+    left = list(words)
+    for option in command.options:
+        if option.kind is Kind.PERSON and option.name in values.values():  # it is what was chosen, and takes the rest
+            values[option.name], left = _person(" ".join(left)), []
+        elif left and (value := _value(option, left[0].lower(), left[0], channel)) is not None:
+            values[option.name] = value
+            left.pop(0)
+    is_whole = all(option.name in values for option in command.options if option.is_required)
+    return values if is_whole and not left else None
+
+
+def _value(option: Option, word: str, written: str, channel: str) -> object:
+    """Return what a word means for an option; None if nothing."""
+    match option.kind:
+        case Kind.CHOICE:
+            return word if word in option.choices else None
+        case Kind.NUMBER:
+            return int(word) if word.isdecimal() and 0 < int(word) <= option.most else None
+        case Kind.FLAG:
+            return True if word == option.name else None
+        case Kind.CHANNEL:
+            found = _CHANNEL.fullmatch(written)
+            here = "" if channel.startswith(DIRECT_MESSAGE) else channel
+            return here if word == HERE else found["id"] if found else None
         case _:
-            return Order(Word.UNKNOWN, text.strip())
+            return None
+
+
+def _person(text: str) -> str:
+    """Return the id of the one person who is named, as Slack writes it; nothing where that is nobody or several."""
+    found = [match["id"] for match in _PERSON.finditer(text)]
+    return found[0] if len(found) == 1 else ""

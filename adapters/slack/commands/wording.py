@@ -15,6 +15,9 @@ FORMS = Forms(
     forget="**/footnote forget**",
     privacy="**/footnote privacy**",
     more="Slack has no commands in threads: there, mention me with `sources`, `forget`, `help` or `privacy` alone.",
+    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with that word alone, "
+    "or choose **Show sources** in a message's menu.",
+    unconfirmed="This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`.",
 )
 
 COMMANDS = """\
@@ -24,16 +27,10 @@ COMMANDS = """\
 `/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
 moderators."""
 
-ONLY_IN_THREADS = """\
-Slack has no commands in threads. In the thread with the answer, mention me with that word alone, or choose \
-**Show sources** in a message's menu."""
 
 FORGET_WHAT = """\
 `/footnote forget me` removes everything about you. To have a thread forgotten, mention me there with `forget` alone."""
 
-ONLY_IN_CHANNELS = "Please write this in the channel that you mean."
-
-UNCONFIRMED = "This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`."
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any, TypeAlias
 
+from discord import AutoShardedClient
+
+from adapters.chat.services import ChatServices
 from adapters.discord.client.connection import connect
-from adapters.discord.inbound.listener import Listener
-from adapters.discord.inbound.ports import Ports
+from adapters.discord.gateway import Listener
 from core.ports import Inbox
 from tests.servers.discord import DiscordServer, Message
+
+Setup: TypeAlias = Callable[[AutoShardedClient], Awaitable[object]]
 
 
 class EagerListener(Listener):
@@ -23,7 +27,7 @@ class EagerListener(Listener):
 
 @contextlib.asynccontextmanager
 async def listening(
-    server: DiscordServer, box: Inbox, *, message_content: bool = True, **ports: Any
+    server: DiscordServer, box: Inbox, *, message_content: bool = True, setup: Setup | None = None, **services: Any
 ) -> AsyncGenerator[Listener]:
     """Run a listener that is connected."""
     client = connect(
@@ -31,7 +35,8 @@ async def listening(
         message_content=message_content,
         api_url=server.api_url,
         gateway_url=server.gateway_url,
-        ports=Ports(inbox=box, **ports),
+        services=ChatServices(inbox=box, **services),
+        setup=setup,
         guild_ready_timeout=0.05,
     )
     running = asyncio.create_task(client.start(server.token))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.chat.desk import Desk
+
 from adapters.discord.client.connection import connect
 from adapters.discord.commands.install import install
 from core.model import ThreadRef, WorkspaceRef

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from adapters.discord.inbound.event import Place, Self
+from adapters.chat.intake import BotIdentity
+from adapters.discord.events import ChannelInfo
 
 Json: TypeAlias = dict[str, Any]
 
@@ -13,10 +14,10 @@ GUILD, CHANNEL, THREAD, MESSAGE = "290926798626357999", "290926798999357250", "3
 AT = "2017-07-11T17:27:07.299000+00:00"
 EDITED_AT = "2017-07-11T17:28:00.500000+00:00"
 
-ME = Self(user_id=BOT, role_ids=frozenset({BOT_ROLE}))
-IN_CHANNEL = Place(id=CHANNEL, type=0)
-IN_THREAD = Place(id=THREAD, type=11, parent_id=CHANNEL)
-IN_DIRECT = Place(id=CHANNEL, type=1)
+ME = BotIdentity(user_id=BOT, role_ids=frozenset({BOT_ROLE}))
+IN_CHANNEL = ChannelInfo(id=CHANNEL, type=0)
+IN_THREAD = ChannelInfo(id=THREAD, type=11, parent_id=CHANNEL)
+IN_DIRECT = ChannelInfo(id=CHANNEL, type=1)
 
 
 def user(user_id: str = ADA, name: str = "ada", **fields: Any) -> Json:

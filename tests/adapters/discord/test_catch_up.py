@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.discord.inbound.catch_up import PAGE, PAGES, TOO_MANY
+from adapters.discord.history import PAGE, PAGES, TOO_MANY
 from core.events import CatchUpCutShort, Event
 from core.model import Edited
 from tests.adapters.discord.conftest import Place

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.inbound.event import Place, parse, unbundled
+from adapters.discord.events import ChannelInfo, parse, unbundled
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef
 from tests.adapters.discord.payloads import (
     ADA,
@@ -37,7 +37,7 @@ from tests.adapters.discord.payloads import (
 NEW_THREAD = ThreadRef(platform="discord", workspace=GUILD, channel=CHANNEL, thread=MESSAGE)
 
 
-def read(event: dict[str, Any], place: Place = IN_CHANNEL) -> Inbound:
+def read(event: dict[str, Any], place: ChannelInfo = IN_CHANNEL) -> Inbound:
     """Read an event that means something."""
     inbound = parse(event, me=ME, place=place)
     assert inbound is not None
@@ -110,7 +110,7 @@ def test_everybody_who_is_addressed_is_named_once(fields: dict[str, Any], mentio
 )
 def test_words_are_what_a_reader_sees(content: str, text: str) -> None:
     """The bot's own mention goes, ids become names, and nothing is cut, however long it is."""
-    place = Place(id=CHANNEL, type=0, names={"6": "help", "8": "mods"})
+    place = ChannelInfo(id=CHANNEL, type=0, names={"6": "help", "8": "mods"})
     bob = user(BOB, "bob", member={"nick": "Bobby"})
 
     assert read(created(content, mentions=[ROBOT, bob]), place).text == text
@@ -129,7 +129,7 @@ def test_words_are_what_a_reader_sees(content: str, text: str) -> None:
 )
 def test_what_stands_above_a_message_is_part_of_its_words(content: str, text: str) -> None:
     """Unless it is said again, or would make a question too long that is not."""
-    place = Place(id=MESSAGE, type=11, parent_id=CHANNEL, title="My robot")
+    place = ChannelInfo(id=MESSAGE, type=11, parent_id=CHANNEL, title="My robot")
 
     assert read(created(content, channel_id=MESSAGE, mentions=[ROBOT]), place).text == text
 
@@ -253,9 +253,9 @@ def test_a_message_without_a_time_has_the_time_of_its_id(timestamp: str | None) 
 )
 def test_every_type_of_channel_is_a_kind_of_place(kind: int, setting: str) -> None:
     """Announcements are channels, private threads are threads."""
-    assert Place(id="1", type=kind).setting == setting
+    assert ChannelInfo(id="1", type=kind).setting == setting
 
 
 def test_a_voice_chat_has_no_threads() -> None:
     """There the answer has to be a reply."""
-    assert [Place(id="1", type=kind).has_threads for kind in (0, 2, 5, 13)] == [True, False, True, False]
+    assert [ChannelInfo(id="1", type=kind).has_threads for kind in (0, 2, 5, 13)] == [True, False, True, False]

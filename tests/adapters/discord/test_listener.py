@@ -9,7 +9,7 @@ from collections.abc import Collection
 import pytest
 from discord import AutoShardedClient
 
-from adapters.discord.inbound.context import RECALLED
+from adapters.discord.channels import RECALLED
 from core.errors import StoreUnavailable
 from core.model import (
     NO_QUESTION,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-
 from adapters.discord.commands.moderating import NAME
+
 from core import sentences
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Signal, Vote
 from tests.adapters.discord.conftest import Place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.inbound.hints import sentence
+from adapters.discord.permissions import sentence
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
 from tests.fakes.box import Box

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from adapters.chat.services import ChatServices
 from adapters.retry import CONNECTING
 from adapters.slack.client.connection import connect, open_session
 from adapters.slack.client.workspaces import OneWorkspace, Workspaces
-from adapters.slack.inbound.listener import Listener, install
-from adapters.slack.inbound.ports import Ports
 from adapters.slack.intake.app import make_app
 from adapters.slack.intake.sockets import Sockets, Way
+from adapters.slack.listener import SlackListener, install
+from adapters.slack.sessions import SlackHooks
 from core.ports import Inbox
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
 from tests.waiting import at_once
@@ -72,15 +73,23 @@ def _now(server: SlackServer) -> datetime:
 
 @contextlib.asynccontextmanager
 async def listening(
-    place: Place, box: Inbox, *, catches_up: bool = False, workspaces: Workspaces | None = None, **ports: Any
-) -> AsyncGenerator[Listener]:
+    place: Place,
+    box: Inbox,
+    *,
+    catches_up: bool = False,
+    workspaces: Workspaces | None = None,
+    hooks: SlackHooks | None = None,
+    **services: Any,
+) -> AsyncGenerator[SlackListener]:
     """Run a listener that is connected over two sockets, and reads at each new connection what it has missed."""
     server = place.server
     async with open_session() as session:
         client = connect(session, api_url=server.api_url)
         workspaces = workspaces or OneWorkspace(session, place.workspace.token, server.api_url)
         app = make_app(workspaces, client)
-        listener = install(app, Ports(inbox=box, workspaces=workspaces, now=partial(_now, server), **ports))
+        listener = install(
+            app, ChatServices(inbox=box, now=partial(_now, server), **services), workspaces, hooks or SlackHooks()
+        )
 
         def connected(_: str) -> None:
             if catches_up:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -297,7 +298,7 @@ async def test_every_workspace_that_was_heard_is_read(place: Place) -> None:
     async with open_session() as session:
         tokens = (place.workspace.token, other.token)
         installed = Installed(*(OneWorkspace(session, token, server.api_url) for token in tokens))
-        options = {"last_heard": last_heard, "observer": watch.observe}
+        options: dict[str, Any] = {"last_heard": last_heard, "observer": watch.observe}
         async with listening(place, box, catches_up=True, workspaces=installed, **options):
             asked = [(await box.question()).question for _ in range(2)]
             assert await heard(place, box) == []

@@ -10,11 +10,10 @@ import pytest
 from adapters.chat.kept import GAP
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.responding import respond
-from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
 from adapters.slack.commands.slash import Order, Word, parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
-from adapters.slack.inbound.event import workspace_of
+from adapters.slack.events import workspace_of
 from core import sentences
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Policy, Question, Setting, Signal
@@ -332,7 +331,12 @@ def inbound_of(office: Office, message: Message, channel: Channel, setting: Sett
     """Give what the listener makes of a message to the bot."""
     ref = MessageRef(thread=office.thread(channel, message), id=message.ts)
     return Inbound(
-        kind=InboundKind.WRITTEN, message=ref, setting=setting, author=Person(id=message.user_id), text="-", at=NOON
+        kind=InboundKind.WRITTEN,
+        message=ref,
+        setting=setting,
+        author=Person(id=message.user_id),
+        text=message.text,
+        at=NOON,
     )
 
 
@@ -342,9 +346,9 @@ async def test_words_in_a_thread_are_commands_and_told_to_one_person(office: Off
     message = office.server.post_as(office.ada, office.channel, "sources", root)
     await office.remember(office.thread(office.channel, root), office.ada.id, citations=(SOURCE,))
     inbound = inbound_of(office, message, office.channel, Setting.THREAD)
-    async with open_session() as session, office.open() as commands:
-        workspace = await OneWorkspace(session, office.workspace.token, office.server.api_url).only()
-        heard = [await commands.said(word, inbound, workspace) for word in ("sources", "Sources ", "sources of energy")]
+    async with office.open() as commands:
+        words = ("sources", "Sources ", "sources of energy")
+        heard = [await commands.said(inbound.model_copy(update={"text": word})) for word in words]
         await commands.finish()
 
     (told,) = office.told(office.ada)
@@ -361,11 +365,10 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
     thread = office.thread(office.channel, root)
     await office.remember(thread, office.ada.id)
     office.server.faults.add("users.info", NOBODY_SAYS, NOBODY_SAYS)
-    async with open_session() as session, office.open() as commands:
-        workspace = await OneWorkspace(session, office.workspace.token, office.server.api_url).only()
+    async with office.open() as commands:
         for who, setting in ((bob, Setting.THREAD), (office.ada, Setting.CHANNEL), (office.ada, Setting.THREAD)):
             message = office.server.post_as(who, office.channel, "forget", root)
-            await commands.said("forget", inbound_of(office, message, office.channel, setting), workspace)
+            await commands.said(inbound_of(office, message, office.channel, setting))
             await commands.finish()
 
     assert [one.text for one in office.told(bob)] == [NOT_PART_OF_IT]
@@ -385,10 +388,9 @@ async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office
         office.ada, office.channel, "help", office.server.post_as(office.ada, office.channel, "?")
     )
     office.channel.members.discard(office.ada.id)  # user_not_in_channel
-    async with open_session() as session, office.open() as commands:
-        workspace = await OneWorkspace(session, office.workspace.token, office.server.api_url).only()
-        await commands.said("help", inbound_of(office, first, direct, Setting.DIRECT), workspace)
-        await commands.said("help", inbound_of(office, second, office.channel, Setting.THREAD), workspace)
+    async with office.open() as commands:
+        await commands.said(inbound_of(office, first, direct, Setting.DIRECT))
+        await commands.said(inbound_of(office, second, office.channel, Setting.THREAD))
         await commands.finish()
 
     said = [

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.inbound.event import Self, line_of, parse, workspace_of
+from adapters.chat.intake import BotIdentity
+from adapters.slack.events import line_of, parse, workspace_of
 from core.model import Inbound, InboundKind, MessageRef, Person, Setting, ThreadRef
 
-ME = Self("T1", "U0BOT", "B0BOT")
+ME = BotIdentity("U0BOT", bot_id="B0BOT", workspace="T1")
 TS, LATER, ROOT = "1770000000.000100", "1770000060.000000", "1769999000.000200"
 AT = datetime(2026, 2, 2, 2, 40, 0, 100, tzinfo=UTC)
 ASKED = "<@U0BOT> What is a robot?"

@@ -8,9 +8,9 @@ from collections.abc import Collection
 import pytest
 
 from adapters.slack.client.connection import open_session
-from adapters.slack.client.people import People
-from adapters.slack.client.workspaces import OneWorkspace, Workspace
-from adapters.slack.inbound.guests import Guests
+from adapters.slack.client.people import Guests, People
+from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.sessions import SlackHooks
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
 from core.sentences import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
@@ -207,12 +207,12 @@ async def test_a_word_that_stands_for_a_command_is_none_for_the_inbox(place: Pla
     """Where it is all that is said to the bot; in talk among people, and beside other words, it is a word."""
     taken: list[tuple[str, str, str]] = []
 
-    async def said(word: str, inbound: Inbound, workspace: Workspace) -> bool:
-        taken.append((word, inbound.message.id, workspace.name))
-        return word in {"sources", "help"}
+    async def said(inbound: Inbound) -> bool:
+        taken.append((inbound.text, inbound.message.id, inbound.thread.workspace))
+        return inbound.text in {"sources", "help"}
 
     box = Box()
-    async with listening(place, box, said=said):
+    async with listening(place, box, hooks=SlackHooks(text_command=said)):
         place.server.post_as(place.ada, place.channel, "help")
         root = place.server.post_as(place.ada, place.channel, "Let us talk.")
         first, second = place.ask("sources", thread=root), place.direct("help")
@@ -237,7 +237,7 @@ async def test_whoever_asked_and_moderators_can_stop_an_answer(place: Place) -> 
         return (workspace, user) == (place.workspace.team_id, mia.id)
 
     box = Box()
-    async with listening(place, box, running=box.running, is_moderator=is_moderator):
+    async with listening(place, box, hooks=SlackHooks(running=box.running, is_moderator=is_moderator)):
         place.server.stop(place.ada, place.server.post_as(place.ada, place.channel, "Let us talk."))
         first, second = place.ask("What is a robot?"), place.ask("What is an arm?")
         asked = {(await box.question()).message.id for _ in range(2)}
@@ -294,7 +294,7 @@ async def test_a_workspace_that_throws_the_bot_out_is_forgotten(place: Place) ->
     async def uninstalled(workspace: str) -> None:
         noted.append(workspace)
 
-    async with listening(place, Box(), purge=purge, uninstalled=uninstalled):
+    async with listening(place, Box(), hooks=SlackHooks(uninstalled=uninstalled), purge=purge):
         place.server.tell(place.workspace, {"type": "tokens_revoked", "tokens": {"oauth": ["U1"]}})
         await place.server.settled()
         gone = place.server.uninstall(place.workspace)

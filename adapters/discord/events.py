@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, cast
 
-from adapters.discord.inbound.wording import Wording
-from core.model import QUESTION_LIMIT, Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef
+from adapters.chat.intake import BotIdentity
+from core.model import (
+    QUESTION_LIMIT,
+    Inbound,
+    InboundKind,
+    Message,
+    MessageRef,
+    Person,
+    Setting,
+    ThreadRef,
+    without_controls,
+)
 
 PLATFORM = "discord"
 DIRECT_MESSAGES = "@me"  # the workspace of direct messages, as in Discord's own links
@@ -22,6 +33,12 @@ _DEFAULT, _REPLY = 0, 19
 _SAID = (_DEFAULT, _REPLY, 20, 23)  # and what answers a command or a menu
 _IS_CROSSPOST = 1 << 1
 _EPOCH = 1_420_070_400_000  # milliseconds: the first moment of 2015, with which the ids begin
+_USER_OR_ROLE = re.compile(r"<@(!|&)?(\d{1,20})>")
+_CHANNEL = re.compile(r"<#(\d{1,20})>")
+_EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,20}>")
+_COMMAND = re.compile(r"<(/[^:<>\n]{1,100}):\d{1,20}>")
+_NAVIGATION = re.compile(r"<id:(\w{1,40})(?::\d{1,20})?>")
+_TIME = re.compile(r"<t:(-?\d{1,12})(?::[a-zA-Z])?>")
 _KINDS = {
     "MESSAGE_CREATE": InboundKind.WRITTEN,
     "MESSAGE_UPDATE": InboundKind.EDITED,
@@ -30,15 +47,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Self:
-    """Who the bot is: its user, and the roles that stand for it, which people pick by mistake."""
-
-    user_id: str
-    role_ids: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
+class ChannelInfo:
     """The channel of an event, as the client knows it: its type, and the parent of a thread.
 
     `title` is what somebody has written above the message, as above the first one of a forum post.
@@ -73,7 +82,7 @@ def unbundled(event: Json) -> Iterator[Json]:
         yield {"t": "MESSAGE_DELETE", "d": {**data, "id": deleted}}
 
 
-def parse(event: Json, *, me: Self, place: Place) -> Inbound | None:
+def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None:
     """Read an event as the gateway sends it; None where no person wrote, changed or deleted words of their own."""
     kind, data = _KINDS.get(str(event.get("t"))), _object(event.get("d"))
     if kind is None or not data.get("id"):
@@ -87,8 +96,8 @@ def parse(event: Json, *, me: Self, place: Place) -> Inbound | None:
     return _read(kind, data, me, place)
 
 
-def _read(kind: InboundKind, data: Json, me: Self, place: Place) -> Inbound:
-    wording = Wording(data, mine=(me.user_id, *me.role_ids), names=place.names)
+def _read(kind: InboundKind, data: Json, me: BotIdentity, place: ChannelInfo) -> Inbound:
+    wording = MentionText(data, mine=(me.user_id, *me.role_ids), names=place.names)
     replied = _object(data.get("referenced_message") if data.get("type") == _REPLY else None)
     edited = _time(data.get("edited_timestamp"))
     return Inbound(
@@ -113,7 +122,7 @@ def _titled(title: str, text: str) -> str:
     return text if is_said or len(text) <= QUESTION_LIMIT < len(whole) else whole
 
 
-def _message(data: Json, message_id: str, place: Place) -> MessageRef:
+def _message(data: Json, message_id: str, place: ChannelInfo) -> MessageRef:
     """Name a message and its conversation: a thread that is opened on a message gets the id of the message."""
     thread = message_id if place.setting is Setting.CHANNEL else place.id
     channel = place.parent_id or place.id
@@ -123,7 +132,7 @@ def _message(data: Json, message_id: str, place: Place) -> MessageRef:
     )
 
 
-def _mentions(data: Json, me: Self) -> tuple[str, ...]:
+def _mentions(data: Json, me: BotIdentity) -> tuple[str, ...]:
     """Give the ids of all who are addressed, the author of a message that is replied to with a ping among them."""
     users = [str(_object(user).get("id")) for user in data.get("mentions") or ()]
     roles = [str(role) for role in data.get("mention_roles") or ()]
@@ -132,17 +141,17 @@ def _mentions(data: Json, me: Self) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*users, *named, *everyone]))
 
 
-def _replied_message(data: Json, place: Place) -> MessageRef | None:
+def _replied_message(data: Json, place: ChannelInfo) -> MessageRef | None:
     replied = answered(data)
     return _message(data, replied, place) if replied else None
 
 
-def line(data: Json, *, me: Self, place: Place) -> Message | None:
+def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
     """Give what somebody said, without previews of pages, which are nobody's words; None if there are no words."""
     if not data.get("content") or data.get("type", _DEFAULT) not in _SAID:
         return None
     author = _person(_object(data.get("author")), _object(data.get("member")))
-    wording = Wording(data, mine=(), names=place.names)
+    wording = MentionText(data, mine=(), names=place.names)
     return Message(
         role="assistant" if author.id == me.user_id else "user",
         text=wording.clean(str(data["content"])),
@@ -158,7 +167,7 @@ def answered(data: Json) -> str:
     return str(reference.get("message_id") or "") if data.get("type") == _REPLY and is_here else ""
 
 
-def is_by_a_person(data: Json, me: Self) -> bool:
+def is_by_a_person(data: Json, me: BotIdentity) -> bool:
     """Say whether a person wrote it here: no bot, no webhook, no system, no copy from a followed channel."""
     author = _object(data.get("author"))
     return (
@@ -190,3 +199,37 @@ def _made(snowflake: str) -> datetime:
 
 def _object(value: object) -> Json:
     return cast("Json", value) if isinstance(value, Mapping) else {}
+
+
+class MentionText:
+    """Knows the people, roles and channels that a message names; *mine* are the ids that stand for the bot."""
+
+    def __init__(self, message: Mapping[str, Any], *, mine: Collection[str], names: Mapping[str, str]) -> None:
+        self._mine = mine
+        self._names = {**names, **{str(user["id"]): _shown_name(user) for user in message.get("mentions") or ()}}
+
+    def clean(self, content: str) -> str:
+        """Take the bot's own mention out, and write all else that has an id as the name behind it."""
+        text = _USER_OR_ROLE.sub(self._named, without_controls(content))
+        text = _CHANNEL.sub(lambda found: f"#{self._names.get(found[1], 'channel')}", text)
+        text = _COMMAND.sub(r"\1", _EMOJI.sub(r"\1", text))
+        text = _TIME.sub(lambda found: _date(int(found[1])) or found[0], _NAVIGATION.sub(r"\1", text))
+        return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+
+    def _named(self, found: re.Match[str]) -> str:
+        if found[2] in self._mine:
+            return ""
+        return f"@{self._names.get(found[2], 'role' if found[1] == '&' else 'someone')}"
+
+
+def _shown_name(user: Mapping[str, Any]) -> str:
+    member: Mapping[str, Any] = user.get("member") or {}
+    return str(member.get("nick") or user.get("global_name") or user.get("username") or "someone")
+
+
+def _date(seconds: int) -> str:
+    """Give a moment in words that a model understands; nothing if no calendar has it."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError, OSError):
+        return ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, cast
 
+from adapters.chat.intake import BotIdentity
 from adapters.slack.client.workspaces import name_of
-from adapters.slack.inbound.wording import mentions, words
-from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef
+from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
 
 PLATFORM = "slack"
 
@@ -18,16 +18,11 @@ Json: TypeAlias = Mapping[str, Any]
 _SAID = (None, "thread_broadcast", "file_share", "me_message")
 _QUOTED = (*_SAID, "bot_message")
 _DELETED, _CHANGED, _REMAINS = "message_deleted", "message_changed", "tombstone"
+EVERYONE = "everyone"
+_TOKEN = re.compile(r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>(?P<after>[:,]?)")
+_CROWDS = ("channel", "here", EVERYONE)
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # Slack writes no others, and the last one comes last
 _DIRECT, _DIRECT_ID = "im", "D"  # a mention is told without the type of its channel, which the id begins with
-
-
-@dataclass(frozen=True, slots=True)
-class Self:
-    """Who the bot is in a workspace: the workspace's name, and the bot's user and id there."""
-
-    workspace: str
-    user_id: str
-    bot_id: str = ""
 
 
 def workspace_of(body: Json) -> str:
@@ -50,7 +45,7 @@ def line_of(event: Json) -> str:
     return f"{event.get('channel')}:{said.get('thread_ts') or said.get('ts')}"
 
 
-def parse(event: Json, *, me: Self) -> Inbound | None:
+def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
     """Read an event; None where no person wrote, changed or deleted words of their own."""
     said = _subject(event)
     if event.get("type") not in ("message", "app_mention") or not (event.get("channel") and said.get("ts")):
@@ -62,13 +57,13 @@ def parse(event: Json, *, me: Self) -> Inbound | None:
     return _read(event, said, me)
 
 
-def speaks_for(event: Json, inbound: Inbound, me: Self) -> bool:
+def speaks_for(event: Json, inbound: Inbound, me: BotIdentity) -> bool:
     """Say whether this event is the one to say something about: a mention in a channel comes as two events."""
     is_mention = me.user_id in inbound.mentions and inbound.setting is not Setting.DIRECT
     return event.get("type") == "app_mention" or not is_mention
 
 
-def line(said: Json, *, me: Self, names: dict[str, str]) -> Message | None:
+def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | None:
     """Give what somebody said in a thread; previews are nobody's words, and a message without words is none.
 
     *names* are those by which people are told apart; whoever is not among them is given one.
@@ -85,7 +80,7 @@ def line(said: Json, *, me: Self, names: dict[str, str]) -> Message | None:
     )
 
 
-def is_by_a_person(said: Json, me: Self) -> bool:
+def is_by_a_person(said: Json, me: BotIdentity) -> bool:
     """Say whether a person wrote it: no bot, no app in a person's name, nothing that Slack itself says."""
     return (
         bool(said.get("user"))
@@ -114,7 +109,7 @@ def _changes_words(event: Json) -> bool:
     return bool(now.get("edited")) and now.get("text") != before.get("text")
 
 
-def _read(event: Json, said: Json, me: Self) -> Inbound:
+def _read(event: Json, said: Json, me: BotIdentity) -> Inbound:
     edited = _moment(_object(said.get("edited")).get("ts"))
     text = str(said.get("text") or "")
     return Inbound(
@@ -129,7 +124,7 @@ def _read(event: Json, said: Json, me: Self) -> Inbound:
     )
 
 
-def _message(event: Json, me: Self) -> MessageRef:
+def _message(event: Json, me: BotIdentity) -> MessageRef:
     """Name a message and its conversation: a message outside of a thread would begin one."""
     said = _subject(event)
     thread = str(said.get("thread_ts") or said["ts"])
@@ -162,3 +157,61 @@ def _moment(ts: object) -> datetime | None:
 
 def _object(value: object) -> Json:
     return cast("Json", value) if isinstance(value, Mapping) else {}
+
+
+def words(text: str, *, mine: str = "") -> str:
+    """Take the mention of *mine* out, and write all else that stands in angle brackets as what is shown for it."""
+
+    def shown(token: re.Match[str]) -> str:
+        return "" if (token["sign"], token["name"]) == ("@", mine) else _shown(token) + token["after"]
+
+    text = _TOKEN.sub(shown, without_controls(text))
+    for entity, character in _ENTITIES:
+        text = text.replace(entity, character)
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+
+
+def mentions(text: str) -> tuple[str, ...]:
+    """Give the ids of all who are addressed: people, groups of them, and everyone."""
+    return tuple(dict.fromkeys(filter(None, map(_mentioned, _TOKEN.finditer(text)))))
+
+
+def _mentioned(token: re.Match[str]) -> str:
+    match token["sign"], token["name"].partition("^"):
+        case "@", (user, _, _):
+            return user
+        case "!", ("subteam", _, group):
+            return group
+        case "!", (crowd, _, _) if crowd in _CROWDS:
+            return EVERYONE
+        case _:
+            return ""
+
+
+def _shown(token: re.Match[str]) -> str:
+    name, label = token["name"], token["label"] or ""
+    match token["sign"], name.partition("^"):
+        case "@", _:
+            return _named("@", label or "someone")
+        case "#", _:
+            return _named("#", label or "channel")
+        case "!", ("date", _, moment):
+            return label or _date(moment.partition("^")[0])
+        case "!", ("subteam", _, _):
+            return _named("@", label or "group")
+        case "!", _:
+            return _named("@", label or name)
+        case _:
+            return label or name.removeprefix("mailto:")
+
+
+def _named(sign: str, name: str) -> str:
+    return sign + name.removeprefix(sign)
+
+
+def _date(seconds: str) -> str:
+    """Give a moment in words that a model understands; what is none as it stands."""
+    try:
+        return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError, OSError):
+        return seconds

@@ -1,0 +1,322 @@
+"""The commands, the same on every platform: their names and options, who may use them, and what they do.
+
+A platform registers what stands in `COMMANDS`, reads what somebody has used into a context and values, and says what
+`carried_out` returns to that one person. A question is the one command that does nothing here: it goes to the inbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from adapters.chat.posting import PostingFailed
+from core import sentences
+from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, StoreUnavailable
+from core.model import QUESTION_LIMIT, Actor, Retried, Stopped, Vote
+
+if TYPE_CHECKING:
+    from adapters.chat.services import ChatServices
+    from core.model import Citation, Complaint, MessageRef, Person, ThreadRef, WorkspaceRef
+    from core.sentences import Drawing, Forms
+
+Tell: TypeAlias = Callable[[str], Awaitable[object]]
+Values: TypeAlias = Mapping[str, Any]
+"""What was chosen, by the names of the options: a text, a number, a bool, or an id; what was left out is not there."""
+
+MOST_PAGES = 100  # of the log of orders
+
+
+class Kind(StrEnum):
+    """What an option takes."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    FLAG = "flag"
+    CHOICE = "choice"
+    PERSON = "person"
+    CHANNEL = "channel"
+    FORUM = "forum"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something to choose; `choices` are values with the words that people see, and `most` is the highest number."""
+
+    name: str
+    description: str
+    kind: Kind = Kind.TEXT
+    is_required: bool = False
+    choices: Mapping[str, str] = field(default_factory=dict[str, str])
+    most: int = 0
+
+
+class CommandContext(Protocol):
+    """Somebody who uses a command, a button or a word, and where."""
+
+    @property
+    def services(self) -> ChatServices:
+        """What it works with."""
+        ...
+
+    @property
+    def person(self) -> Person:
+        """Who uses it."""
+        ...
+
+    @property
+    def homes(self) -> Sequence[WorkspaceRef]:
+        """The server or workspace, then other places where something of the person is kept, each once."""
+        ...
+
+    @property
+    def thread(self) -> ThreadRef | None:
+        """The conversation that goes on there; None in a channel, which holds many."""
+        ...
+
+    @property
+    def drawing(self) -> Drawing:
+        """How names, times and channels are shown there."""
+        ...
+
+    @property
+    def forms(self) -> Forms:
+        """What people write or choose there."""
+        ...
+
+    @property
+    def lacking(self) -> Sequence[str] | None:
+        """The permissions that the bot lacks there, in the platform's words; None where there are none to lack."""
+        ...
+
+    def shown_sources(self, citations: Sequence[Citation]) -> str:
+        """Return a list of sources as the platform shows it; empty if there are none."""
+        ...
+
+    async def actor(self) -> Actor:
+        """Return who uses it, with the right to moderate. Raises `PostingFailed` where the platform does not say."""
+        ...
+
+
+Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command; without an `act` it asks a question."""
+
+    name: str
+    description: str
+    act: Act | None
+    options: tuple[Option, ...] = ()
+    for_moderators: bool = False
+
+
+async def carried_out(act: Callable[[], Awaitable[str | None]], tell: Tell) -> None:
+    """Do what was wanted, and *tell* how it went if there is anything to say: the error boundary of all commands.
+
+    What breaks is told without its reason, and raised for the log.
+    """
+    try:
+        sentence = await act()
+    except (InvalidInput, NotAllowed, PolicyUnreadable) as refused:
+        sentence = str(refused)
+    except StoreUnavailable:
+        sentence = f"{sentences.WARNING} {sentences.AWAY}"
+    except Exception:
+        await tell(f"{sentences.WARNING} {sentences.BROKEN}")
+        raise
+    if sentence:
+        await tell(sentence)
+
+
+async def _help(context: CommandContext, _: Values) -> str:
+    return sentences.help_text(context.forms)
+
+
+async def _privacy(context: CommandContext, _: Values) -> str:
+    return sentences.privacy(context.services.practices, context.forms)
+
+
+async def shown_sources(context: CommandContext, _: Values | None = None) -> str:
+    """Return where the last answer in a thread came from."""
+    if context.thread is None:
+        return context.forms.in_thread
+    return context.shown_sources(await context.services.self_help.sources(context.thread)) or sentences.NO_SOURCES
+
+
+async def _forget(context: CommandContext, values: Values) -> str:
+    if values.get("what") == "me":
+        gone = await context.services.self_help.forget_person(context.homes, context.person.id)
+        return sentences.person_forgotten(gone.turns, gone.votes)
+    if context.thread is None:
+        return context.forms.in_thread
+    was_there = await context.services.self_help.forget_thread(await _asker(context), context.thread)
+    return sentences.thread_forgotten(was_there=was_there)
+
+
+async def _asker(context: CommandContext) -> Actor:
+    """Return who uses a command that needs no rights: also where the platform does not say who moderates."""
+    try:
+        return await context.actor()
+    except PostingFailed:
+        return Actor(person=context.person, home=context.homes[0], may_moderate=False)
+
+
+async def _status(context: CommandContext, values: Values) -> str:
+    return "\n".join(await status_lines(context, page=int(values.get("page", 1))))
+
+
+async def status_lines(context: CommandContext, *, page: int = 1) -> Sequence[str]:
+    """Return how things are, line by line. Who may not ask is refused before anything is looked up: `NotAllowed`."""
+    services, drawing, actor = context.services, context.drawing, await context.actor()
+    status = await services.moderation.status(actor, page=page)
+    log = list(sentences.log_lines(status.entries, drawing, older=page + 1 if status.has_older else None))
+    if page > 1:
+        return log or [sentences.NO_ENTRIES]
+    return [
+        *sentences.policy_lines(status.policy, drawing),
+        sentences.tally_line(await services.votes.count(actor.home)),
+        sentences.waiting_line(await services.inbox.waiting()),
+        *([] if context.lacking is None else [sentences.lacking_line(context.lacking)]),
+        *log,
+    ]
+
+
+async def _pause(context: CommandContext, values: Values) -> str:
+    if "channel" in values:
+        return await silenced(context, values["channel"], on=True)
+    return sentences.paused(is_new=await context.services.moderation.pause(await context.actor()))
+
+
+async def _resume(context: CommandContext, values: Values) -> str:
+    if "channel" in values:
+        return await silenced(context, values["channel"], on=False)
+    applied = await context.services.moderation.resume(await context.actor())
+    return "\n".join(sentences.resumed_lines(applied, context.drawing))
+
+
+async def silenced(context: CommandContext, channel: str, *, on: bool) -> str:
+    """Switch the bot off in a channel, or on again, and return what to say of it."""
+    if not channel:
+        raise InvalidInput(sentences.ONLY_IN_CHANNELS, field="channel")
+    is_new = await context.services.moderation.silence(await context.actor(), channel, on=on)
+    return sentences.silenced(context.drawing.channel(channel), on=on, is_new=is_new)
+
+
+async def _auto_answer(context: CommandContext, values: Values) -> str:
+    on, services = bool(values["on"]), context.services
+    is_new = await services.moderation.auto_answer(await context.actor(), values["forum"], on=on)
+    return sentences.auto_answering(on=on, is_new=is_new, is_heard=services.reads_all)
+
+
+async def _forget_any(context: CommandContext, values: Values) -> str:
+    moderation, what = context.services.moderation, values.get("what")
+    if what == "person":
+        if not values.get("person"):
+            raise InvalidInput(sentences.NOBODY_NAMED, field="person")
+        gone = await moderation.forget_person(await context.actor(), values["person"])
+        return sentences.person_forgotten(gone.turns, gone.votes)
+    if what == "thread":
+        if context.thread is None:
+            raise InvalidInput(context.forms.in_thread, field="what")
+        was_there = await moderation.forget_thread(await context.actor(), context.thread)
+        return sentences.thread_forgotten(was_there=was_there)
+    if not values.get("confirm"):
+        raise InvalidInput(context.forms.unconfirmed, field="confirm")
+    return sentences.everything_forgotten(await moderation.forget_everything(await context.actor()))
+
+
+async def vote(
+    context: CommandContext, answer_id: str, *, is_helpful: bool = False, complaints: Sequence[Complaint] = ()
+) -> str:
+    """Count what somebody thinks of an answer, in the place of what they thought before; return thanks."""
+    cast_vote = Vote(
+        answer_id=answer_id,
+        person_id=context.person.id,
+        is_helpful=is_helpful,
+        complaints=tuple(complaints),
+        at=context.services.now(),
+    )
+    await context.services.votes.cast(context.homes[0], cast_vote)
+    return sentences.THANKS
+
+
+async def stop(context: CommandContext, message: MessageRef | None) -> str | None:
+    """End an answer that is being written; return why that was not done, if it was not."""
+    is_new = message and await context.services.inbox.put(Stopped(message=message, by=context.person))
+    return None if is_new else sentences.OVER
+
+
+async def retry(context: CommandContext, message: MessageRef | None) -> str | None:
+    """Have a question tried again; return why that was not done, if it was not."""
+    is_new = message and await context.services.inbox.put(Retried(message=message, by=context.person))
+    return None if is_new else sentences.NOT_RETRIED
+
+
+_QUESTION = Option("question", "What do you want to know?", is_required=True, most=QUESTION_LIMIT)
+_PRIVATE = Option("private", "Show the answer only to me.", Kind.FLAG)
+_MINE = {"thread": "this thread", "me": "everything about me"}
+_ANYTHING = {"person": "a person", "thread": "this thread", "everything": "everything"}
+
+ASK = Command("ask", "Ask a question about the documents.", None, (_QUESTION, _PRIVATE))
+COMMANDS = (
+    ASK,
+    Command("sources", "Where the last answer here came from.", shown_sources),
+    Command(
+        "forget",
+        "Remove what I remember of you or of this thread.",
+        _forget,
+        (Option("what", "What I should forget.", Kind.CHOICE, is_required=True, choices=_MINE),),
+    ),
+    Command("help", "What I can do.", _help),
+    Command("privacy", "What I keep, for how long, and who gets it.", _privacy),
+    Command(
+        "status",
+        "Whether I answer, what people think, what was done.",
+        _status,
+        (Option("page", "A later page of what moderators did.", Kind.NUMBER, most=MOST_PAGES),),
+        for_moderators=True,
+    ),
+    Command(
+        "pause",
+        "Answer nothing in this server for now.",
+        _pause,
+        (Option("channel", "Only in this channel and its threads, and not in the whole server.", Kind.CHANNEL),),
+        for_moderators=True,
+    ),
+    Command(
+        "resume",
+        "Answer again.",
+        _resume,
+        (Option("channel", "Only in this channel, where I was paused.", Kind.CHANNEL),),
+        for_moderators=True,
+    ),
+    Command(
+        "auto-answer",
+        "Answer every new post of a forum, or not.",
+        _auto_answer,
+        (
+            Option("forum", "Whose new posts I answer although they do not mention me.", Kind.FORUM, is_required=True),
+            Option("on", "Whether I do.", Kind.FLAG, is_required=True),
+        ),
+        for_moderators=True,
+    ),
+    Command(
+        "forget",
+        "Remove what I remember.",
+        _forget_any,
+        (
+            Option("what", "What to forget.", Kind.CHOICE, is_required=True, choices=_ANYTHING),
+            Option("person", "Whose questions to forget.", Kind.PERSON),
+            Option("confirm", "Needed to forget everything.", Kind.FLAG),
+        ),
+        for_moderators=True,
+    ),
+)
+
+
+def command_named(name: str, *, for_moderators: bool) -> Command | None:
+    """Return the command of a name; moderators have some names of their own."""
+    return next((each for each in COMMANDS if (each.name, each.for_moderators) == (name, for_moderators)), None)

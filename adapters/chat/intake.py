@@ -1,0 +1,347 @@
+"""Takes in what people write: decides whether it is for the bot, and puts it into the inbox.
+
+Nothing is answered here. A platform reads its own events and says what only it can know of where they happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from adapters.chat.background import BackgroundTasks, DeferredWrites
+from adapters.chat.keyed_lock import KeyedLock
+from adapters.chat.posting import REMARK, Part, Poster, nonce
+from adapters.chat.wait_notice import WaitNotices
+from adapters.retry import BRIEF, QUICK
+from core.errors import InvalidInput, StoreUnavailable
+from core.model import (
+    Asked,
+    Edited,
+    Inbound,
+    InboundKind,
+    Message,
+    MessageRef,
+    ReplyAddress,
+    Setting,
+    Signal,
+    ThreadRef,
+)
+from core.routing import Action, Decision, Reason, Standing, route, signal
+from core.sentences import CANNOT_TAKE, WARNING
+
+if TYPE_CHECKING:
+    from adapters.chat.services import ChatServices
+
+LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
+LONGEST_COMMAND = 40  # characters; no word that stands for a command is nearly as long
+
+
+@dataclass(frozen=True, slots=True)
+class BotIdentity:
+    """Who the bot is in a server or workspace: its user, and the roles and the app's id that stand for it as well."""
+
+    user_id: str
+    role_ids: frozenset[str] = frozenset()
+    bot_id: str = ""
+    workspace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What the bot may do in a channel; `missing` are permissions that it needs and lacks, in the platform's words."""
+
+    answers: bool = True
+    opens_threads: bool = True
+    reacts: bool = True
+    missing: tuple[str, ...] = ()
+
+
+class Channel(Protocol):
+    """Where an event happened: what only the platform can look up or do there."""
+
+    async def complete(self, inbound: Inbound) -> Inbound:
+        """Return the event with what the platform left out of it, looked up as far as it can be."""
+        ...
+
+    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        """Return what was said before a message, if it *recalls* that, and what it replies to, each oldest first.
+
+        No message is in both; what cannot be read is left out.
+        """
+        ...
+
+    def below(self, message: MessageRef) -> Poster:
+        """Return what replies to a message."""
+        ...
+
+    async def warn(self, message: MessageRef) -> None:
+        """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatEvent:
+    """An event as its platform has read it.
+
+    `me` is the bot's id, and `at` where a reply stands. `owns_thread` says that the bot began the thread; it owns it too if `opening`, the first
+    message there, was a question. In a forum (`in_forum`) that counts only where moderators want posts answered without
+    a mention, as they may want a `is_new_post`. An event that `comes_again` unless it is acknowledged is not worth a
+    word until the last time. One that `is_late` was not heard when it happened, so nothing is said to anybody beside an
+    answer; and of several events that tell the same, one `speaks`. `alert` tells moderators what the bot lacks.
+    """
+
+    inbound: Inbound
+    channel: Channel
+    at: ThreadRef
+    me: str
+    rights: Rights = Rights()
+    reads_all: bool = True
+    owns_thread: bool = False
+    opening: MessageRef | None = None
+    in_forum: bool = False
+    is_new_post: bool = False
+    comes_again: bool = False
+    is_late: bool = False
+    speaks: bool = True
+    alert: Callable[[], Awaitable[object]] | None = None
+
+
+TextCommand: TypeAlias = Callable[[Inbound], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedEvent:
+    """An event that is for the bot, and what is to be done about it."""
+
+    event: ChatEvent
+    standing: Standing
+    decision: Decision
+
+    @property
+    def inbound(self) -> Inbound:
+        """What was said or done."""
+        return self.event.inbound
+
+
+class Intake:
+    """Takes events in, those of a thread in the order in which they came.
+
+    *text_command* does what a message says that is no more than a command, where a platform has none in threads; it
+    returns False for what is none.
+    """
+
+    def __init__(
+        self,
+        services: ChatServices,
+        background: BackgroundTasks,
+        text_command: TextCommand | None = None,
+    ) -> None:
+        self._services = services
+        self._background = background
+        self._text_command = text_command
+        self._deferred = DeferredWrites(background)
+        self._lines = KeyedLock()
+        self._notices = WaitNotices(services.waits, background) if services.waits else None
+
+    async def take(self, line: str, read: Callable[[], Awaitable[ChatEvent | None]]) -> None:
+        """Read an event once its turn on the *line* has come, and put what it means for the bot into the inbox.
+
+        Raises `StoreUnavailable` where an event that comes again could not be dealt with.
+        """
+        async with self._lines.hold(line):
+            event = await read()
+            routed = await self._routed(event) if event is not None else None
+            if routed is None:
+                return
+            if routed.inbound.kind is not InboundKind.WRITTEN:
+                await self._take_change(routed)
+            elif not await self._is_command(routed):
+                await self._take_question(routed)
+
+    async def _routed(self, event: ChatEvent) -> RoutedEvent | None:
+        """Decide what to do; only what seems to be for the bot is looked up further."""
+        standing = await self._standing(event)
+        if event.inbound.kind is not InboundKind.DELETED and route(event.inbound, standing).is_for_us:
+            event = replace(event, inbound=await event.channel.complete(event.inbound))
+        decision = route(event.inbound, standing)
+        return RoutedEvent(event, standing, decision) if decision.is_for_us else None
+
+    async def _standing(self, event: ChatEvent) -> Standing:
+        """Return what the bot knows and may do here; stores are asked only where that matters."""
+        inbound = event.inbound
+        standing = Standing(me=event.me, reads_all=event.reads_all, opens_threads=event.rights.opens_threads)
+        if inbound.kind is InboundKind.DELETED:
+            return standing
+        if inbound.setting is Setting.THREAD and await self._owns(event):
+            standing = replace(standing, threads_we_own={inbound.thread.thread})
+        reason = route(inbound, standing).reason
+        if reason is Reason.FOLLOW_UP:
+            standing = replace(standing, askers=await self._askers(inbound))
+        elif reason is Reason.NOT_ADDRESSED and event.is_new_post:
+            standing = replace(standing, answers_unasked=await self._answers_posts(event))
+        if inbound.kind is InboundKind.EDITED and not route(inbound, standing).is_for_us:
+            was_asked = event.reads_all and self._is_young(inbound) and await self._knows(event, inbound.message)
+            standing = replace(standing, is_asked=was_asked)
+        return standing
+
+    async def _owns(self, event: ChatEvent) -> bool:
+        """Return whether the thread began with words of the bot's, or with a question for it."""
+        if event.owns_thread or event.opening is None:
+            return event.owns_thread
+        if event.in_forum and not await self._answers_posts(event):
+            return False
+        return await self._knows(event, event.opening) or await _known(event, self._services.owns(event.inbound.thread))
+
+    async def _knows(self, event: ChatEvent, message: MessageRef) -> bool:
+        return await _known(event, self._services.inbox.knows(message))
+
+    async def _askers(self, inbound: Inbound) -> Collection[str] | None:
+        try:
+            return await self._services.askers(inbound.thread)
+        except StoreUnavailable:
+            return None
+
+    async def _answers_posts(self, event: ChatEvent) -> bool:
+        """Return whether moderators want new posts answered here, which takes the right to read them."""
+        if not event.reads_all:
+            return False
+        thread = event.inbound.thread
+        try:
+            policy = await self._services.policies.load(thread.home)
+        except StoreUnavailable:
+            return False
+        return thread.channel in policy.auto_answer and policy.answers_in(thread.channel)
+
+    async def _is_command(self, routed: RoutedEvent) -> bool:
+        if self._text_command is None or routed.decision.reason not in (Reason.MENTIONED, Reason.DIRECT):
+            return False
+        return 0 < len(routed.inbound.text) <= LONGEST_COMMAND and await self._text_command(routed.inbound)
+
+    async def _take_question(self, routed: RoutedEvent) -> None:
+        """Put a question where it may be answered; who asks is told why it is not, once nothing else can be done."""
+        event, inbound = routed.event, routed.inbound
+        if event.alert is not None and not event.is_late:
+            self._background.begin(event.alert)
+        if not event.rights.answers:
+            self._warn(event)
+            return
+        if routed.decision.reads_thread and await self._knows(event, inbound.message):
+            return  # another event has told the same before, and threads may not be read often
+        signals = await self._signals(routed)
+        try:
+            taken = [await self._services.inbox.put(each) for each in signals]
+        except StoreUnavailable:
+            if event.comes_again:
+                raise
+            self._background.begin(partial(self._put_late, routed, signals))
+        else:
+            if any(taken) and not event.is_late:
+                self._tell_of_wait(event, signals)
+
+    def _tell_of_wait(self, event: ChatEvent, signals: Sequence[Signal]) -> None:
+        """Say below a question how long it takes, if many wait; no thread is opened for that."""
+        for each in signals:
+            if isinstance(each, Asked) and self._notices is not None:
+                self._notices.give(each.question, event.at, event.channel.below(each.message))
+
+    async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal]) -> None:
+        """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
+        try:
+            await replace(BRIEF, sleep=self._services.sleep).call(partial(self._put, signals))
+        except StoreUnavailable:
+            self._warn(routed.event)
+            self._reply(routed.event, f"{WARNING} {CANNOT_TAKE}")
+
+    async def _take_change(self, routed: RoutedEvent) -> None:
+        """Put what somebody did to a question; what does not come again is kept until the store is back."""
+        signals = await self._signals(routed)
+        if routed.event.comes_again:
+            await self._put(signals)
+        elif signals:
+            await self._deferred.do(partial(self._put, signals))
+
+    async def _put(self, signals: Sequence[Signal]) -> None:
+        for each in signals:
+            await self._services.inbox.put(each)
+
+    async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:
+        """Return the signals, with what a question refers to; who asks nothing is told so, and an old answer stays.
+
+        An edit may be the first that is said to the bot, with a mention that was forgotten, so it is asked as well: an
+        inbox that knows the question takes the edit alone.
+        """
+        inbound, is_young = routed.inbound, self._is_young(routed.inbound)
+        try:
+            found = await self._signal(routed)
+        except InvalidInput as refused:
+            if is_young or inbound.kind is InboundKind.WRITTEN:
+                self._reply(routed.event, str(refused))
+            return ()
+        if not isinstance(found, Edited) or not is_young or not routed.event.rights.answers:
+            return (found,) if found else ()
+        written = inbound.model_copy(update={"kind": InboundKind.WRITTEN})
+        address = _address(written, route(written, routed.standing))
+        return (Asked(question=found.question, address=address), found) if address else (found,)
+
+    async def _signal(self, routed: RoutedEvent) -> Signal | None:
+        inbound, decision = routed.inbound, routed.decision
+        if decision.action is Action.WITHDRAW:
+            return signal(inbound, decision)
+        before, quoted = await routed.event.channel.context(inbound, recalls=decision.reads_thread)
+        asked = inbound.model_copy(update={"quoted": quoted})
+        found = signal(asked, decision, before=before, terms=self._services.terms)
+        return found.model_copy(update={"address": _address(inbound, decision)}) if isinstance(found, Asked) else found
+
+    def _warn(self, event: ChatEvent) -> None:
+        if _is_told(event) and event.rights.reacts:
+            self._background.begin(partial(QUICK.call, partial(event.channel.warn, event.inbound.message)))
+
+    def _reply(self, event: ChatEvent, sentence: str) -> None:
+        if _is_told(event):
+            self._background.begin(partial(self._reply_once, event, sentence))
+
+    async def _reply_once(self, event: ChatEvent, sentence: str) -> None:
+        """Reply, unless the same event has been replied to before."""
+        inbound = event.inbound
+        try:
+            is_new = await self._services.memo.changed(f"replied:{inbound.message}", str(inbound.revision))
+        except StoreUnavailable:
+            is_new = True  # once more than needed is better than not at all
+        if is_new:
+            mark = nonce(inbound.message, inbound.revision, REMARK)
+            await QUICK.call(partial(event.channel.below(inbound.message).post, Part(sentence), mark))
+
+    def _is_young(self, inbound: Inbound) -> bool:
+        """Return whether somebody may still wait for an answer to a message."""
+        return inbound.at is not None and self._services.now() - inbound.at < LATEST
+
+
+def _is_told(event: ChatEvent) -> bool:
+    return event.speaks and not event.is_late
+
+
+async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
+    """Return whether something is known; while nobody can say, as if it was not, of an event that comes no more."""
+    try:
+        return await known
+    except StoreUnavailable:
+        if event.comes_again:
+            raise
+        return False
+
+
+def _address(inbound: Inbound, decision: Decision) -> ReplyAddress | None:
+    """Return where a question is answered; None for what is none."""
+    match decision.action:
+        case Action.OPEN_THREAD:
+            return ReplyAddress(thread=inbound.thread, message=inbound.message)
+        case Action.ANSWER_HERE if inbound.setting is Setting.CHANNEL:  # where no thread can be opened, as a reply
+            channel = inbound.thread.model_copy(update={"thread": inbound.thread.channel})
+            return ReplyAddress(thread=channel, message=inbound.message)
+        case Action.ANSWER_HERE:
+            return ReplyAddress(thread=inbound.thread)
+        case _:
+            return None

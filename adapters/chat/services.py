@@ -1,0 +1,49 @@
+"""What listeners, commands, buttons and forms of every platform work with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from adapters.chat.wait_notice import Waits
+from core.events import Observer, unobserved
+from core.model import Outline, Terms, ThreadRef, WorkspaceRef
+from core.moderation import Moderation
+from core.ports import Accepting, Inbox, LastHeard, Memo, PolicyStore, VoteStore
+from core.self_help import SelfHelp
+from core.sentences import Practices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatServices:
+    """One bundle for the platform of a `name`, as people call it.
+
+    `askers` returns who has asked in a thread, None if nobody knows, and `owns` whether what is remembered of a thread
+    began with its first message. `purge` forgets a workspace that the bot was thrown out of. `outline` returns what
+    there is to search, or raises `RetrievalUnavailable`. `last_heard` says from when on something may have been missed,
+    and `waits` how long people wait. `reads_all` says whether the bot may read messages that do not mention it.
+    """
+
+    name: str
+    inbox: Inbox
+    accepting: Accepting
+    memo: Memo
+    policies: PolicyStore
+    votes: VoteStore
+    last_heard: LastHeard
+    moderation: Moderation
+    self_help: SelfHelp
+    askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]]
+    owns: Callable[[ThreadRef], Awaitable[bool]]
+    purge: Callable[[WorkspaceRef], Awaitable[object]]
+    outline: Callable[[], Awaitable[Outline]]
+    waits: Waits | None = None
+    reads_all: bool = True
+    terms: Terms = Terms()
+    practices: Practices = Practices()
+    now: Callable[[], datetime] = partial(datetime.now, UTC)
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    observer: Observer = unobserved

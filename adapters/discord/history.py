@@ -1,0 +1,107 @@
+"""Reads what was said on Discord lately, for what was missed while the bot was away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from discord import StageChannel, TextChannel, Thread, VoiceChannel
+from discord.utils import time_snowflake
+
+from adapters.chat.catch_up import LateEvent, Missed, Round
+from adapters.chat.intake import LATEST
+from adapters.discord.client.poster import translated
+from adapters.discord.permissions import reads
+from core.sentences import WARNING
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient, Guild
+
+    from adapters.chat.services import ChatServices
+    from adapters.discord.channels import EventReader
+    from adapters.discord.events import Json
+
+Room: TypeAlias = TextChannel | VoiceChannel | StageChannel | Thread
+
+AT_ONCE = 3  # channels that are read at a time
+PAGE = 100  # messages: as many as Discord gives
+PAGES = 3  # of one channel
+TOO_MANY = f"more than {PAGE * PAGES} messages in one place"
+
+
+class DiscordHistory:
+    """Implements `History` for the guilds that a client knows."""
+
+    def __init__(self, client: AutoShardedClient, reader: EventReader, services: ChatServices) -> None:
+        self._client = client
+        self._reader = reader
+        self._services = services
+
+    async def places(self, home: str, round_: Round) -> AsyncGenerator[BusyRoom]:
+        """Yield where something was said lately that the bot may read; nothing is asked for that.
+
+        Those come first where something was said last: what was missed is among the newest.
+        """
+        guild = self._client.get_guild(int(home))
+        since = time_snowflake(self._services.now() - LATEST)
+        for room in sorted(_rooms(guild, since), key=lambda one: one.last_message_id or 0, reverse=True):
+            yield BusyRoom(self._client, self._reader, room, since)
+
+
+@dataclass(frozen=True, slots=True)
+class BusyRoom:
+    """Implements `Place` for a channel or a thread, from a snowflake on."""
+
+    client: AutoShardedClient
+    reader: EventReader
+    room: Room
+    since: int
+
+    @property
+    def home(self) -> str:
+        """The guild."""
+        return str(self.room.guild.id)
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """When something was said last."""
+        return True, float(self.room.last_message_id or 0)
+
+    async def read(self, round_: Round) -> Missed:
+        """Return what was said; what somebody was refused an answer to is left out. Raises `PostingFailed`."""
+        found: list[Json] = []
+
+        async def page() -> list[Json]:
+            before = int(found[-1]["id"]) if found else None
+            return cast("list[Json]", await translated(self.client.http.logs_from(self.room.id, PAGE, before=before)))
+
+        for _ in range(PAGES):
+            more = await round_.retry.call(page)
+            found += (message for message in more if int(message["id"]) > self.since)
+            if len(more) < PAGE or int(more[-1]["id"]) <= self.since:
+                break
+        else:
+            round_.cut(TOO_MANY)
+        return Missed([self._late(message) for message in reversed(found) if not _is_refused(message)])
+
+    def _late(self, message: Json) -> LateEvent:
+        name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
+        event = {"t": name, "d": {**message, "guild_id": self.home}}  # which only events have
+        return LateEvent(self.reader.line(event), partial(self.reader.read, event, is_late=True))
+
+
+def _rooms(guild: Guild | None, since: int) -> Iterator[Room]:
+    """Yield the places where something was said after a moment and that the bot may read."""
+    if guild is not None:
+        for room in (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads):
+            if (room.last_message_id or 0) > since and reads(room):
+                yield room
+
+
+def _is_refused(message: Json) -> bool:
+    """Return whether somebody was told already that there will be no answer to these words, and to try again."""
+    marks = cast("list[Json]", message.get("reactions") or [])
+    is_marked = any(mark["me"] and mark["emoji"]["name"] == WARNING for mark in marks)
+    return is_marked and not message.get("edited_timestamp")

@@ -1,1 +1,0 @@
-"""What the bot hears, and what becomes of it."""
