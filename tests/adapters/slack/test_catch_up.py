@@ -18,9 +18,8 @@ from core.events import CatchUpCutShort, Event
 from core.model import Asked, ChannelRef, Edited
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
-from tests.fakes.house import house
 from tests.fakes.last_heard import MemoryLastHeard
-from tests.fakes.naps import Naps
+from tests.fakes.waiting_room import waits
 from tests.servers.slack import Channel, Hold, SlackServer
 
 __all__ = ["place_fixture"]
@@ -228,7 +227,7 @@ async def test_catching_up_says_nothing_to_anybody_and_waits_for_the_store(place
 
     place.ask("")
     place.ask("Late?")
-    async with listening(place, box, catches_up=True, house=house(box, Naps(lambda: None)), sleep=sleep):
+    async with listening(place, box, catches_up=True, waits=waits(box), sleep=sleep):
         asked = await box.question()
         await read(place, 1)
 
