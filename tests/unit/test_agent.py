@@ -348,7 +348,9 @@ def test_a_turn_of_a_model_says_nothing_by_default() -> None:
 async def test_of_too_many_calls_of_one_turn_the_first_eight_are_made(script: Script) -> None:
     """A model that asks for more has lost its way, and every search costs time and money."""
     shelf = Shelf(hit())
-    model = script(turn(*(search(f"robot {number}", id=f"call-{number}") for number in range(12))), turn("It acts [1]."))
+    model = script(
+        turn(*(search(f"robot {number}", id=f"call-{number}") for number in range(12))), turn("It acts [1].")
+    )
 
     answer = await Agent(model, shelf, clock=Clock()).answer(question())
 
