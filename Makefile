@@ -9,7 +9,7 @@ WORKERS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 override ASK := $(value ASK)
 export ASK
 
-.PHONY: demo test soak check lint format lock clean bench
+.PHONY: demo test soak mutants check lint format lock clean bench
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -26,6 +26,12 @@ FAULTS ?= 2000
 soak: .venv/.dev
 	FOOTNOTE_WHOLE=1 $(BIN)/pytest --no-cov -n auto $$(grep -rl "from tests.portion import" tests --include="test_*.py") $(PYTEST_ARGS)
 	$(BIN)/python -m tests.faults --seed $(SEED) --faults $(FAULTS)
+
+# Small changes of the code, one by one, against the tests that have to notice them: a sample of Python, and all of Lua.
+SAMPLE ?= 400
+mutants: .venv/.dev
+	$(BIN)/python -m bench.mutants --seed $(SEED) --sample $(SAMPLE) $(MUTANTS_ARGS)
+MUTANTS_ARGS ?=
 
 check: lint test
 

@@ -9,7 +9,7 @@ from core.model import Candidate, Document, EmbeddedPassage, IndexQuery, Outline
 
 
 class DocumentSource(Protocol):
-    """Somewhere documents come from."""
+    """Somewhere documents come from. Raises `InvalidInput` where there is no such place."""
 
     @property
     def name(self) -> str:

@@ -52,7 +52,10 @@ class Embedder(Protocol):
         ...
 
     def count_tokens(self, text: str) -> int:
-        """Count as the window counts, without the marks around the text."""
+        """Count as the window counts, without the marks around the text.
+
+        Raises `Misconfigured` if what it counts with is missing.
+        """
         ...
 
     async def embed_query(self, text: str) -> Vector:

@@ -14,20 +14,21 @@ class Surface(Protocol):
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw *progress* until its last item, the `Answer`, which replaces all that was shown before.
 
-        Where it can show nothing it need not begin, and gives what was posted before.
+        Where it can show nothing it need not begin, and gives what was posted before. Raises `PostingFailed` if the
+        platform cannot be reached, or does not take the answer.
         """
         ...
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
-        """Mark a message; doing it twice is no error."""
+        """Mark a message; doing it twice is no error. Raises nothing: a mark that cannot be set is left out."""
         ...
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
-        """Take a mark of ours away; one that is not there is no error."""
+        """Take a mark of ours away, if it is there. Raises nothing."""
         ...
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Read at most *limit* newest messages of a thread, oldest first."""
+        """Read at most *limit* newest messages of a thread, oldest first; none where it cannot read. Raises nothing."""
         ...
 
 
@@ -35,7 +36,10 @@ class ChatSurface(Surface, Protocol):
     """A platform where questions can be deleted, by those who asked them or by others."""
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
-        """Take back what was posted, unless others than the asker have replied to it; doing it twice is no error."""
+        """Take back what was posted, unless others than the asker have replied to it; doing it twice is no error.
+
+        Raises `PostingFailed` if the platform cannot be reached.
+        """
         ...
 
 

@@ -251,3 +251,14 @@ async def test_an_empty_answer_over_relevant_passages_is_a_failure(silence: str,
     _, answer = await run(script(turn(search("robot")), turn(silence)), Shelf(hit()))
 
     assert summary(answer) == (Status.FAILED, FAILED, 0, 0)
+
+
+async def test_what_one_search_has_found_is_no_failure_because_another_failed(script: Script) -> None:
+    """The documents could be searched, and the model found no answer in what is there: that is what people read."""
+    shelf = Shelf(hit())
+    shelf.fails_on = ["arm"]
+    model = script(turn(search("robot"), search("arm", id="call-2")), turn("I do not know."), turn("I do not know."))
+
+    _, answer = await run(model, shelf)
+
+    assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)

@@ -343,3 +343,16 @@ async def test_the_scope_of_the_question_bounds_every_search(script: Script) -> 
 def test_a_turn_of_a_model_says_nothing_by_default() -> None:
     """No text, no calls, no tokens."""
     assert ModelTurn("") == ModelTurn(text="", tool_calls=(), usage=Usage(), model="")
+
+
+async def test_of_too_many_calls_of_one_turn_the_first_eight_are_made(script: Script) -> None:
+    """A model that asks for more has lost its way, and every search costs time and money."""
+    shelf = Shelf(hit())
+    model = script(
+        turn(*(search(f"robot {number}", id=f"call-{number}") for number in range(12))), turn("It acts [1].")
+    )
+
+    answer = await Agent(model, shelf, clock=Clock()).answer(question())
+
+    assert [asked.query for asked in shelf.asked] == [f"robot {number}" for number in range(8)]
+    assert (answer.status, len(answer.tool_calls), len(results(model.prompts[1]))) == (Status.ANSWERED, 8, 8)

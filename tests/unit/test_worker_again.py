@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from core.model import Answer, ThreadRef, Turn
-from tests.fakes.chat import Script, Silence
+from tests.fakes.chat import Script, Silence, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.office import WHOLE, Office, silent
@@ -84,3 +84,19 @@ async def test_what_was_remembered_before_it_was_handed_back_is_shown_again(scri
 
     assert (again.text, again.citations, office.events) == (before.text, before.citations, [])
     assert await office.remembered() == ["What is 1?"]
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_is_remembered_without_footnotes_is_asked_again(script: Script) -> None:
+    """It says that nothing was found, or less, and by now there may be an answer."""
+    nothing = (turn(search("robot")), turn("I do not know."), turn("I do not know."))
+    office = Office(script(*nothing, *WHOLE))
+    before = await answered_before(office)
+
+    assert await office.inbox.put(doubted(asked("1")))
+    office.reopen()
+    async with office.open():
+        _, again = await office.answered(2)
+
+    assert (before.citations, await office.remembered()) == ((), ["What is 1?"])
+    assert (again.text, len(again.citations)) == ("Robots act [1].", 1)

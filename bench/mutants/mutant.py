@@ -1,0 +1,55 @@
+"""One small change of a source file, and the choice of those that are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A file with one change; `line` is where, `was` and `becomes` are that line before and after it."""
+
+    path: Path
+    line: int
+    was: str
+    becomes: str
+    text: str = field(repr=False)
+    is_in_lua: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is the same for this change as long as the line is, wherever it stands in the file."""
+        return str(self.path), self.was, self.becomes
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}\n    - {self.was}\n    + {self.becomes}"
+
+
+Variant: TypeAlias = Callable[[], Mutant | None]
+Place: TypeAlias = tuple[Variant, ...]
+"""A place in a file, with the changes that can be made there; None for one that would change nothing."""
+
+
+def changed(path: Path, before: str, after: str, *, is_in_lua: bool = False) -> Mutant | None:
+    """Return the mutant whose text is *after*; None if that is the same as *before*."""
+    pairs = enumerate(zip(before.splitlines(), after.splitlines(), strict=False), start=1)
+    for line, (was, becomes) in pairs:
+        if was != becomes:
+            return Mutant(path, line, was.strip(), becomes.strip(), after, is_in_lua)
+    return None
+
+
+def sampled(places: Sequence[Place], size: int, random: Random) -> list[Mutant]:
+    """Return at most *size* mutants, each in another place, chosen by *random*."""
+    chosen: list[Mutant] = []
+    for place in random.sample(places, len(places)):
+        if len(chosen) == size:
+            break
+        mutant = random.choice(place)()
+        if mutant is not None:
+            chosen.append(mutant)
+    return sorted(chosen, key=lambda mutant: (mutant.path, mutant.line))

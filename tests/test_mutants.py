@@ -1,0 +1,75 @@
+"""The tool that changes the code: its tables fit the code, and a change is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+from bench.mutants import lua, python
+from bench.mutants.mutant import Mutant, Place, sampled
+from bench.mutants.table import equivalents, groups
+
+MODULE = '''"""A docstring of 3 words."""
+
+LIMIT = 3
+
+
+def is_much(number: int | None) -> bool:
+    """Return whether it is more than 3."""
+    return number is not None and number > LIMIT
+'''
+SCRIPTS = '''"""Lua: if 1 == 2 then return 3 end."""
+
+LIFE = 60
+ASK = f"""
+local life = {LIFE} -- 7 is not changed
+if redis.call('GET', KEYS[1]) ~= '0' then return {{1}} end
+if tonumber(ARGV[2]) >= 500 then return 'of 9 lives' end
+"""
+'''
+
+
+def made(places: list[Place]) -> list[tuple[str, str]]:
+    """Make every change that can be made."""
+    mutants = [variant() for place in places for variant in place]
+    return [(mutant.was, mutant.becomes) for mutant in mutants if mutant is not None]
+
+
+def test_the_tables_name_what_is_there() -> None:
+    """Every file of the table exists, every group has something to change and tests, and every equivalent its line."""
+    found = groups()
+
+    assert [group.name for group in found if not group.tests or not (*group.sources, *group.scripts)] == []
+    assert isinstance(equivalents(), dict)
+
+
+def test_python_is_changed_where_it_is_run() -> None:
+    """Annotations and docstrings stay as they are."""
+    changes = set(made(python.places(Path("much.py"), MODULE)))
+
+    assert {was for was, _ in changes} == {"LIMIT = 3", "return number is not None and number > LIMIT"}
+    assert {"LIMIT = 4", "LIMIT = 2"} <= {becomes for _, becomes in changes}
+
+
+def test_scripts_have_each_comparison_and_each_number_changed_once() -> None:
+    """Docstrings, comments, words, arguments and what Python puts in are left alone; large numbers change by much."""
+    assert made(lua.places(Path("scripts.py"), SCRIPTS)) == [
+        (line.strip(), line.strip().replace(was, becomes, 1))
+        for line, was, becomes in (
+            (SCRIPTS.splitlines()[5], "~=", "=="),
+            (SCRIPTS.splitlines()[5], "'0'", "'1'"),
+            (SCRIPTS.splitlines()[5], "{{1}}", "{{2}}"),
+            (SCRIPTS.splitlines()[6], ">=", ">"),
+            (SCRIPTS.splitlines()[6], "500", "1000"),
+        )
+    ]
+
+
+def test_a_seed_means_a_sample() -> None:
+    """The same one each time; no place is in it twice."""
+
+    def drawn(seed: int) -> list[Mutant]:
+        return sampled(lua.places(Path("scripts.py"), SCRIPTS), 3, Random(seed))
+
+    assert drawn(1) == drawn(1)
+    assert len({mutant.text for mutant in drawn(2)}) == 3
