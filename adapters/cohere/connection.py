@@ -4,19 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from adapters.cohere.failures import CallFailed, Explainer, judge
-from adapters.cohere.turns import Turns
 from adapters.retries import Retries
 from core.events import Observer, Service
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2
     from httpx import AsyncClient, Response
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+PIECE = 16  # texts or vectors
+
+
+class Turns:
+    """Lets one piece of work be done in each round of the event loop, however many wait."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def wait(self) -> None:
+        """Wait for a turn; what follows at once is done in it."""
+        async with self._lock:
+            await asyncio.sleep(0)
+
+    async def each(self, work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
+        """Do the *work* piece by piece, and join what comes of it."""
+        done: list[Result] = []
+        for at in range(0, len(items), PIECE):
+            await self.wait()
+            done += work(items[at : at + PIECE])
+        return done
+
 
 Result = TypeVar("Result")
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
 
-from adapters.certificates import is_untrusted
 from adapters.retries import Passing, wished_wait
+from adapters.vendor_errors import is_untrusted
 from core.errors import FootnoteError
 
 REFUSED_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, 498)

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from adapters.documents import frontmatter
 from adapters.documents.markdown import rewritten
-from adapters.documents.page import NotReadable, Page, cleaned, first_heading, plain
-from adapters.documents.text import decode
+from adapters.documents.page import NotReadable, Page, cleaned, decode, first_heading, plain
 
 OUTPUT_LINES = 12  # enough for a result; logs and printed tables only drown the text around them
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")

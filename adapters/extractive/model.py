@@ -8,8 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from operator import mul
 from typing import Any
 
-from adapters.extractive.quotes import Candidate, Source, candidates, choose, compose, standing, word_fit
-from adapters.extractive.units import Unit, units
+from adapters.extractive.quotes import Candidate, Source, Unit, candidates, choose, compose, standing, units, word_fit
 from core.errors import EmbeddingUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder

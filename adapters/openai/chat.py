@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 from pydantic_core import from_json
 
 from adapters.breath import Breath
-from adapters.openai.client import Patience, connect, place
+from adapters.openai.client import Patience, Watch, connect, place
 from adapters.openai.dialect import Dialect
-from adapters.openai.events import Events
 from adapters.openai.failures import WebPage, diagnose, failures
-from adapters.openai.reading import Reading
-from adapters.openai.watch import Watch
+from adapters.openai.reading import Events, Reading
 from adapters.retries import Retries
-from adapters.vendor_text import quoted
+from adapters.vendor_errors import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec

@@ -1,14 +1,98 @@
-"""One turn of the model, read from the events of a stream or from a whole answer."""
+"""One turn of the model, read from the bytes of a stream or from a whole answer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
 from adapters.openai.calls import ToolCalls
 from adapters.openai.failures import BrokenAnswer
-from adapters.openai.thoughts import Thoughts
 from core.model import ModelTurn, Usage
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+class Events:
+    """Give it bytes with `feed`; it gives the data of every event that is whole by then."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+        self._half_end = False
+        self.ended = False
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Take more bytes; what comes after the end is nothing."""
+        if self._half_end:
+            piece = piece.removeprefix(b"\n")
+        self._half_end = piece.endswith(b"\r")
+        text = self._rest + piece
+        *lines, self._rest = _LINE_END.split(text) if b"\r" in text else text.split(b"\n")
+        events: list[bytes] = []
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[5:].removeprefix(b" "))
+            elif not line and self._data:
+                events += self._event()
+        return events
+
+    def _event(self) -> list[bytes]:
+        data = b"\n".join(self._data)
+        self._data.clear()
+        self.ended = self.ended or data.startswith(b"[DONE]")
+        return [] if self.ended else [data]
+
+
+OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
+
+
+class Thoughts:
+    """Lets text through, but for blocks of thoughts before its first word; further on such marks are only text."""
+
+    def __init__(self) -> None:
+        self._answering = False
+        self._closing = ""
+        self._held = ""
+        self._thought = False
+
+    def without(self, text: str) -> str:
+        """Give what may be shown of the next piece; what may still become a mark is held back."""
+        if self._answering:
+            return text
+        self._held += text
+        while not self._answering:
+            if not (self._enter() if not self._closing else self._leave()):
+                return ""
+        shown, self._held = self._held, ""
+        return shown
+
+    def rest(self) -> str:
+        """Give what was held back, at the end of the text; thoughts that never ended are not shown."""
+        shown, self._held = ("" if self._closing else self._held), ""
+        return shown
+
+    def _enter(self) -> bool:
+        """Find out whether thoughts begin; say whether that could be decided."""
+        begun = self._held.lstrip()
+        for opening, closing in OPENINGS.items():
+            if begun.startswith(opening):
+                self._held, self._closing, self._thought = begun.removeprefix(opening), closing, True
+                return True
+            if opening.startswith(begun):
+                return False
+        self._held = begun if self._thought else self._held
+        self._answering = True
+        return True
+
+    def _leave(self) -> bool:
+        """Find the end of the thoughts; say whether it has come."""
+        _, mark, after = self._held.partition(self._closing)
+        if not mark:
+            self._held = self._held[-len(self._closing) :]
+            return False
+        self._held, self._closing = after, ""
+        return True
 
 
 class Reading:

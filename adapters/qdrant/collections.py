@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.qdrant.connection import Connection
-from adapters.qdrant.failures import Missing
-from adapters.qdrant.label import Label
-from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE
+from adapters.qdrant.connection import Connection, Missing
+from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE, Label
 from adapters.qdrant.requests import dense_params
 from core.errors import Misconfigured, RetrievalUnavailable
 

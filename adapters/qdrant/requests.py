@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adapters.qdrant.failures import FOREIGN, WrongSettings
-from adapters.qdrant.label import Label
-from adapters.qdrant.lexical import LexicalEncoder
-from adapters.qdrant.points import DENSE, OPENS_AT, SPARSE, point_id, to_passage, to_payload
+from adapters.qdrant.connection import FOREIGN, WrongSettings
+from adapters.qdrant.points import DENSE, OPENS_AT, SPARSE, Label, LexicalEncoder, point_id, to_passage, to_payload
 from core.chunking import embedding_text
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Scope
 

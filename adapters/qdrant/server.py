@@ -7,13 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
-from adapters.qdrant.connection import Connection, Patience
-from adapters.qdrant.failures import Missing, WrongSettings
-from adapters.qdrant.label import Label
-from adapters.qdrant.lexical import LexicalEncoder
-from adapters.qdrant.points import complete_pages
+from adapters.qdrant.connection import Connection, Missing, Patience, WrongSettings
+from adapters.qdrant.points import BREADTH, Label, LexicalEncoder, complete_pages
 from adapters.qdrant.requests import RemoteSearch, of_source, pages_in, to_point
-from adapters.qdrant.search import BREADTH
 from adapters.retries import Retries
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved

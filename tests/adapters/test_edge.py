@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex
-from adapters.qdrant.passages import Passages
+from adapters.qdrant.edge import Passages
 from core.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from adapters.documents.tree import Tree
+from adapters.documents.folder import Tree
 from bot.app import Bot
 from bot.roles import shares
 from bot.settings import Settings

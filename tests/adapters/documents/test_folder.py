@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents import readers
-from adapters.documents.folder import Folder
+from adapters.documents.folder import READERS, Folder
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
 
@@ -227,7 +226,7 @@ async def test_a_file_of_an_unknown_kind_named_by_itself_is_reported(tmp_path: P
     """The reason lists what can be read."""
     write(tmp_path, {"a.png": b"x"})
 
-    expected = f"is of a kind that cannot be read; these can: {', '.join(sorted(readers.READERS))}."
+    expected = f"is of a kind that cannot be read; these can: {', '.join(sorted(READERS))}."
     assert reasons(await loaded(tmp_path / "a.png")) == {"a.png": expected}
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from adapters.openai import OpenAIChat, Patience
+from adapters.openai.client import LARGEST, Watch
 from adapters.openai.failures import EndlessAnswer
-from adapters.openai.watch import LARGEST, Watch
 from adapters.retries import Retries
 from core.agent import Agent
 from core.errors import ModelUnavailable

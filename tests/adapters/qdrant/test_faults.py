@@ -8,8 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters.qdrant.connection import Connection
-from adapters.qdrant.failures import BUSY, FOREIGN, KEY, REFUSED, RIGHTS, SLOW, STRANGER, UNREACHABLE
+from adapters.qdrant.connection import BUSY, FOREIGN, KEY, REFUSED, RIGHTS, SLOW, STRANGER, UNREACHABLE, Connection
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
 from core.events import Event, Retried, unobserved
 from core.model import IndexQuery
