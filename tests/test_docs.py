@@ -16,7 +16,7 @@ from bot.cli import app
 from bot.commands.ask import Asked
 from bot.settings import Settings
 from bot.wiring import assemble
-from core.anchors import slug
+from core.documents.sections import slug
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))

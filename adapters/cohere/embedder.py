@@ -11,13 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 from adapters.cohere import tokens
-from adapters.cohere.connection import RETRIES, TIMEOUTS, Account, Timeouts, connect, unusable
+from adapters.cohere.connection import RETRIES, TIMEOUTS, CohereConnection, CohereTimeouts, unusable
 from adapters.cohere.failures import raising
 from adapters.retries import Retries
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.events import Observer, unobserved
-from core.model import Vector
-from core.relevance import Calibration
+from core.model import Calibration, Vector
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2, EmbedByTypeResponse
@@ -60,7 +59,6 @@ BATCH = 96  # texts that Cohere takes at once
 AT_ONCE = 4  # batches
 WINDOW = 512  # tokens that the models before embed-v4 read
 FIRST_WITH_DIMENSIONS = 4  # the version of the first model that can be asked for one
-SETTING = "COHERE_EMBED_MODEL"
 
 CALIBRATION = Calibration(midpoint=0.27, slope=20.0)
 """Not measured: there was no account to measure with.
@@ -88,13 +86,18 @@ class CohereEmbedder:
         retries: Retries = RETRIES,
         observer: Observer = unobserved,
         calibration: Calibration | None = None,
-        timeouts: Timeouts = TIMEOUTS,
+        timeouts: CohereTimeouts = TIMEOUTS,
     ) -> None:
         self._model = model
         self._dimension = dimension
-        self._account = Account(api_key, base_url)
-        self._connection = connect(
-            "embedder", self._account, model=(model, SETTING), retries=retries, observer=observer
+        self._connection = CohereConnection(
+            "embedder",
+            model=model,
+            setting="COHERE_EMBED_MODEL",
+            api_key=api_key,
+            base_url=base_url,
+            retries=retries,
+            observer=observer,
         )
         self._calibration = calibration or CALIBRATION
         self._timeouts = timeouts
@@ -148,7 +151,7 @@ class CohereEmbedder:
         """Embed a word, and say by what and where. Raises `Misconfigured` if an operator has to change something."""
         with raising(EmbeddingUnavailable, refused=Misconfigured):
             await self._embed(["footnote"], "search_query", self._timeouts.query)
-        return f"{self._model} ({self._dimension} numbers) at {self._account.address}"
+        return f"{self._model} ({self._dimension} numbers) at {self._connection.address}"
 
     async def aclose(self) -> None:
         """Let go of all connections; the next call opens new ones."""

@@ -23,7 +23,7 @@ PACKED_LIMIT = 100_000_000  # bytes: PDF and Word files also hold pictures
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FileReader:
     """One kind of file; its module is imported when the first such file is read."""
 
     module: str
@@ -36,19 +36,19 @@ class Reader:
         return function(content)
 
 
-MARKDOWN = Reader("markdown")
-HTML = Reader("html")
-READERS: Mapping[str, Reader] = {
+MARKDOWN = FileReader("markdown")
+HTML = FileReader("html")
+READERS: Mapping[str, FileReader] = {
     ".md": MARKDOWN,
     ".markdown": MARKDOWN,
-    ".mdx": Reader("markdown", function="read_mdx"),
+    ".mdx": FileReader("markdown", function="read_mdx"),
     ".html": HTML,
     ".htm": HTML,
-    ".rst": Reader("rst"),
-    ".txt": Reader("page", function="read_plain"),
-    ".pdf": Reader("pdf", limit=PACKED_LIMIT),
-    ".ipynb": Reader("notebook"),
-    ".docx": Reader("word", limit=PACKED_LIMIT),
+    ".rst": FileReader("rst"),
+    ".txt": FileReader("page", function="read_plain"),
+    ".pdf": FileReader("pdf", limit=PACKED_LIMIT),
+    ".ipynb": FileReader("notebook"),
+    ".docx": FileReader("word", limit=PACKED_LIMIT),
 }
 
 
@@ -56,7 +56,7 @@ SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages"))
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FoundFile:
     """A file and its place under the root, or a place that could not be looked at and why."""
 
     path: Path
@@ -65,17 +65,17 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Tree:
+class FolderWalk:
     """One walk through a folder."""
 
     root: Path
     suffixes: Collection[str]
-    _files: dict[Path, Finding] = field(default_factory=dict[Path, Finding])
+    _files: dict[Path, FoundFile] = field(default_factory=dict[Path, FoundFile])
     _folders: set[Path] = field(default_factory=set[Path])
     _links: list[Path] = field(default_factory=list[Path])
-    _problems: list[Finding] = field(default_factory=list[Finding])
+    _problems: list[FoundFile] = field(default_factory=list[FoundFile])
 
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[FoundFile, ...]:
         """Walk the folder; links count only for what is inside of it and has no other place there."""
         inside = self.root.resolve()
         self._walk(self.root, PurePosixPath())
@@ -88,7 +88,7 @@ class Tree:
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
-            self._problems.append(Finding(folder, relative, "cannot be opened; check its permissions."))
+            self._problems.append(FoundFile(folder, relative, "cannot be opened; check its permissions."))
             return
         for entry in entries:
             path, place = Path(entry.path), relative / entry.name
@@ -99,7 +99,7 @@ class Tree:
             elif entry.is_dir():
                 self._walk(path, place)
             elif entry.is_file() and path.suffix.lower() in self.suffixes:
-                self._files[path.resolve()] = Finding(path, place)
+                self._files[path.resolve()] = FoundFile(path, place)
 
     def _follow(self, link: Path, inside: Path) -> None:
         relative = PurePosixPath(link.relative_to(self.root).as_posix())
@@ -113,11 +113,11 @@ class Tree:
         elif target.is_dir() and target not in self._folders and not inside.is_relative_to(target):
             self._walk(link, relative)
         elif target.is_file() and link.suffix.lower() in self.suffixes and target not in self._files:
-            self._files[target] = Finding(link, relative)
+            self._files[target] = FoundFile(link, relative)
 
     def _report(self, link: Path, relative: PurePosixPath, problem: str) -> None:
         if link.suffix.lower() in self.suffixes or link.is_dir():
-            self._problems.append(Finding(link, relative, problem))
+            self._problems.append(FoundFile(link, relative, problem))
 
 
 DATE = re.compile(r"^(?:\d{2}|\d{4})[-_.]\d{2}(?:[-_.](?:\d{2}|\d{4}))?")
@@ -202,16 +202,16 @@ class Folder:
             if document is not None:
                 yield document
 
-    def _findings(self) -> tuple[Finding, ...]:
+    def _findings(self) -> tuple[FoundFile, ...]:
         root = self._root.expanduser()
         if root.is_file():
-            return (Finding(root, PurePosixPath(root.name)),)
+            return (FoundFile(root, PurePosixPath(root.name)),)
         if not root.is_dir():
             message = f"There is no folder or file at {str(root)!r}; check the path of the documents."
             raise InvalidInput(message, field="source")
-        return Tree(root, READERS).findings()
+        return FolderWalk(root, READERS).findings()
 
-    def _document(self, finding: Finding) -> Document | Unreadable | None:
+    def _document(self, finding: FoundFile) -> Document | Unreadable | None:
         """Read one file; None for a page that its author hides."""
         try:
             page = _read(finding)
@@ -231,12 +231,12 @@ class Folder:
             opens_at=opens_at,
         )
 
-    def _unreadable(self, finding: Finding, reason: str) -> Unreadable:
+    def _unreadable(self, finding: FoundFile, reason: str) -> Unreadable:
         url = address(finding.path, finding.relative, {}, self._base_url)
         return Unreadable(name=str(finding.relative), reason=reason, url=url)
 
 
-def _read(finding: Finding) -> Page:
+def _read(finding: FoundFile) -> Page:
     if finding.problem:
         raise NotReadable(finding.problem)
     reader = READERS.get(finding.path.suffix.lower())

@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from operator import mul
 from typing import Any
 
-from adapters.extractive.quotes import Candidate, Source, Unit, candidates, choose, compose, standing, units, word_fit
+from adapters.extractive.quotes import ScoredUnit, Source, Unit, candidates, choose, compose, standing, units, word_fit
+from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
 from core.prompts import NOT_IN_SELECTION, read_selection
 from core.smalltalk import is_small_talk
-from core.words import stems
 
 NAME = "extractive"
 NOTICE = "_These are quotes from the documents, since no chat model is configured._"
@@ -79,12 +79,12 @@ class ExtractiveModel:
         ]
         return compose(choose(question, relevant)) or [NOT_IN_SELECTION]
 
-    async def _scored(self, question: str, sources: Sequence[Source]) -> list[Candidate]:
+    async def _scored(self, question: str, sources: Sequence[Source]) -> list[ScoredUnit]:
         found = candidates(sources)
         texts = [_in_section(source, unit) for source, unit in found]
         cosines = await self._cosines(question, texts)
         return [
-            Candidate(
+            ScoredUnit(
                 source,
                 unit,
                 (MEANING * cosine + (1 - MEANING) * _words(question, unit, text)) * standing(question, source, unit),

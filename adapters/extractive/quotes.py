@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from core.citations import with_literal_marks
-from core.words import sentences, stems
+from core.documents.excerpt import sentences, stems
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)*")
@@ -125,7 +125,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ScoredUnit:
     """A unit that could be quoted, and how well it fits."""
 
     source: Source
@@ -168,9 +168,9 @@ def standing(question: str, source: Source, unit: Unit) -> float:
     return weight
 
 
-def choose(question: str, scored: Sequence[Candidate]) -> list[Candidate]:
+def choose(question: str, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
-    chosen: list[Candidate] = []
+    chosen: list[ScoredUnit] = []
     missing = set(stems(question))
     for candidate in sorted(scored, key=lambda item: -item.score):
         if len(chosen) == QUOTES:
@@ -187,7 +187,7 @@ def _same(one: set[str], other: set[str]) -> bool:
     return bool(one and other) and len(one & other) / min(len(one), len(other)) >= SAME
 
 
-def compose(chosen: Sequence[Candidate]) -> list[str]:
+def compose(chosen: Sequence[ScoredUnit]) -> list[str]:
     """Write the quotes as paragraphs, best passage first, each sentence in its passage's order with its mark."""
     places: dict[int, set[int]] = {}
     sources: dict[int, Source] = {}

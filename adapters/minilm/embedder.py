@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from adapters.minilm.files import VOCABULARY, WEIGHTS, kept
 from core.errors import EmbeddingUnavailable, FootnoteError
-from core.model import Vector
-from core.relevance import Calibration
+from core.model import Calibration, Vector
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

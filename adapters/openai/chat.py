@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from pydantic_core import from_json
 
 from adapters.breath import Breath
-from adapters.openai.client import Patience, Watch, connect, place
-from adapters.openai.dialect import Dialect
+from adapters.openai.client import OpenAITimeouts, Watch, connect, place
+from adapters.openai.dialect import EndpointDialect
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Events, Reading
 from adapters.retries import Retries
@@ -26,7 +26,7 @@ from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
 
-PATIENCE = Patience()
+TIMEOUTS = OpenAITimeouts()
 RETRIES = Retries(times=2)
 SERVICE = "chat model"
 DRAINING = 0.1  # seconds for what comes after the end
@@ -46,17 +46,17 @@ class OpenAIChat:
         api_key: str,
         base_url: str | None = None,
         retries: Retries = RETRIES,
-        patience: Patience = PATIENCE,
+        timeouts: OpenAITimeouts = TIMEOUTS,
         observer: Observer = unobserved,
     ) -> None:
         self._model = model
         self._api_key = api_key
         self._base_url = base_url
         self._retries = retries
-        self._patience = patience
-        self._breath = Breath(patience.breath, patience.longest_breath)
+        self._timeouts = timeouts
+        self._breath = Breath(timeouts.breath, timeouts.longest_breath)
         self._observer = observer
-        self._dialect = Dialect(model)
+        self._dialect = EndpointDialect(model)
         self._client: AsyncOpenAI | None = None
 
     @property
@@ -131,7 +131,7 @@ class OpenAIChat:
 
     async def _texts(self, stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
         """Read the answer into *reading*, and yield its text; once it has ended, nothing can break it any more."""
-        kind, watch = stream.response.headers.get("content-type", ""), Watch(self._patience)
+        kind, watch = stream.response.headers.get("content-type", ""), Watch(self._timeouts)
         if kind.startswith("application/json"):
             yield reading.take_whole(json.loads(await _whole(stream, watch)))
             return
@@ -176,7 +176,7 @@ class OpenAIChat:
         The time limit is for the whole of a refusal, too, which the client reads before it raises it.
         """
         client = await self._connected()
-        limit = self._patience.connect + self._patience.read
+        limit = self._timeouts.connect + self._timeouts.read
         from openai import AsyncStream, BadRequestError, UnprocessableEntityError
 
         while True:
@@ -194,7 +194,7 @@ class OpenAIChat:
         if self._client is None:
             await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
         if self._client is None:
-            self._client = connect(self._api_key, self._base_url, self._patience)
+            self._client = connect(self._api_key, self._base_url, self._timeouts)
         return self._client
 
 

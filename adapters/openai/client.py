@@ -24,7 +24,7 @@ READ_AHEAD = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class OpenAITimeouts:
     """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it.
 
     Between two pieces it rests for a *breath* for each answer that is written at the time, so that what comes meanwhile
@@ -38,7 +38,7 @@ class Patience:
     longest_breath: float = 0.7
 
 
-def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:
+def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> AsyncOpenAI:
     """Give a client that connects when it is first used, and repeats nothing by itself.
 
     A login in the address is left out: the key is sent in its place, and both cannot be.
@@ -46,9 +46,9 @@ def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpen
     from httpx2 import Timeout
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    timeout = Timeout(patience.read, connect=patience.connect)
+    timeout = Timeout(timeouts.read, connect=timeouts.connect)
     http = DefaultAioHttpClient(timeout=timeout)
-    if patience.breath:
+    if timeouts.breath:
         _leave_to_the_system(http)
     client = AsyncOpenAI(
         api_key=api_key or NO_KEY,
@@ -110,8 +110,8 @@ class Watch:
     Services keep a line open by comments, so that bytes alone are no sign of an answer.
     """
 
-    def __init__(self, patience: Patience) -> None:
-        self._patience = patience
+    def __init__(self, timeouts: OpenAITimeouts) -> None:
+        self._timeouts = timeouts
         self._begun = self._heard = time.monotonic()
         self._size = 0
 
@@ -119,10 +119,10 @@ class Watch:
         """Take note of a piece. Raises `TimeoutError` or `EndlessAnswer` for one too many."""
         now = time.monotonic()
         self._size += len(piece)
-        if self._size > LARGEST or now - self._begun > self._patience.whole:
+        if self._size > LARGEST or now - self._begun > self._timeouts.whole:
             raise EndlessAnswer
         self._heard = now if is_news else self._heard
-        if now - self._heard > self._patience.read:
+        if now - self._heard > self._timeouts.read:
             raise TimeoutError
 
     def resume(self) -> None:

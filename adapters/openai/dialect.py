@@ -13,7 +13,7 @@ SIGNATURES_KEPT = 1_000  # calls; those of an answer are needed until it is writ
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 
 
-class Dialect:
+class EndpointDialect:
     """Writes requests for one endpoint, and learns from its refusals what it understands."""
 
     def __init__(self, model: str) -> None:

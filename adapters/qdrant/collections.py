@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.qdrant.connection import Connection, Missing
+from adapters.qdrant.connection import Missing, QdrantConnection
 from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE, Label
 from adapters.qdrant.requests import dense_params
 from core.errors import Misconfigured, RetrievalUnavailable
@@ -34,7 +34,7 @@ class Collections:
     switch the alias over meanwhile, this one meets a collection that is gone, and never vectors of another embedder.
     """
 
-    def __init__(self, connection: Connection, alias: str, label: Label) -> None:
+    def __init__(self, connection: QdrantConnection, alias: str, label: Label) -> None:
         self._connection = connection
         self._alias = alias
         self._label = label

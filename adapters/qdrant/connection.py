@@ -139,23 +139,23 @@ CONNECTIONS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class QdrantTimeouts:
     """Seconds that one try may take: somebody waits for a search, nobody for an ingestion."""
 
     search: float = 5.0
     ingest: float = 30.0
 
 
-class Connection:
+class QdrantConnection:
     """Calls to one server; the client is made for the first of them."""
 
     def __init__(
-        self, url: str, api_key: str | None, *, retries: Retries, patience: Patience, observer: Observer
+        self, url: str, api_key: str | None, *, retries: Retries, timeouts: QdrantTimeouts, observer: Observer
     ) -> None:
         self._url = url
         self._api_key = (api_key or "").strip()
         self._retries = retries
-        self._patience = patience
+        self._timeouts = timeouts
         self._observer = observer
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
@@ -179,7 +179,7 @@ class Connection:
 
     async def ask(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
         """Do something that a person waits for. Raises `RetrievalUnavailable`."""
-        return await self._call(work, self._patience.search)
+        return await self._call(work, self._timeouts.search)
 
     async def ingest(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
         """Do something that may take its time. Raises `RetrievalUnavailable`.
@@ -187,7 +187,7 @@ class Connection:
         A write is repeated as freely as a read: ids are made from passage ids, deletions name what is to go, and
         aliases name where they are to point, so that doing it twice does nothing more.
         """
-        return await self._call(work, self._patience.ingest)
+        return await self._call(work, self._timeouts.ingest)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -221,7 +221,7 @@ class Connection:
         return AsyncQdrantClient(
             url=f"{parts.scheme}://{_place(parts)}{parts.path.rstrip('/')}",
             headers=_key_header(self._api_key),
-            timeout=math.ceil(self._patience.ingest),
+            timeout=math.ceil(self._timeouts.ingest),
             check_compatibility=False,  # the check would block the event loop
             limits=Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
             **_transport(parts),

@@ -23,7 +23,7 @@ from adapters.qdrant.points import (
     to_payload,
 )
 from adapters.qdrant.shard import check_room, has_room_to_tidy, open_shard, replacing
-from core.chunking import embedding_text
+from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Passage
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adapters.qdrant.connection import FOREIGN, WrongSettings
 from adapters.qdrant.points import DENSE, OPENS_AT, SPARSE, Label, LexicalEncoder, point_id, to_passage, to_payload
-from core.chunking import embedding_text
+from core.documents.chunking import embedding_text
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Scope
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
-from adapters.qdrant.connection import Connection, Missing, Patience, WrongSettings
+from adapters.qdrant.connection import Missing, QdrantConnection, QdrantTimeouts, WrongSettings
 from adapters.qdrant.points import BREADTH, Label, LexicalEncoder, complete_pages
 from adapters.qdrant.requests import RemoteSearch, of_source, pages_in, to_point
 from adapters.retries import Retries
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 RETRIES = Retries(times=3)
-PATIENCE = Patience()
+TIMEOUTS = QdrantTimeouts()
 PAGE_OF_SCROLL = 1_000
 POINTS_OF_A_REQUEST = 100  # of 1,536 numbers: a few megabytes, where a server takes 32
 URLS_OF_A_REQUEST = 100
@@ -41,10 +41,10 @@ class ServerIndex:
         collection: str = "documents",
         api_key: str | None = None,
         retries: Retries = RETRIES,
-        patience: Patience = PATIENCE,
+        timeouts: QdrantTimeouts = TIMEOUTS,
         observer: Observer = unobserved,
     ) -> None:
-        self._connection = Connection(url, api_key, retries=retries, patience=patience, observer=observer)
+        self._connection = QdrantConnection(url, api_key, retries=retries, timeouts=timeouts, observer=observer)
         self._collections = Collections(self._connection, collection, Label(embedder, dimension))
         self._collection = collection
         self._encoder: LexicalEncoder | None = None

@@ -16,9 +16,9 @@ from bot.wiring.check import Advice, Check
 from bot.wiring.services import CALM, Rhythm, Services
 from bot.wiring.stores import Stores, check_inbox, check_stores, open_stores
 from core.agent import Agent, Limits
+from core.documents.ingest import Ingestion
 from core.errors import Misconfigured
 from core.events import Observer, unobserved
-from core.ingest import Ingestion
 from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
 from core.responder import Responder
 
@@ -51,7 +51,7 @@ async def assemble(
     Nothing is reached before it is needed, so that a service that is down costs only what needs it. One that fails is
     asked again after the wait that the *rhythm* names, then after twice as long, and so on.
     """
-    from core.retrieval import HybridRetriever
+    from core.documents.retrieval import HybridRetriever
 
     async with contextlib.AsyncExitStack() as stack:
         services = Services(settings, observer, rhythm, stack)

@@ -53,14 +53,14 @@ class Services:
             return ExtractiveModel(embedder)
         from adapters.openai import OpenAIChat
         from adapters.openai.chat import RETRIES
-        from adapters.openai.client import Patience
+        from adapters.openai.client import OpenAITimeouts
 
         model = OpenAIChat(
             settings.openai_model,
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
             retries=RETRIES.after(self._rhythm.retry_wait),
-            patience=Patience(breath=self._rhythm.breath),
+            timeouts=OpenAITimeouts(breath=self._rhythm.breath),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)

@@ -23,7 +23,7 @@ from core.model.question import (
     Terms,
     without_controls,
 )
-from core.model.search import Candidate, Hit, IndexQuery, SearchResult
+from core.model.search import Calibration, Candidate, Hit, IndexQuery, SearchResult
 from core.model.signals import Asked, Deleted, Doubted, Edited, Retried, Signal, Stopped
 from core.model.value import Value
 from core.model.vote import Complaint, Tally, Vote
@@ -39,6 +39,7 @@ __all__ = [
     "Answer",
     "Asked",
     "Backlog",
+    "Calibration",
     "Cancellation",
     "Candidate",
     "ChannelRef",

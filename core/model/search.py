@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from core.model.documents import Passage, Vector
@@ -49,3 +50,19 @@ class SearchResult:
     total_time_ms: float
     lexical_only: bool = False
     nearest: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic curve from an embedder's cosine to a relevance between 0 and 1.
+
+    `midpoint` is the cosine where relevant and not are equally likely, so that 0.5 is the boundary; `slope` is how
+    fast doubt turns into certainty. Both are measured per embedder, by `python -m bench.calibration`.
+    """
+
+    midpoint: float
+    slope: float
+
+    def relevance(self, cosine: float) -> float:
+        """Give the relevance of a cosine."""
+        return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))

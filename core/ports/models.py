@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
-from core.model import ModelTurn, Passage, Prompt, Restarted, TextDelta, ToolSpec, Vector
-from core.relevance import Calibration
+from core.model import Calibration, ModelTurn, Passage, Prompt, Restarted, TextDelta, ToolSpec, Vector
 
 
 class ChatModel(Protocol):

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.qdrant import EdgeIndex
 from adapters.qdrant.edge import Passages
-from core.chunking import embedding_text
+from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage
 from tests.builders import passage

@@ -6,14 +6,14 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from adapters.cohere import CohereEmbedder, CohereReranker, Timeouts
+from adapters.cohere import CohereEmbedder, CohereReranker, CohereTimeouts
 from adapters.retries import Retries
 from core.events import Event
 from tests.servers.cohere import KEY, CohereServer
 
 DIMENSION = 256
 QUICK = Retries(times=2, first_wait=0.001)
-SHORT = Timeouts(query=1.0, passages=1.0)
+SHORT = CohereTimeouts(query=1.0, passages=1.0)
 
 
 @pytest.fixture(name="server")

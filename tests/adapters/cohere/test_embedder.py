@@ -12,7 +12,7 @@ from aiohttp import web
 
 from adapters.cohere import CohereEmbedder, CohereReranker
 from core.errors import EmbeddingUnavailable, Misconfigured
-from core.relevance import Calibration
+from core.model import Calibration
 from tests.adapters.cohere.conftest import DIMENSION, QUICK
 from tests.fakes.embedder import HashEmbedder
 from tests.servers.cohere import KEY, CohereServer

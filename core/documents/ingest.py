@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from core.chunking import Chunker, embedding_text
+from core.documents.chunking import Chunker, embedding_text
 from core.model import Document, EmbeddedPassage, Unreadable
 from core.ports import DocumentSource, Embedder, PassageIndex
 
