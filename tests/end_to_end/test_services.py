@@ -164,11 +164,11 @@ async def test_the_doctor_points_out_names_that_nobody_reads(shop: Shop) -> None
     asked = await shop("ask", ASKED, OPENAI_MODLE="x", QDRANT_COLOUR="y")
 
     assert [line for line in lines(ended) if line.startswith("??")] == [
-        "??  settings  OPENAI_MODLE is no setting. Did you mean OPENAI_MODEL?",
-        "??  settings  QDRANT_COLOUR is no setting, and nothing reads it.",
+        "??  settings  OPENAI_MODLE is not a setting. Did you mean OPENAI_MODEL?",
+        "??  settings  QDRANT_COLOUR is not a setting, and nothing reads it.",
     ]
     assert (ended.code, asked.code) == (0, 0)
-    assert asked.err == "OPENAI_MODLE is no setting. Did you mean OPENAI_MODEL?\n"
+    assert asked.err == "OPENAI_MODLE is not a setting. Did you mean OPENAI_MODEL?\n"
 
 
 SECRETS = {
