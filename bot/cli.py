@@ -70,9 +70,9 @@ def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     """Answer one question."""
 
     def run() -> int:
-        from bot.commands.ask import Asked, ask_once
+        from bot.commands.ask import AskOptions, ask_once
 
-        asked = Asked(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
+        asked = AskOptions(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
         return ask_once(asked, as_json=as_json)
 
     raise typer.Exit(report(run, as_json=as_json))
@@ -89,10 +89,10 @@ def chat(
     """Have a conversation. /help shows what can be typed besides questions."""
 
     def run() -> int:
-        from bot.commands.ask import Asked
+        from bot.commands.ask import AskOptions
         from bot.commands.chat import converse
 
-        return converse(Asked("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
+        return converse(AskOptions("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
 
     raise typer.Exit(report(run))
 

@@ -11,11 +11,10 @@ from typing import Generic, TypeVar
 from aiohttp import web
 
 from bot.metrics import Metrics
-from bot.stopwatch import Stopwatch
 from core.errors import FootnoteError, Misconfigured
 from core.events import Connected, Event, PlatformFailed
 from core.model import Backlog
-from core.ports import Backlogged, ChatSurface
+from core.ports import Backlogged
 
 LIVE, READY, METRICS = "/live", "/ready", "/metrics"
 PATIENCE = 2.0  # seconds for each look
@@ -30,7 +29,7 @@ SHORT_LIVED = {"Cache-Control": "no-store"}
 Result = TypeVar("Result")
 
 
-class Recent(Generic[Result]):
+class CachedCheck(Generic[Result]):
     """Looks at something now and then: whoever asks in between, or at the same time, hears of the last look."""
 
     def __init__(
@@ -68,21 +67,21 @@ class Health:
     """Knows what a process still needs to be of use. With *metrics*, it gives figures too."""
 
     def __init__(self, metrics: Metrics | None = None) -> None:
-        self._metrics = metrics
+        self.metrics = metrics
         self._missing: dict[str, None] = {STARTING: None}
-        self._backlog: Recent[Backlog] | None = None
+        self._backlog: CachedCheck[Backlog] | None = None
         self._looks: list[Callable[[], Awaitable[tuple[object, str | None]]]] = []
 
     def begin(self, inbox: Backlogged, *, heard: Iterable[str], entered: Iterable[str]) -> None:
         """Wait for the platforms that have to be *heard*, and for those that have to be *entered* to answer there."""
-        self._backlog = Recent(OUR_STORE, inbox.backlog)
+        self._backlog = CachedCheck(OUR_STORE, inbox.backlog)
         self._looks.append(self._backlog)
         self._missing.pop(STARTING, None)
         self._missing |= dict.fromkeys(map(UNHEARD.format, heard)) | dict.fromkeys(map(UNKNOWN.format, entered))
 
     def needs(self, look: Callable[[], Awaitable[object]], *, kept: float) -> None:
         """Look at the documents too, for which more has to be done; what was found is *kept* for some seconds."""
-        self._looks.append(Recent(DOCUMENTS, look, kept=kept))
+        self._looks.append(CachedCheck(DOCUMENTS, look, kept=kept))
 
     def observe(self, event: Event) -> None:
         """Note that a platform hears us, or that it will not."""
@@ -103,10 +102,6 @@ class Health:
     def stop(self) -> None:
         """Be ready no more, so that nothing new is sent here."""
         self._missing[STOPPING] = None
-
-    def timed(self, surface: ChatSurface) -> ChatSurface:
-        """Let the time that readers wait be counted, where somebody wants to know."""
-        return Stopwatch(surface, self._metrics) if self._metrics else surface
 
     async def missing(self) -> list[str]:
         """Give a sentence for each thing that is missing; nothing if the process is ready."""
@@ -147,8 +142,8 @@ class Health:
         return web.Response(status=status, text="".join(f"{line}\n" for line in lines), headers=SHORT_LIVED)
 
     async def _figures(self, request: web.Request) -> web.Response:
-        if self._metrics is None:
+        if self.metrics is None:
             raise web.HTTPNotFound
         backlog, _ = await self._backlog() if self._backlog else (None, None)
-        body, kind = self._metrics.exposed(backlog, accepts=request.headers.get("Accept", ""))
+        body, kind = self.metrics.exposed(backlog, accepts=request.headers.get("Accept", ""))
         return web.Response(body=body, headers={"Content-Type": kind, **SHORT_LIVED})

@@ -7,14 +7,27 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from bot.traces import places
 from core.errors import FootnoteError, InvalidInput, Misconfigured
 
 if TYPE_CHECKING:
     from core.events import ErrorType
+
+
+def places(error: BaseException) -> list[str]:
+    """Give the lines of code that an error passed, and those of the errors that it groups."""
+    return [f"{place.filename}:{place.lineno} {place.name}" for place in _frames(error)]
+
+
+def _frames(error: BaseException) -> Iterator[traceback.FrameSummary]:
+    yield from traceback.extract_tb(error.__traceback__)
+    inner: BaseException
+    for inner in getattr(error, "exceptions", ()):
+        yield from _frames(inner)
+
 
 OK = 0
 WRONG_INPUT = 2

@@ -13,11 +13,11 @@ from bot.metrics import Metrics
 from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import read_settings
-from bot.wiring import Rhythm
+from bot.wiring import RetryTiming
 from core.events import Connected, ConnectionLost, Event, Observer, PlatformFailed, everyone, unobserved
 from core.model import Scope, without_controls
 
-CROWDED = Rhythm(breath=0.005)  # the longest, 0.7 seconds, with 140 answers at once
+CROWDED = RetryTiming(breath=0.005)  # the longest, 0.7 seconds, with 140 answers at once
 
 
 def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
@@ -26,7 +26,7 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     chosen = shares(named, settings)
     metrics = None if settings.health_port is None else Metrics()
     heard = everyone(_tell, observer, metrics.observe if metrics else unobserved)
-    with session("footnote run", memory=True, rhythm=CROWDED, observer=heard) as opened:
+    with session("footnote run", memory=True, timing=CROWDED, observer=heard) as opened:
         opened.run(check_searchable(opened.app.index, Scope()))
         opened.run(_work(opened, chosen, Health(metrics)))
     return OK

@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 import uvloop
 
 from adapters.telemetry import log_events
-from bot.data_folder import hold
-from bot.logs import logger_to
+from bot.data_folder import hold, logger_to
 from bot.settings import Settings, read_settings, slips_of_settings
-from bot.wiring import CALM, App, Rhythm, assemble
+from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
 from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone, unobserved
 from core.model import without_controls
 
@@ -42,7 +41,7 @@ def session(
     *,
     memory: bool = False,
     tells_slips: bool = True,
-    rhythm: Rhythm = CALM,
+    timing: RetryTiming = DEFAULT_TIMING,
     observer: Observer = unobserved,
 ) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends; *observer* hears of events too."""
@@ -56,7 +55,7 @@ def session(
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         told = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once(), observer)
-        opened = assemble(settings, memory=memory, observer=told, rhythm=rhythm)
+        opened = assemble(settings, memory=memory, observer=told, timing=timing)
         app = runner.run(_enter(opened.__aenter__))
         try:
             yield Session(settings, app, runner, told)

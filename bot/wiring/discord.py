@@ -9,9 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings, revealed
-from bot.wiring.check import Check
-from bot.wiring.desk import Office
-from bot.wiring.speaker import Speaker
+from bot.wiring.platforms import PlatformServices, Speaker
+from bot.wiring.services import Check
 from bot.wiring.stores import Stores
 from core.events import (
     CatchUpCutShort,
@@ -35,7 +34,7 @@ PLATFORM = "discord"
 NAME = "Discord"
 
 
-class Discord:
+class DiscordPlatform:
     """What the settings say of Discord; the token is there."""
 
     key = PLATFORM
@@ -103,19 +102,19 @@ class Discord:
         from adapters.discord.inbound.listener import Listener
         from adapters.discord.inbound.ports import Ports
 
-        office = Office(self._settings, stores, inbox, self._observer)
-        desk = office.desk(lambda reason: self._observer(CommandsFailed(NAME, reason)))
+        shared = PlatformServices(self._settings, stores, inbox, self._observer)
+        desk = shared.desk(lambda reason: self._observer(CommandsFailed(NAME, reason)))
         ports = Ports(
             inbox=inbox,
             terms=self._settings.terms,
             memo=stores.memo,
             policies=stores.policies,
-            askers=office.askers,
-            purge=office.forgetting.farewell,
+            askers=shared.askers,
+            purge=shared.forgetting.farewell,
             setup=partial(self._set_up, desk),
-            house=office.house(),
+            house=shared.house(),
             cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
-            now=office.now,
+            now=shared.now,
         )
         return self._client(Listener, ports=ports)
 

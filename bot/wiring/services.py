@@ -1,4 +1,4 @@
-"""The services that answers are made with."""
+"""The services that answers are made with, and how the doctor looks at each."""
 
 from __future__ import annotations
 
@@ -9,20 +9,39 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from bot.settings import OFF, Settings, revealed
-from bot.wiring.check import Check
 from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
 
+class Advice(str):
+    """A line about something that works, and that somebody should see to."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Rhythm:
+class Check:
+    """A part to look at: `look` gives a line about it, or raises an error whose sentence says what to do.
+
+    `setting` says where the part is, unless it is in this process. Where the part that it *needs* is missing, nothing
+    is said of this one.
+    """
+
+    name: str
+    look: Callable[[], Awaitable[str]]
+    setting: str | None = None
+    needs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryTiming:
     """Seconds before a service that failed is asked again, and of rest between pieces of text for each answer."""
 
     retry_wait: float = 0.5
     breath: float = 0.0
 
 
-CALM = Rhythm()
+DEFAULT_TIMING = RetryTiming()
 
 
 async def load_ahead(settings: Settings) -> None:
@@ -35,11 +54,11 @@ class Services:
     """Chooses each part by the settings: the service where there is a key or an address, what is built in otherwise."""
 
     def __init__(
-        self, settings: Settings, observer: Observer, rhythm: Rhythm, stack: contextlib.AsyncExitStack
+        self, settings: Settings, observer: Observer, timing: RetryTiming, stack: contextlib.AsyncExitStack
     ) -> None:
         self._settings = settings
         self._observer = observer
-        self._rhythm = rhythm
+        self._timing = timing
         self._stack = stack
         self.checks: list[Check] = []
 
@@ -59,8 +78,8 @@ class Services:
             settings.openai_model,
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
-            retries=RETRIES.after(self._rhythm.retry_wait),
-            timeouts=OpenAITimeouts(breath=self._rhythm.breath),
+            retries=RETRIES.after(self._timing.retry_wait),
+            timeouts=OpenAITimeouts(breath=self._timing.breath),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)
@@ -85,7 +104,7 @@ class Services:
             dimension=settings.cohere_dimension,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=RETRIES.after(self._rhythm.retry_wait),
+            retries=RETRIES.after(self._timing.retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(embedder.aclose)
@@ -105,7 +124,7 @@ class Services:
             settings.cohere_rerank_model,
             api_key=key,
             base_url=settings.cohere_url,
-            retries=RETRIES.after(self._rhythm.retry_wait),
+            retries=RETRIES.after(self._timing.retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(reranker.aclose)
@@ -130,7 +149,7 @@ class Services:
             dimension=embedder.dimension,
             collection=settings.qdrant_collection,
             api_key=revealed(settings.qdrant_key),
-            retries=RETRIES.after(self._rhythm.retry_wait),
+            retries=RETRIES.after(self._timing.retry_wait),
             observer=self._observer,
         )
         self._stack.push_async_callback(index.aclose)

@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings, revealed
-from bot.wiring.desk import Office
-from bot.wiring.speaker import Speaker
+from bot.wiring.platforms import PlatformServices, Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
 from core.events import (
@@ -41,7 +40,7 @@ NAME = "Slack"
 LONGEST_END = 10.0  # seconds for what people have used before a stop
 
 
-class Slack:
+class SlackPlatform:
     """What the settings say of Slack; they go together. The *session* is shared by all that is said there.
 
     The *signs* of life of this process are given by the server that hears Slack, where there is one.
@@ -93,29 +92,29 @@ class Slack:
         from adapters.slack.intake.app import make_app
 
         await self._log_in()
-        office = Office(self._settings, stores, inbox, self._observer)
+        shared = PlatformServices(self._settings, stores, inbox, self._observer)
         client, api_url = self._client(), self._settings.slack_api_url
         secret = revealed(self._settings.slack_signing_secret) or ""
         app = make_app(self._workspaces, client, signing_secret=secret, failed=self._failed)
         commands = install_commands(
-            app, office.desk(), self._workspaces, self._people, outline=self._outline, api_url=api_url
+            app, shared.desk(), self._workspaces, self._people, outline=self._outline, api_url=api_url
         )
         ports = Ports(
             inbox=inbox,
             workspaces=self._workspaces,
             terms=self._settings.terms,
             memo=stores.memo,
-            owns=office.owns,
-            askers=office.askers,
+            owns=shared.owns,
+            askers=shared.askers,
             running=inbox.running,
             is_moderator=self._is_moderator,
             said=commands.said,
-            purge=office.forgetting.farewell,
+            purge=shared.forgetting.farewell,
             uninstalled=self._installed.uninstalled if self._installed else None,
-            house=office.house(),
+            house=shared.house(),
             last_heard=stores.last_heard,
             cut_short=lambda reason: self._observer(CatchUpCutShort(NAME, reason)),
-            now=office.now,
+            now=shared.now,
         )
         listener = install_listeners(app, ports)
         taking_up = asyncio.create_task(commands.take_up())

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
-from bot.wiring.check import Advice
+from bot.wiring.services import Advice
 from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
 from core.model import Backlog

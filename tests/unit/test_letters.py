@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot.commands.inbox import LATER, NONE, Pile, dropped, listed, retried, shown
-from bot.wiring.check import Advice
+from bot.wiring.services import Advice
 from bot.wiring.stores import verdict
 from core.errors import InvalidInput, Unavailable
 from core.model import Backlog, DeadLetter, MessageRef
