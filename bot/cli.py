@@ -141,13 +141,13 @@ def doctor() -> None:
     raise typer.Exit(report(run))
 
 
-inbox = typer.Typer(help="See to questions that were given up.", no_args_is_help=True, rich_markup_mode=None)
+inbox = typer.Typer(help="Look after failed questions.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(inbox, name="inbox")
 
 
 @inbox.command("list")
 def list_letters(as_json: AsJson = False) -> None:
-    """List the questions that were given up, with the reasons."""
+    """List the failed questions, with the reasons."""
 
     def run() -> int:
         from bot.commands import inbox

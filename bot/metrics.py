@@ -51,7 +51,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "service_failures": ("Times that a service did not do its work.", ("service",)),
     "lease_takeovers": ("Questions that were taken over from a worker without a sign of life.", ("platform",)),
     "task_failures": ("Attempts to answer that failed.", ("platform",)),
-    "given_up": ("Questions that were given up after their last attempt.", ("platform",)),
+    "given_up": ("Questions that failed at their last attempt.", ("platform",)),
     "possibly_doubled": ("Messages that may stand there twice.", ("platform",)),
     "places_refused": ("Questions in places where the bot may say nothing.", ("platform",)),
     "memory_failures": ("Answers that were given without memory, or are not remembered.", ("doing",)),
@@ -187,7 +187,7 @@ class InboxCollector(Collector):
             return
         yield _gauge("questions_waiting", "Questions that wait for their turn, in all processes.", backlog.waiting)
         yield _gauge("questions_running", "Questions that are being answered, in all processes.", backlog.running)
-        yield _gauge("dead_letters", "Questions that were given up and are kept for the operator.", backlog.dead)
+        yield _gauge("dead_letters", "Failed questions that are kept for the operator.", backlog.dead)
         yield _gauge("oldest_question_seconds", "How long the first question waits by now.", backlog.oldest)
 
 

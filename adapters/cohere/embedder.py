@@ -35,23 +35,23 @@ def in_base64(response: object, *, count: int) -> list[str]:
 
 
 def decode(encoded: Sequence[str], *, dimension: int) -> list[Vector]:
-    """Give vectors of *dimension* numbers, each of length 1. Raises `CallFailed` if one is no such."""
+    """Return vectors of *dimension* floats, each of length 1. Raises `CallFailed` if one is anything else."""
     import numpy as np
 
     try:
         rows = [base64.b64decode(text, validate=True) for text in encoded]
     except (binascii.Error, TypeError, ValueError):
-        raise unusable("its vectors are no base64") from None
+        raise unusable("its vectors are not base64") from None
     lengths = {len(row) / 4 for row in rows}
     if lengths != {dimension}:
         found = " and ".join(f"{length:g}" for length in sorted(lengths))
         raise unusable(
-            f"its vectors have {found} numbers instead of {dimension}. Check COHERE_DIMENSION", by_operator=True
+            f"its vectors have {found} dimensions instead of {dimension}. Check COHERE_DIMENSION", by_operator=True
         )
     matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), dimension).astype(np.float64)
     lengths_of = np.linalg.norm(matrix, axis=1, keepdims=True)
     if not (np.isfinite(lengths_of).all() and (lengths_of > 0).all()):
-        raise unusable("its vectors hold something that is no number, or nothing but zeros")
+        raise unusable("its vectors hold something that is not a number, or nothing but zeros")
     return (matrix / lengths_of).tolist()
 
 
@@ -76,6 +76,8 @@ class CohereEmbedder:
     Texts are cut to the window here, by an estimate that rather counts too much.
     """
 
+    window = WINDOW
+
     def __init__(  # noqa: PLR0913 - each is a choice of its own
         self,
         model: str,
@@ -88,8 +90,10 @@ class CohereEmbedder:
         calibration: Calibration | None = None,
         timeouts: CohereTimeouts = TIMEOUTS,
     ) -> None:
+        self.name = f"{model}-{dimension}"
+        self.dimension = dimension
+        self.calibration = calibration or CALIBRATION
         self._model = model
-        self._dimension = dimension
         self._connection = CohereConnection(
             "embedder",
             model=model,
@@ -99,28 +103,7 @@ class CohereEmbedder:
             retries=retries,
             observer=observer,
         )
-        self._calibration = calibration or CALIBRATION
         self._timeouts = timeouts
-
-    @property
-    def name(self) -> str:
-        """The model and the length of its vectors."""
-        return f"{self._model}-{self._dimension}"
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-        return self._dimension
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a passage are read, as `count_tokens` counts."""
-        return WINDOW
-
-    @property
-    def calibration(self) -> Calibration:
-        """The curve that was given, or the one that nobody has measured yet."""
-        return self._calibration
 
     def count_tokens(self, text: str) -> int:
         """Estimate, rather too much than too little."""
@@ -151,7 +134,7 @@ class CohereEmbedder:
         """Embed a word, and say by what and where. Raises `Misconfigured` if an operator has to change something."""
         with raising(EmbeddingUnavailable, refused=Misconfigured):
             await self._embed(["footnote"], "search_query", self._timeouts.query)
-        return f"{self._model} ({self._dimension} numbers) at {self._connection.address}"
+        return f"{self._model} ({self.dimension} dimensions) at {self._connection.address}"
 
     async def aclose(self) -> None:
         """Let go of all connections; the next call opens new ones."""
@@ -173,14 +156,14 @@ class CohereEmbedder:
             )
 
         response = await self._connection.call(work, timeout=seconds)
-        return await turns.each(partial(decode, dimension=self._dimension), in_base64(response, count=len(texts)))
+        return await turns.each(partial(decode, dimension=self.dimension), in_base64(response, count=len(texts)))
 
     def _options(self) -> RequestOptions:
         """Ask for the dimension where the model can be asked."""
         version = re.search(r"-v(\d+)", self._model)
         if version is None or int(version[1]) < FIRST_WITH_DIMENSIONS:
             return {}
-        return {"additional_body_parameters": {"output_dimension": self._dimension}}
+        return {"additional_body_parameters": {"output_dimension": self.dimension}}
 
 
 def _prepared(texts: Sequence[str]) -> list[str]:

@@ -106,7 +106,7 @@ class FolderWalk:
         try:
             target = link.resolve(strict=True)
         except (OSError, RuntimeError):
-            self._report(link, relative, "is a link that leads nowhere; mend or remove it.")
+            self._report(link, relative, "is a link that leads nowhere; fix or remove it.")
             return
         if not target.is_relative_to(inside):
             self._report(link, relative, "is a link that leads out of the folder, which is not followed.")

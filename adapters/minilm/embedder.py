@@ -123,32 +123,17 @@ class MiniLM:
     Texts are embedded one at a time, so that a vector depends on its text alone.
     """
 
+    name = NAME
+    dimension = DIMENSION
+    window = WINDOW
+    calibration = CALIBRATION
+
     def __init__(self, cache: Path, threads: int | None = None) -> None:
         """Keep the fused graph in the folder *cache*, and embed passages on *threads* threads (None: one a core)."""
         self._cache = cache
         self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="minilm")
         self._wordpieces = WordPieces()
         self._encoder = Once(self._load)
-
-    @property
-    def name(self) -> str:
-        """The model, its weights and the version of the graph."""
-        return NAME
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-        return DIMENSION
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a passage are read, without the marks around them."""
-        return WINDOW
-
-    @property
-    def calibration(self) -> Calibration:
-        """The curve measured for these vectors."""
-        return CALIBRATION
 
     def count_tokens(self, text: str) -> int:
         """Count as the window counts, without the marks around the text."""

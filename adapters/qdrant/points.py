@@ -21,7 +21,7 @@ FORMAT = 2  # of ids, payloads and vectors; another one needs a new ingestion
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The embedder, how many numbers its vectors have, and how we write them down."""
+    """The embedder, the dimensions of its vectors, and the format in which they are stored."""
 
     embedder: str
     dimension: int
@@ -29,7 +29,7 @@ class Label:
 
     def __str__(self) -> str:
         """Say it as the person who runs the bot knows it."""
-        return f"{self.embedder} ({self.dimension} numbers, format {self.format})"
+        return f"{self.embedder} ({self.dimension} dimensions, format {self.format})"
 
     @property
     def digest(self) -> str:

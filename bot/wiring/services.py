@@ -169,4 +169,4 @@ def _says(line: str) -> Callable[[], Awaitable[str]]:
 async def _tried(embedder: Embedder) -> str:
     """Let an embedder of this process do its work once."""
     await embedder.embed_query("Is anybody there?")
-    return f"{embedder.name}, {embedder.dimension} numbers, in this process"
+    return f"{embedder.name}, {embedder.dimension} dimensions, in this process"

@@ -142,7 +142,7 @@ async def check_stores(settings: Settings) -> str:
 
 
 async def check_inbox(settings: Settings) -> str:
-    """Say how many questions wait; too long is no good sign, and neither are those that were given up."""
+    """Say how many questions wait; too long is no good sign, and neither are failed ones."""
     async with open_stores(settings) as stores, stores.inbox() as inbox:
         return verdict(await inbox.backlog(), is_shared=settings.is_shared)
 
@@ -150,7 +150,7 @@ async def check_inbox(settings: Settings) -> str:
 def verdict(backlog: Backlog, *, is_shared: bool) -> str:
     """Judge what there is to do. Raises `Unavailable` where nobody seems to do it."""
     waiting = _questions(backlog.waiting, "wait")
-    dead = f"{_questions(backlog.dead, 'were', 'was')} given up: footnote inbox list" if backlog.dead else ""
+    dead = f"{_questions(backlog.dead, 'failed', 'failed')}: footnote inbox list" if backlog.dead else ""
     if backlog.oldest > LONGEST_WAIT:
         worker = "footnote run worker" if is_shared else "footnote run"
         asked = f"{waiting}, the oldest for {backlog.oldest:.0f} seconds. Is a worker running? `{worker}`"

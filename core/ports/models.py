@@ -37,7 +37,7 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """The number of floats in a vector."""
         ...
 
     @property

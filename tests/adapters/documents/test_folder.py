@@ -200,7 +200,7 @@ async def test_links_are_followed_once_and_never_out_of_the_folder(tmp_path: Pat
     assert [item.title for item in items if isinstance(item, Document)] == ["Page", "Stored"]
     assert reasons(items) == {
         "out.md": "is a link that leads out of the folder, which is not followed.",
-        "self.md": "is a link that leads nowhere; mend or remove it.",
+        "self.md": "is a link that leads nowhere; fix or remove it.",
     }
 
 
