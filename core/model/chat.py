@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from core.model.value import Value
+from core.model.refs import Value
 
 ChatMessage: TypeAlias = dict[str, Any]
 """One message in the chat completions format: `role`, `content`, and `tool_calls` or `tool_call_id`."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import AwareDatetime
 
-from core.model.places import MessageRef
-from core.model.value import Value
+from core.model.refs import MessageRef, Value
 
 
 class Notice(Value):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from core.model.places import Person, WorkspaceRef
-from core.model.value import Value
+from core.model.refs import Person, Value, WorkspaceRef
 
 
 class Policy(Value):
