@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 def is_untrusted(error: BaseException) -> bool:
-    """Say whether a certificate that nobody vouches for is behind the error; trying again would not help."""
+    """Return whether a certificate that nobody vouches for is behind the error; trying again would not help."""
     return any(isinstance(one, ssl.SSLCertVerificationError) for one in _chain(error))
 
 
@@ -30,7 +30,7 @@ class VendorText(Exception):
 
 
 def quoted(error: Exception, secret: str, *, said: str | None = None) -> VendorText:
-    """Give what the vendor *said*, by default the text of the error, without the secret.
+    """Return what the vendor *said*, by default the text of the error, without the secret.
 
     The secret is looked for before the text is cut, so that no half of it is left; a text that the vendor has cut is
     of no use here.

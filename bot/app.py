@@ -84,7 +84,7 @@ class Bot:
 
     @contextlib.asynccontextmanager
     async def _watched(self) -> AsyncGenerator[None]:
-        """Say how it is to whoever asks, if somebody wants to."""
+        """Serve the health pages while the block runs, if there is a port for them."""
         port = self._settings.health_port
         async with contextlib.AsyncExitStack() as stack:
             if port is not None:
@@ -92,7 +92,7 @@ class Bot:
             yield
 
     def _expect(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
-        """Say what has to be there before it is ready."""
+        """Note what has to be there before it is ready."""
         answers = Role.WORKER in chosen
         self._health.begin(
             inbox,
@@ -211,7 +211,7 @@ def spare_the_collector() -> None:
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Give the failure to tell: one of ours if there is any, since its sentence says what to do."""
+    """Return the failure to tell: one of ours if there is any, since its sentence says what to do."""
     found = tuple(_leaves(failures))
     return next((each for each in found if isinstance(each, FootnoteError)), found[0])
 

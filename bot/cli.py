@@ -44,7 +44,7 @@ def ingest(
     source: Annotated[
         str | None, typer.Option("--source", help="What to call the source; default: the folder's name.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing if nothing has changed.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing has changed.")] = False,
 ) -> None:
     """Read documents into the index. Only what has changed is read again."""
 

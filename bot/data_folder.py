@@ -82,7 +82,7 @@ class Background(logging.Handler):
 
 
 def logger_to(folder: Path, level: str) -> Any:
-    """Give a logger that writes into *folder*; a disk that is full costs lines, not answers."""
+    """Return a logger that writes into *folder*; a disk that is full costs lines, not answers."""
     import structlog
 
     logging.raiseExceptions = False

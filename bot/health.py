@@ -1,4 +1,4 @@
-"""How this process is, for hosts and people who watch it over HTTP: whether it lives, is ready, and its figures."""
+"""How this process is, for hosts and people who watch it over HTTP: whether it lives, is ready, and its metrics."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CachedCheck(Generic[Result]):
         self._good_until = float("-inf")
 
     async def __call__(self) -> tuple[Result | None, str | None]:
-        """Give what was found, or why not, as a sentence without a secret."""
+        """Return what was found, or why not, as a sentence without a secret."""
         async with self._lock:
             if time.monotonic() >= self._good_until:
                 self._found = await self._try()
@@ -64,7 +64,7 @@ class CachedCheck(Generic[Result]):
 
 
 class Health:
-    """Knows what a process still needs to be of use. With *metrics*, it gives figures too."""
+    """Knows what a process still needs to be of use. With *metrics*, it serves metrics too."""
 
     def __init__(self, metrics: Metrics | None = None) -> None:
         self.metrics = metrics
@@ -104,19 +104,19 @@ class Health:
         self._missing[STOPPING] = None
 
     async def missing(self) -> list[str]:
-        """Give a sentence for each thing that is missing; nothing if the process is ready."""
+        """Return a sentence for each thing that is missing; nothing if the process is ready."""
         found = await asyncio.gather(*(look() for look in self._looks))
         return [*self._missing, *(sentence for _, sentence in found if sentence)]
 
     def pages(self) -> list[web.RouteDef]:
-        """Give the signs of life, for any server of this process."""
+        """Return the signs of life, for any server of this process."""
         return [web.get(LIVE, self._live), web.get(READY, self._ready)]
 
     @contextlib.asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncGenerator[int]:
-        """Answer at a port of its own while the block runs; give the port. Raises `Misconfigured`."""
+        """Answer at a port of its own while the block runs; return the port. Raises `Misconfigured`."""
         made = web.Application()
-        made.add_routes([*self.pages(), web.get(METRICS, self._figures)])
+        made.add_routes([*self.pages(), web.get(METRICS, self._metrics_page)])
         runner = web.AppRunner(made, access_log=None, shutdown_timeout=LONGEST_END)
         await runner.setup()
         try:
@@ -141,7 +141,7 @@ class Health:
         status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok"])
         return web.Response(status=status, text="".join(f"{line}\n" for line in lines), headers=SHORT_LIVED)
 
-    async def _figures(self, request: web.Request) -> web.Response:
+    async def _metrics_page(self, request: web.Request) -> web.Response:
         if self.metrics is None:
             raise web.HTTPNotFound
         backlog, _ = await self._backlog() if self._backlog else (None, None)

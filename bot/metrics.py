@@ -103,7 +103,7 @@ class Metrics:
             self.took("waiting", (self._now() - claim.question.asked_at).total_seconds())
 
     def exposed(self, backlog: Backlog | None, *, accepts: str = "") -> tuple[bytes, str]:
-        """Give everything in the form that the reader *accepts*, and its type; no *backlog* where nobody knows it."""
+        """Return everything in the form that the reader *accepts*, and its type; no *backlog* where nobody knows it."""
         self._inbox.backlog = backlog
         encode, kind = choose_encoder(accepts)
         return encode(self._registry), kind
@@ -174,13 +174,13 @@ class Metrics:
 
 
 class InboxCollector(Collector):
-    """Gives what is known of the inbox at the moment: where nobody knows, no old figures, and a sign of that."""
+    """Exposes what is known of the inbox at the moment; where nothing is known, no old values, and a sign of that."""
 
     def __init__(self) -> None:
         self.backlog: Backlog | None = None
 
     def collect(self) -> Iterable[Metric]:
-        """Give the figures."""
+        """Yield the gauges."""
         known, backlog = self.backlog is not None, self.backlog or Backlog()
         yield GaugeMetricFamily("footnote_inbox_up", "Whether the inbox could be asked.", value=float(known))
         if not known:

@@ -126,7 +126,7 @@ def _without_login(url: str) -> str:
 
 
 def unusable(what: str, *, by_operator: bool = False) -> CallFailed:
-    """Give the failure of a call that was answered, but not with what was asked for."""
+    """Return the failure of a call that was answered, but not with what was asked for."""
     return CallFailed(f"Cohere's answer cannot be used: {what}.", reason=what, by_operator=by_operator)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def in_base64(response: object, *, count: int) -> list[str]:
-    """Give what was answered for *count* texts; the client checks nothing of it. Raises `CallFailed`."""
+    """Return what was answered for *count* texts; the client checks nothing of it. Raises `CallFailed`."""
     encoded: object = getattr(getattr(response, "embeddings", None), "base64", None)
     if not isinstance(encoded, list):
         raise unusable("it holds no vectors in base64")
@@ -131,7 +131,7 @@ class CohereEmbedder:
                 batch.cancel()
 
     async def check(self) -> str:
-        """Embed a word, and say by what and where. Raises `Misconfigured` if an operator has to change something."""
+        """Embed a word, and return by what and where. Raises `Misconfigured` if an operator has to change something."""
         with raising(EmbeddingUnavailable, refused=Misconfigured):
             await self._embed(["footnote"], "search_query", self._timeouts.query)
         return f"{self._model} ({self.dimension} dimensions) at {self._connection.address}"

@@ -57,7 +57,7 @@ class CohereReranker:
         self._timeouts = timeouts
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
-        """Give a calibrated relevance for each passage, in their order."""
+        """Return a calibrated relevance for each passage, in their order."""
         documents = [sendable(embedding_text(passage)) for passage in passages]
         with raising(RetrievalUnavailable):
             scores = [
@@ -68,7 +68,7 @@ class CohereReranker:
         return [self._calibration.relevance(score) for score in scores]
 
     async def check(self) -> str:
-        """Rank one document, and say by what and where. Raises `Misconfigured` if an operator has to act."""
+        """Rank one document, and return by what and where. Raises `Misconfigured` if an operator has to act."""
         with raising(RetrievalUnavailable, refused=Misconfigured):
             await self._scores("footnote", ["footnote"])
         return f"{self._model} at {self._connection.address}"
@@ -86,7 +86,7 @@ class CohereReranker:
 
 
 def _in_order(response: V2RerankResponse, count: int) -> list[float]:
-    """Give the scores by index; the client checks nothing of what was answered."""
+    """Return the scores by index; the client checks nothing of what was answered."""
     results: object = getattr(response, "results", None)
     if not isinstance(results, list):
         raise unusable("it holds no results")

@@ -128,7 +128,7 @@ SEGMENT = "-._~!$&'()*+,;=:@"  # what RFC 3986 allows in a segment of a path
 
 
 def address(file: Path, relative: PurePosixPath, meta: Mapping[str, Any], base_url: str | None) -> str:
-    """Give the address of a file whose place under the source's root is *relative*."""
+    """Return the address of a file whose place under the source's root is *relative*."""
     if base_url is None:
         return file.resolve().as_uri()
     path = _page(relative, meta) if relative.suffix.lower() in MARKDOWN_SUFFIXES else _file(relative)

@@ -50,7 +50,7 @@ def open_admonitions(text: str) -> str:
 
 
 def label(kind: str, title: str) -> str:
-    """Give the bold line for an admonition, or nothing if there is nothing to say."""
+    """Return the bold line for an admonition, or nothing if there is nothing to say."""
     name = kind.capitalize() if kind.lower() in KNOWN else ""
     words = ": ".join(part for part in (name, title.replace("**", "").strip()) if part)
     return f"**{words}**" if words else ""
@@ -126,7 +126,7 @@ class _Scan:
         self._labels: dict[str, str] = {}
 
     def run(self) -> str:
-        """Give the text without its tags and expressions."""
+        """Return the text without its tags and expressions."""
         done = 0
         for match in re.finditer(r"\\.|[<{]", self._text):
             at = match.start()
@@ -161,7 +161,7 @@ class _Scan:
         return tag.end, _inline(tag)
 
     def _is_markup(self, tag: Tag, at: int) -> bool:
-        """Tell a tag from a generic type or a placeholder: `List<String>`, `<your_name>`."""
+        """Return whether this is a tag and not a generic type or a placeholder: `List<String>`, `<your_name>`."""
         if self._is_mdx or tag.name.lower() in BLOCKS | INLINE:
             return True
         return tag.name[:1].isupper() and not tag.name.isupper() and not self._text[at - 1 : at].isalnum()
@@ -207,7 +207,7 @@ def _inline(tag: Tag) -> str:
 
 
 def _visible(tag: Tag, *, bold: bool) -> str:
-    """Give the attributes that a component shows to readers; of HTML only what describes a picture."""
+    """Return the attributes that a component shows to readers; of HTML only what describes a picture."""
     names = VISIBLE if tag.name[:1].isupper() else ("alt",)
     words = [tag.attributes[name] for name in names if tag.attributes.get(name, "").strip()]
     if bold and words and tag.name[:1].isupper():

@@ -93,7 +93,7 @@ def _anchored(text: str) -> str:
 
 
 def _printed(output: Output) -> str:
-    """Give the text of an output; pictures, errors and rich formats show nothing."""
+    """Return the text of an output; pictures, errors and rich formats show nothing."""
     text: Any = output.text if output.output_type == "stream" else ""
     if output.data and not any(kind.startswith(("image/", "application/")) for kind in output.data):
         text = output.data.get("text/plain", "")

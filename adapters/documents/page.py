@@ -47,7 +47,7 @@ def cleaned(text: str) -> str:
 
 
 def first_heading(text: str) -> str:
-    """Give the words of the first level-one heading outside of code, or nothing."""
+    """Return the words of the first level-one heading outside of code, or nothing."""
     bare = FENCE.sub("", text)
     match = SETEXT.search(bare) or HEADING.search(bare)
     return plain(match[1].rstrip("# \t")) if match and match[1].strip("# \t") else ""

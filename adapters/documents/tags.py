@@ -24,7 +24,7 @@ HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 BLANKS = re.compile(r"[ \t]*")
 
 Change = Callable[[re.Match[str]], str]
-"""Gives the text for an element: group 1 holds its attributes, group 2 its content, or None if it closes itself."""
+"""Returns the text for an element: group 1 holds its attributes, group 2 its content, or None if it closes itself."""
 
 
 def replaced(text: str, name: str, change: Change) -> str:
@@ -42,7 +42,7 @@ def _whole(name: str) -> re.Pattern[str]:
 
 
 def indentation(text: str, at: int) -> str:
-    """Give the blanks that begin the line in which position *at* stands."""
+    """Return the blanks that begin the line in which position *at* stands."""
     start = text.rfind("\n", 0, at) + 1
     match = BLANKS.match(text, start, at)
     return match[0].expandtabs(4) if match else ""

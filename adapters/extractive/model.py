@@ -105,17 +105,17 @@ class ExtractiveModel:
 
 
 def _words(question: str, unit: Unit, in_section: str) -> float:
-    """Give the share of the question's words; what only the heading says counts half, as not said by the sentence."""
+    """Return the share of the question's words; what only the heading says counts half, as not said by the sentence."""
     return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
 def _in_section(source: Source, unit: Unit) -> str:
-    """Give a sentence under its heading, since what it is about often stands only there."""
+    """Return a sentence under its heading, since what it is about often stands only there."""
     return f"{source.section.rpartition(' › ')[2]}: {unit.text}" if source.section else unit.text
 
 
 def _queries(question: str, results: list[dict[str, Any]] | None, searches: int) -> list[str]:
-    """Say what to search next: the question; then, if that found something, the parts of a question that joins two."""
+    """Return what to search next: the question; then, if it found something, the parts of one that joins two."""
     if results is None:
         return [] if is_small_talk(question) else [question]
     if not results or searches > 1:
@@ -130,7 +130,7 @@ def _call(tool: str, query: str, number: int) -> ToolCall:
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None, int]:
-    """Give the newest question, what the tools found for it (None if none was called yet), and how many were called."""
+    """Return the newest question, what the tools found for it (None before the first call), and the number of calls."""
     found: list[list[dict[str, Any]]] = []
     for message in reversed(messages):
         if message["role"] == "user":
@@ -148,5 +148,5 @@ def _merged(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_noticed(messages: Sequence[ChatMessage]) -> bool:
-    """Say whether an earlier answer in the conversation has said already that it quotes; not every answer does."""
+    """Return whether an earlier answer in the conversation has said already that it quotes; not every answer does."""
     return any(message["role"] == "assistant" and NOTICE in str(message.get("content")) for message in messages)

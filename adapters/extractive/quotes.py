@@ -47,7 +47,7 @@ class Unit:
 
 
 def units(text: str) -> list[Unit]:
-    """Give the units of a passage in their order; an unfinished fence at its end is left out."""
+    """Return the units of a passage in their order; an unfinished fence at its end is left out."""
     return [replace(unit, place=place) for place, unit in enumerate(_parts(text))]
 
 
@@ -61,7 +61,7 @@ def _parts(text: str) -> Iterator[Unit]:
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
-    """Say of each line whether it is prose, part of a table, or of which fence."""
+    """Yield each line with its kind: prose, part of a table, or of which fence."""
     fence, fences = "", 0
     for line in text.splitlines():
         found = _FENCE.match(line)
@@ -82,7 +82,7 @@ def _is_closed(block: str) -> bool:
 
 
 def _prose(block: str) -> Iterator[Unit]:
-    """Give the sentences; wrapped lines are joined; headings, captions in code marks and bare links are left out."""
+    """Yield the sentences; wrapped lines are joined; headings, captions in code marks and bare links are left out."""
     for sentence in sentences(block):
         if not _HEADING.match(sentence):
             text = _balanced(" ".join(_MARKER.sub("", sentence, count=1).split()))
@@ -134,7 +134,7 @@ class ScoredUnit:
 
 
 def candidates(sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
-    """Give the units worth scoring: prose that says something by itself."""
+    """Return the units worth scoring: prose that says something by itself."""
     return [
         (source, unit)
         for source in sources
@@ -144,13 +144,13 @@ def candidates(sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
 
 
 def word_fit(question: str, unit: str) -> float:
-    """Give the share of the question's words that a unit holds."""
+    """Return the share of the question's words that a unit holds."""
     wanted = set(stems(question))
     return len(wanted & set(stems(unit))) / len(wanted) if wanted else 0.0
 
 
 def standing(question: str, source: Source, unit: Unit) -> float:
-    """Say how well a unit stands by itself as an answer, about 1.
+    """Return how well a unit stands by itself as an answer, about 1.
 
     Relevant passages count more; words that point at nothing and headlines without a sentence count less; a sentence
     that says what the thing asked for *is* counts more.

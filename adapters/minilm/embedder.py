@@ -35,7 +35,7 @@ class Once(Generic[Result]):
         self._made: list[Result] = []
 
     def get(self) -> Result:
-        """Give the thing; threads that ask while it is being made wait for it."""
+        """Return the thing; threads that ask while it is being made wait for it."""
         with self._lock:
             if not self._made:
                 self._made.append(self._make())
@@ -67,7 +67,7 @@ class WordPieces:
         return sum(map(len, self._words(text)))
 
     def window(self, text: str) -> list[int]:
-        """Give the tokens that the model reads, between its two marks."""
+        """Return the tokens that the model reads, between its two marks."""
         return [FIRST, *islice(chain.from_iterable(self._words(text)), WINDOW), LAST]
 
     def _words(self, text: str) -> Iterator[Sequence[int]]:

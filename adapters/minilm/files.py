@@ -25,7 +25,7 @@ class WheelFile:
     sha256: str
 
     def read(self) -> bytes:
-        """Give the content; `Misconfigured` if it is missing or not the pinned one."""
+        """Return the content; `Misconfigured` if it is missing or not the pinned one."""
         try:
             content = self._location().read_bytes()
         except OSError as error:
@@ -66,7 +66,7 @@ CHECKSUM_SIZE = 4  # bytes in front of the content; it finds damage, and nobody 
 
 
 def kept(folder: Path, name: str, build: Callable[[], bytes]) -> bytes:
-    """Give the content kept under *name*; build and keep it if it is absent or damaged.
+    """Return the content kept under *name*; build and keep it if it is absent or damaged.
 
     Where nothing can be written, the content is built each time. Several processes may do this at once.
     """

@@ -107,7 +107,7 @@ class ToolCalls:
         return self._drafts[-1] if self._drafts else None
 
     def finish(self, tools: Sequence[str]) -> tuple[tuple[ToolCall, ...], dict[str, Any]]:
-        """Give the calls, each with an id of its own, and what the service wants back with them, by id."""
+        """Return the calls, each with an id of its own, and what the service wants back with them, by id."""
         calls: list[ToolCall] = []
         extras: dict[str, Any] = {}
         for draft in self._drafts:
@@ -130,7 +130,7 @@ def is_object(text: str) -> bool:
 
 
 def _guessed_name(draft: PartialCall, tools: Sequence[str]) -> str:
-    """Tell the tool by the id, where some services put its name, or by there being no other."""
+    """Return the name of the tool by the id, where some services put its name, or by there being no other."""
     named = [tool for tool in tools if tool in draft.id] or list(tools)
     if len(named) == 1 and (draft.id or draft.text):
         return named[0]

@@ -221,7 +221,7 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
 
 
 def _read(events: Sequence[bytes], reading: Reading) -> tuple[str, Exception | None]:
-    """Give the text of the events up to the first that is broken, and what is wrong with that one."""
+    """Return the text of the events up to the first that is broken, and what is wrong with that one."""
     text = ""
     try:
         for data in events:

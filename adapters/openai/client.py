@@ -39,7 +39,7 @@ class OpenAITimeouts:
 
 
 def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> AsyncOpenAI:
-    """Give a client that connects when it is first used, and repeats nothing by itself.
+    """Return a client that connects when it is first used, and repeats nothing by itself.
 
     A login in the address is left out: the key is sent in its place, and both cannot be.
     """

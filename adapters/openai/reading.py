@@ -14,7 +14,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 class Events:
-    """Give it bytes with `feed`; it gives the data of every event that is whole by then."""
+    """Takes bytes with `feed`, which returns the data of every event that is whole by then."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -57,7 +57,7 @@ class Thoughts:
         self._thought = False
 
     def without(self, text: str) -> str:
-        """Give what may be shown of the next piece; what may still become a mark is held back."""
+        """Return what may be shown of the next piece; what may still become a mark is held back."""
         if self._answering:
             return text
         self._held += text
@@ -68,12 +68,12 @@ class Thoughts:
         return shown
 
     def rest(self) -> str:
-        """Give what was held back, at the end of the text; thoughts that never ended are not shown."""
+        """Return what was held back, at the end of the text; thoughts that never ended are not shown."""
         shown, self._held = ("" if self._closing else self._held), ""
         return shown
 
     def _enter(self) -> bool:
-        """Find out whether thoughts begin; say whether that could be decided."""
+        """Find out whether thoughts begin; return whether that could be decided."""
         begun = self._held.lstrip()
         for opening, closing in OPENINGS.items():
             if begun.startswith(opening):
@@ -86,7 +86,7 @@ class Thoughts:
         return True
 
     def _leave(self) -> bool:
-        """Find the end of the thoughts; say whether it has come."""
+        """Find the end of the thoughts; return whether it has come."""
         _, mark, after = self._held.partition(self._closing)
         if not mark:
             self._held = self._held[-len(self._closing) :]
@@ -109,7 +109,7 @@ class Reading:
         self.extras: dict[str, Any] = {}
 
     def take(self, event: object) -> str:
-        """Read an event; give the text that it adds to the answer."""
+        """Read an event; return the text that it adds to the answer."""
         fields = _fields(event)
         if not fields:
             raise BrokenAnswer("an event that is no object")
@@ -136,14 +136,14 @@ class Reading:
         return self.take({**_fields(answer), "choices": [choice]})
 
     def rest(self) -> str:
-        """Give the text that was held back, at the end."""
+        """Return the text that was held back, at the end."""
         text = self._thoughts.rest()
         if text:
             self._text.append(text)
         return text
 
     def turn(self) -> ModelTurn:
-        """Give the whole turn; `BrokenAnswer` if it did not come to its end, or says nothing.
+        """Return the whole turn; `BrokenAnswer` if it did not come to its end, or says nothing.
 
         An answer cut by its length stays: the service's own limit cut it, so asking again would cut it again. A refusal
         is text like any other: asking again would be refused again, and the core decides what is shown.
@@ -189,7 +189,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _words(content: object) -> str:
-    """Give the text of a content, which some services send as a list of parts, thoughts among them."""
+    """Return the text of a content, which some services send as a list of parts, thoughts among them."""
     if isinstance(content, list):
         parts = [_fields(part) for part in cast("list[Any]", content)]
         return "".join(_words(part.get("text")) for part in parts if part.get("type") == "text")

@@ -80,7 +80,7 @@ class Collections:
         await self._remove_replaced()
 
     async def values(self, name: str, key: str) -> tuple[str, ...]:
-        """Give the values of a payload field, sorted."""
+        """Return the values of a payload field, sorted."""
         found = await self._connection.ask(lambda client: client.facet(name, key, limit=ALL, exact=True))
         return tuple(sorted(str(hit.value) for hit in found.hits if hit.value))
 

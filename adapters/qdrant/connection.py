@@ -47,7 +47,7 @@ class Missing(RetrievalUnavailable):
 
 
 def judge(error: Exception) -> Passing | None:
-    """Say whether a failure may pass."""
+    """Return whether a failure may pass."""
     from httpx import TimeoutException, TransportError
     from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -80,7 +80,7 @@ def translated(*, secret: str) -> Generator[None]:
 
 
 def _words(error: Exception) -> str | None:
-    """Give what the server said as a whole; the client's text has only its beginning."""
+    """Return what the server said as a whole; the client's text has only its beginning."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     if isinstance(error, UnexpectedResponse):
@@ -123,7 +123,7 @@ def _of_status(error: UnexpectedResponse) -> RetrievalUnavailable:
 
 
 def _is_qdrant(error: UnexpectedResponse) -> bool:
-    """Tell a server that knows no such collection from one that knows no such path."""
+    """Return whether a server knows no such collection, rather than no such path."""
     try:
         body = error.structured()
     except ValueError:
@@ -253,7 +253,7 @@ def _key_header(api_key: str) -> dict[str, str]:
 
 
 def _transport(parts: SplitResult) -> dict[str, Any]:
-    """Say what the HTTP client is told: trust what the system trusts, and take no proxy or password from elsewhere."""
+    """Return options of the HTTP client: it trusts what the system trusts, and takes no proxy from the environment."""
     options: dict[str, Any] = {"trust_env": False}
     if parts.scheme == "https":
         options["verify"] = ssl.create_default_context()

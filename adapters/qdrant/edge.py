@@ -46,7 +46,7 @@ class Passages:
         return len(self._read)
 
     def read(self, shard: EdgeShard, points: Collection[PointId]) -> dict[PointId, Passage]:
-        """Give the passages that are there."""
+        """Return the passages that are there."""
         missing = [point for point in points if point not in self._read]
         if len(self._read) + len(missing) > self._most:
             self._read.clear()
@@ -74,7 +74,7 @@ class HybridSearch:
         self._dense = None if query.vector is None else Query.Nearest(list(query.vector), using=DENSE)
 
     def candidates(self, limit: int) -> list[Candidate]:
-        """Give the union of the *limit* best of both lists; the dense scores are None where there is no vector."""
+        """Return the union of the *limit* best of both lists; the dense scores are None where there is no vector."""
         lexical = self._scores(self._sparse, limit)
         dense = self._scores(self._dense, limit) if self._dense is not None else {}
         points = dict.fromkeys([*lexical, *dense])
@@ -122,7 +122,7 @@ class EdgeIndex:
         self._passages = Passages() if passages is None else passages
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
-        """Give the union of both lists; a passage that only one of them found gets its other score too."""
+        """Return the union of both lists; a passage that only one of them found gets its other score too."""
         return await self._run(lambda shard, lexical: self._search(shard, lexical, query).candidates(limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
@@ -134,7 +134,7 @@ class EdgeIndex:
         return await self._run(lambda shard, _: self._prune(shard, source, set(keep)))
 
     async def pages(self, source: str) -> Mapping[str, str]:
-        """Give the content hash of each complete page of *source*."""
+        """Return the content hash of each complete page of *source*."""
         return await self._run(lambda shard, _: complete_pages(_payloads(shard, source)))
 
     async def outline(self) -> Outline:

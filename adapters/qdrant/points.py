@@ -28,7 +28,7 @@ class Label:
     format: int = FORMAT
 
     def __str__(self) -> str:
-        """Say it as the person who runs the bot knows it."""
+        """Return the words by which the person who runs the bot knows it."""
         return f"{self.embedder} ({self.dimension} dimensions, format {self.format})"
 
     @property
@@ -97,12 +97,12 @@ KEYWORDS = ("source", "chapter", "page_url")
 
 
 def point_id(passage_id: str) -> int:
-    """Give the number that a passage lies under; the engine hands numbers out far more quickly than UUIDs."""
+    """Return the number that a passage lies under; the engine hands numbers out far more quickly than UUIDs."""
     return UUID(passage_id).int & ((1 << 63) - 1)
 
 
 def to_payload(passage: Passage) -> dict[str, Any]:
-    """Give the fields as JSON; the release date as seconds, so that a range can filter it."""
+    """Return the fields as JSON; the release date as seconds, so that a range can filter it."""
     payload = asdict(passage)
     opens_at = payload.pop(OPENS_AT)
     return payload if opens_at is None else {**payload, OPENS_AT: opens_at.timestamp()}
@@ -117,7 +117,7 @@ def to_passage(payload: Mapping[str, Any]) -> Passage:
 
 
 def scope_filter(scope: Scope) -> Filter | None:
-    """Say which passages may be found."""
+    """Return the filter for the passages that may be found; None if all may."""
     from qdrant_edge import FieldCondition, Filter, MatchAny, RangeFloat
 
     must: list[Any] = []
@@ -140,7 +140,7 @@ def page_filter(url: str, *, but: Iterable[str] = ()) -> Filter:
 
 
 def complete_pages(payloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Give the hash of each page of which every passage is there, and no passage of another version."""
+    """Return the hash of each page of which every passage is there, and no passage of another version."""
     seen: dict[str, list[tuple[str, int]]] = {}
     for payload in payloads:
         seen.setdefault(payload["page_url"], []).append((payload["content_hash"], payload["page_length"]))

@@ -50,7 +50,7 @@ class ServerIndex:
         self._encoder: LexicalEncoder | None = None
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
-        """Give the union of both lists; a passage that only one of them found gets its other score too."""
+        """Return the union of both lists; a passage that only one of them found gets its other score too."""
 
         async def search(name: str) -> Sequence[Candidate]:
             async def ask(requests: Sequence[QueryRequest]) -> Sequence[QueryResponse]:
@@ -89,7 +89,7 @@ class ServerIndex:
         return len(gone)
 
     async def pages(self, source: str) -> Mapping[str, str]:
-        """Give the content hash of each complete page of *source* in the collection that is being filled."""
+        """Return the content hash of each complete page of *source* in the collection that is being filled."""
         try:
             return complete_pages([payload async for payload in self._payloads(source)])
         except Missing:
@@ -100,7 +100,7 @@ class ServerIndex:
         return await self._searching(self._outline, otherwise=EMPTY)
 
     async def check(self) -> str:
-        """Say which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
+        """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
         try:
             version = (await self._connection.ask(lambda client: client.info())).version
             _refuse_old(version)
@@ -135,7 +135,7 @@ class ServerIndex:
         return otherwise if name is None else await work(name)
 
     def _steps(self, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:
-        """Give requests of operations: the new passages, and with the last of them the end of the old ones."""
+        """Return requests of operations: the new passages, and with the last of them the end of the old ones."""
         from qdrant_client.models import DeleteOperation, FilterSelector, PointsList, UpsertOperation
 
         now = time.time_ns()

@@ -33,7 +33,7 @@ def check_room(folder: Path, *, least: int = LEAST) -> None:
 
 
 def has_room_to_tidy(folder: Path) -> bool:
-    """Say whether the files could be written a second time, as tidying up does."""
+    """Return whether the files could be written a second time, as tidying up does."""
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return _free(folder) > size + LEAST
 
@@ -90,7 +90,7 @@ def _create(folder: Path, label: Label) -> EdgeShard:
 
 
 def _config(label: Label) -> EdgeConfig:
-    """Say what is stored: whole vectors, and int8 copies in memory that are quicker to walk.
+    """Return what is stored: whole vectors, and int8 copies in memory that are quicker to walk.
 
     One thread searches: handing a query of a millisecond to several costs more than it saves.
     """

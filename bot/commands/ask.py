@@ -50,7 +50,7 @@ class AskOptions:
 
 
 def thread_ref(name: str) -> ThreadRef:
-    """Give the terminal's thread of this name."""
+    """Return the terminal's thread of this name."""
     name = without_controls(name).strip()
     if not name:
         raise InvalidInput("The thread's name is empty. Give it one, such as --thread homework.", field="thread")

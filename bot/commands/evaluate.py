@@ -44,7 +44,7 @@ async def _evaluate(opened: Session, cases: Sequence[Case]) -> list[Result]:
 
 
 async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
-    """Ask several questions in one conversation that nobody keeps; give the last answer."""
+    """Ask several questions in one conversation that nobody keeps; return the last answer."""
     asked = AskOptions("", thread=secrets.token_hex(8))
     turns: tuple[Turn, ...] = ()
     answers: list[Answer] = []
@@ -101,7 +101,7 @@ def _print(results: Sequence[Result]) -> None:
 
 
 def _spent(answers: Sequence[Answer]) -> str:
-    """Say how many tokens the last answers of all cases took, and what they cost; nothing if no model was asked."""
+    """Return how many tokens the last answers of all cases took, and what they cost; nothing if no model was asked."""
     usage = sum((answer.usage for answer in answers), Usage())
     if not usage.prompt_tokens:
         return ""

@@ -48,7 +48,7 @@ class Pile:
         return cls({name[:length]: letter for name, letter in zip(names, letters, strict=True)})
 
     def find(self, words: str) -> tuple[str, DeadLetter]:
-        """Give the one that is meant by the beginning of its reference, its message's id, or its whole name."""
+        """Return the one that is meant by the beginning of its reference, its message's id, or its whole name."""
         fitting = [ref for ref, each in self.letters.items() if words in (ref, each.message.id, str(each.message))]
         if words and not fitting:
             begun = words.lower()
@@ -60,7 +60,7 @@ class Pile:
         return fitting[0], self.letters[fitting[0]]
 
     def chosen(self, words: str | None) -> Mapping[str, DeadLetter]:
-        """Give the one that is meant, or all of them."""
+        """Return the one that is meant, or all of them."""
         return self.letters if words is None else dict([self.find(words)])
 
 
@@ -108,7 +108,7 @@ def _do(work: Callable[[DeadLetters, bool], Coroutine[Any, Any, Report]], *, as_
 
 
 async def listed(inbox: DeadLetters) -> Report:
-    """Tell of all of them."""
+    """Return a report on all of them."""
     pile = await Pile.of(inbox)
     facts = {"questions": [_facts(ref, letter) for ref, letter in pile.letters.items()]}
     rows = [
@@ -128,7 +128,7 @@ async def listed(inbox: DeadLetters) -> Report:
 
 
 async def shown(inbox: DeadLetters, words: str) -> Report:
-    """Tell of the one that is meant."""
+    """Return a report on the one that is meant."""
     ref, found = (await Pile.of(inbox)).find(words)
     letter = await inbox.letter(found.message) or found
     text = letter.question.text if letter.question else None
@@ -161,7 +161,7 @@ async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> 
 
 
 def _on_retrying(revived: Sequence[str], left: Sequence[str], *, is_shared: bool) -> Iterator[str]:
-    """Say what happens next."""
+    """Yield sentences on what happens next."""
     if revived:
         whom = "it" if len(revived) == 1 else "them"
         yield f"{_count(revived)} to be tried again."

@@ -46,9 +46,8 @@ def session(
 ) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends; *observer* hears of events too."""
     settings = read_settings()
-    for slip in slips_of_settings() if tells_slips else ():
-        if slip.meant:  # the others may be somebody else's, and the doctor names them
-            sys.stderr.write(f"{slip}\n")
+    if tells_slips:
+        tell_slips()
     alone = not settings.is_shared
     with (
         hold(settings.data_dir, command=command, alone=alone) as folder,
@@ -63,8 +62,15 @@ def session(
             runner.run(opened.__aexit__(None, None, None))
 
 
+def tell_slips() -> None:
+    """Print on standard error which settings seem to be misspelt; others may be somebody else's."""
+    for slip in slips_of_settings():
+        if slip.meant:
+            sys.stderr.write(f"{slip}\n")
+
+
 def _tell_once() -> Observer:
-    """Say on standard error, once each, what went wrong besides: at the terminal, reader and operator are the same."""
+    """Return an observer that prints once what else went wrong: at the terminal, reader and operator are the same."""
     told: set[str] = set()
 
     def tell(event: Event) -> None:

@@ -36,7 +36,7 @@ class Slip:
     meant: str | None
 
     def __str__(self) -> str:
-        """Say it to the person who wrote it."""
+        """Return the sentence for the person who wrote it."""
         if self.meant is None:
             return f"{self.name} is not a setting, and nothing reads it."
         return f"{self.name} is not a setting. Did you mean {self.meant}?"

@@ -78,5 +78,5 @@ def setting(name: str, default: object, description: str, **limits: Any) -> Any:
 
 
 def revealed(value: SecretStr | None) -> str | None:
-    """Give a secret as text, for the client that needs it."""
+    """Return a secret as text, for the client that needs it."""
     return None if value is None else value.get_secret_value()

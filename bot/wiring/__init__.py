@@ -105,7 +105,7 @@ async def _check_contents(index: PassageIndex) -> str:
 
 
 def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
-    """Give a folder or file as a source of documents."""
+    """Return a folder or file as a source of documents."""
     from adapters.documents.folder import Folder
 
     return Folder(path, name=name, base_url=base_url)
@@ -132,7 +132,7 @@ async def open_platforms(
     outline: Callable[[], Awaitable[Outline]],
     signs: Sequence[RouteDef] = (),
 ) -> AsyncGenerator[tuple[Platform, ...]]:
-    """Give what is set up; *outline* says what there is to search. What they share is open until the context ends.
+    """Yield what is set up; *outline* says what there is to search. What they share is open until the context ends.
 
     The *signs* of life of this process are given by each of them that is a server.
     """
@@ -154,7 +154,7 @@ def _wait(observer: Observer, platform: str, seconds: float) -> None:
 
 
 def platform_checks(settings: Settings, observer: Observer) -> Iterator[Check]:
-    """Give what the doctor looks at."""
+    """Yield what the doctor looks at."""
     if settings.discord_token is not None:
         yield DiscordPlatform(settings, observer).check()
     if settings.has_slack:

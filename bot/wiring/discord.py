@@ -61,7 +61,7 @@ class DiscordPlatform:
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
-        """Give what answers there; it has to log in first."""
+        """Yield what answers there; it has to log in first."""
         from discord import AutoShardedClient
 
         from adapters.discord.answering.surface import DiscordSurface
@@ -88,7 +88,7 @@ class DiscordPlatform:
         return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
 
     def check(self) -> Check:
-        """Give what the doctor looks at."""
+        """Return what the doctor looks at."""
         return Check("discord", self._look, "DISCORD_TOKEN")
 
     async def _look(self) -> str:

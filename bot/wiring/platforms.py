@@ -58,7 +58,7 @@ class PlatformServices:
         self.forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
 
     def desk(self, unregistered: Callable[[str], None] = unnoticed) -> Desk:
-        """Give what commands, buttons and forms work with; *unregistered* hears of commands that were not taken."""
+        """Return what commands, buttons and forms work with; *unregistered* hears of commands that were not taken."""
         from adapters.chat.desk import Desk
 
         stores = self._stores
@@ -78,7 +78,7 @@ class PlatformServices:
         )
 
     def house(self) -> House:
-        """Give what whoever asks while many wait is told by."""
+        """Return what whoever asks while many wait is told by."""
         from adapters.chat.full_house import House
 
         return House(
@@ -91,7 +91,7 @@ class PlatformServices:
         )
 
     async def askers(self, thread: ThreadRef) -> Collection[str] | None:
-        """Say who has asked in a thread, and who waits for an answer there; None where nobody can know."""
+        """Return the ids of those who asked or wait for an answer in a thread; None where nobody can know."""
         try:
             conversation = await self._stores.conversations.load(thread)
             waiting = await self._inbox.running(thread)
@@ -101,7 +101,7 @@ class PlatformServices:
         return asked | ({waiting.author.id} if waiting else set[str]()) or None
 
     async def owns(self, thread: ThreadRef) -> bool:
-        """Say whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
+        """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
         conversation = await self._stores.conversations.load(thread)
         turns = conversation.turns if conversation else ()
         return any(turn.question_ref.id == thread.thread for turn in turns)
@@ -143,7 +143,7 @@ class Platform(Protocol):
         ...
 
     def speaker(self, inbox: RedisInbox) -> AbstractAsyncContextManager[Speaker]:
-        """Give what answers there; it has to log in first."""
+        """Return what answers there; it has to log in first."""
         ...
 
 

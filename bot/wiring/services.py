@@ -63,7 +63,7 @@ class Services:
         self.checks: list[Check] = []
 
     def chat_model(self, embedder: Embedder) -> ChatModel:
-        """Give what writes answers."""
+        """Return what writes answers."""
         settings = self._settings
         if not settings.has_chat_model:
             from adapters.extractive import ExtractiveModel
@@ -87,7 +87,7 @@ class Services:
         return model
 
     def embedder(self) -> Embedder:
-        """Give what makes vectors."""
+        """Return what makes vectors."""
         settings = self._settings
         key = revealed(settings.cohere_key)
         if key is None:
@@ -112,7 +112,7 @@ class Services:
         return embedder
 
     def reranker(self) -> Reranker | None:
-        """Give what puts passages in order, if anything does."""
+        """Return what puts passages in order, if anything does."""
         settings = self._settings
         key = revealed(settings.cohere_key)
         if key is None or settings.cohere_rerank_model == OFF:
@@ -132,7 +132,7 @@ class Services:
         return reranker
 
     def index(self, embedder: Embedder) -> PassageIndex:
-        """Give what is searched."""
+        """Return what is searched."""
         settings = self._settings
         if settings.qdrant_url is None:
             from adapters.qdrant import EdgeIndex

@@ -128,7 +128,7 @@ class SlackPlatform:
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
-        """Give what answers there; it has to log in first."""
+        """Yield what answers there; it has to log in first."""
         from adapters.slack.answering.surface import SlackSurface
         from adapters.slack.inbound.guests import Guests
 
@@ -166,7 +166,7 @@ class SlackPlatform:
         await Sockets(way, app.async_dispatch).run()
 
     def _connected(self, catch_up: Callable[[], None], name: str) -> None:
-        """Tell of it, and begin to read what could not be heard until now."""
+        """Report it, and begin to read what could not be heard until now."""
         self._observer(Connected(NAME, name))
         catch_up()
 
@@ -194,7 +194,7 @@ class SlackPlatform:
         return (await self._people.profile(workspace, user_id)).is_moderator
 
     def _failed(self, error: Exception) -> None:
-        """Tell of what was not acknowledged; only our own errors are sentences that quote nobody."""
+        """Report what was not acknowledged; only our own errors are sentences that quote nobody."""
         said = isinstance(error, FootnoteError)
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
 
@@ -210,7 +210,7 @@ class SlackPlatform:
 
 
 async def check_slack(settings: Settings) -> str:
-    """Say who the bot is on Slack, and how it is heard."""
+    """Return one line on who the bot is on Slack and how it is connected. Raises `Misconfigured`."""
     from adapters.slack.client.connection import connect, open_session
     from adapters.slack.intake.health import check
 
@@ -223,5 +223,5 @@ async def check_slack(settings: Settings) -> str:
 
 
 def _app_of(settings: Settings) -> tuple[str, str]:
-    """Give the id and the secret of the app."""
+    """Return the id and the secret of the app."""
     return revealed(settings.slack_client_id) or "", revealed(settings.slack_client_secret) or ""

@@ -116,7 +116,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
 
 
 def _claimed(settings: Settings) -> float:
-    """Give the seconds for which one process is at a command.
+    """Return the seconds for which one process is at a command.
 
     They are those of a lease, but no fewer than acknowledging takes, and so few that somebody still waits afterwards.
     """
@@ -124,7 +124,7 @@ def _claimed(settings: Settings) -> float:
 
 
 async def check_stores(settings: Settings) -> str:
-    """Say what keeps the conversations, and whether it may be used."""
+    """Return one line on what keeps the conversations. Raises `Misconfigured` or `StoreUnavailable`."""
     from adapters.redis.address import Address
     from adapters.redis.failure import UNREACHABLE
     from adapters.redis.health import check
@@ -142,7 +142,7 @@ async def check_stores(settings: Settings) -> str:
 
 
 async def check_inbox(settings: Settings) -> str:
-    """Say how many questions wait; too long is no good sign, and neither are failed ones."""
+    """Return how many questions wait; ones that wait for long or have failed are worth a look."""
     async with open_stores(settings) as stores, stores.inbox() as inbox:
         return verdict(await inbox.backlog(), is_shared=settings.is_shared)
 

@@ -78,7 +78,7 @@ class BlockSplitter:
     measure: Measure
 
     def split(self, block: SyntaxTreeNode) -> list[Piece]:
-        """Give the pieces of a block, in order; none for one without text."""
+        """Return the pieces of a block, in order; none for one without text."""
         match block.type:
             case "hr":
                 return []
@@ -124,7 +124,7 @@ class BlockSplitter:
         yield from self._halved(text[middle:], room)
 
     def _whole(self, block: SyntaxTreeNode) -> Piece | None:
-        """Give a list, an item or a quote as it was written, if it fits and closes the fences in it."""
+        """Return a list, an item or a quote as it was written, if it fits and closes the fences in it."""
         if not all(self._is_closed(fence) for fence in block.walk() if fence.type == "fence"):
             return None
         text = _dedented(self._source(block))
@@ -213,7 +213,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _middle(text: str) -> int:
-    """Give the place to cut: behind the space nearest to the middle, or the middle itself."""
+    """Return the place to cut: behind the space nearest to the middle, or the middle itself."""
     half = len(text) // 2
     ends = [space.end() for space in _SPACE.finditer(text) if 0 < space.end() < len(text)]
     return min(ends, key=lambda end: abs(end - half), default=half)
@@ -255,7 +255,7 @@ class Chunker:
             raise InvalidInput(message, field="limit")
 
     def chunk(self, document: Document, *, content_hash: str) -> tuple[Passage, ...]:
-        """Give the passages of a page in reading order; none for a page without text."""
+        """Return the passages of a page in reading order; none for a page without text."""
         title = self._shortened([document.title])
         page = read_page(document.text, document.title)
         found = [(section, name, text) for section in page.sections for name, text in self._texts(page, section, title)]
@@ -278,7 +278,7 @@ class Chunker:
         )
 
     def _texts(self, page: ParsedPage, section: Section, title: str) -> Iterator[tuple[str, str]]:
-        """Give the section's name and text for each of its passages."""
+        """Yield the section's name and text for each of its passages."""
         if not section.blocks:
             return
         name = " › ".join(section.path)
@@ -308,10 +308,10 @@ class Chunker:
 
 
 def embedding_text(passage: Passage) -> str:
-    """Give what is embedded and searched by words: the heading path, then the text."""
+    """Return what is embedded and searched by words: the heading path, then the text."""
     return f"{passage.heading}\n\n{passage.text}"
 
 
 def _fragment(anchor: str) -> str:
-    """Give the end of a link to an anchor; percent-encoded, so that no anchor can break out of a Markdown link."""
+    """Return the end of a link to an anchor; percent-encoded, so that no anchor can break out of a Markdown link."""
     return f"#{quote(anchor, safe='-._~=')}" if anchor else ""

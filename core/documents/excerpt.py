@@ -34,7 +34,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e"
 
 
 def stems(text: str) -> list[str]:
-    """Give the words that carry meaning, lower-case, with common English endings cut off."""
+    """Return the words that carry meaning, lower-case, with common English endings cut off."""
     return [_stem(word) for word in _WORD.findall(text.casefold()) if word not in _STOP]
 
 
@@ -47,7 +47,7 @@ def _stem(word: str) -> str:
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Give the places of the sentences, with their closing marks; list items, rows and lines of code count as such."""
+    """Yield the places of the sentences, with their closing marks; list items, rows and lines of code count as such."""
     here = 0
     for fence in _FENCED.finditer(text):
         yield from _spans(text, here, fence.start(), _END)
@@ -65,7 +65,7 @@ def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Ite
 
 
 def _in_code(text: str, start: int, found: re.Match[str]) -> bool:
-    """Say whether an end lies between two backticks of one paragraph, where it ends nothing."""
+    """Return whether an end lies between two backticks of one paragraph, where it ends nothing."""
     here = max(text.rfind("\n", start, found.start()), start)
     return "\n" not in found[0] and text.count("`", here, found.end()) % 2 == 1
 
@@ -76,7 +76,7 @@ def sentences(text: str) -> list[str]:
 
 
 def excerpt(text: str, query: str, *, limit: int) -> str:
-    """Give at most *limit* characters of *text*: the run of whole sentences that shares most with *query*.
+    """Return at most *limit* characters of *text*: the run of whole sentences that shares most with *query*.
 
     A sentence counts once for each different word of the query, rare words of the passage more; of equal windows the
     first wins. A sentence longer than the limit is cut between words.
@@ -108,12 +108,12 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
 
 @lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
 def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[str]], ...]:
-    """Give each sentence's place in the text, none longer than *limit*, and its words."""
+    """Return each sentence's place in the text, none longer than *limit*, and its words."""
     return tuple(((start, end), frozenset(stems(text[start:end]))) for start, end in _short_spans(text, limit))
 
 
 def _short_spans(text: str, limit: int) -> list[tuple[int, int]]:
-    """Give the sentences' places in the text, none longer than *limit*."""
+    """Return the sentences' places in the text, none longer than *limit*."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         here = start

@@ -66,7 +66,7 @@ class HybridRetriever:
         self._observer = observer
 
     async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
-        """Give the best passages, best first; by words alone while the embedder is down."""
+        """Return the best passages, best first; by words alone while the embedder is down."""
         start = self._clock()
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
         vectors = await self._embed(texts)
@@ -101,7 +101,7 @@ class HybridRetriever:
 
     @contextmanager
     def _watching_index(self) -> Generator[None]:
-        """Report what the index raises; whoever asks a question cannot mend a mistake in the settings either."""
+        """Report what the index raises; whoever asks a question cannot fix a mistake in the settings either."""
         try:
             yield
         except (RetrievalUnavailable, Misconfigured) as error:
@@ -109,7 +109,7 @@ class HybridRetriever:
             raise RetrievalUnavailable(str(error)) from error
 
     async def _scored(self, query: str, evidence: Sequence[_Evidence], *, lexical_only: bool) -> Sequence[Hit]:
-        """Give everything that was found with its relevance, in the order of the ranks."""
+        """Return everything that was found with its relevance, in the order of the ranks."""
         if self._reranker is not None and not lexical_only:
             try:
                 return await self._reranked(self._reranker, query, evidence)

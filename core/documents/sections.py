@@ -18,13 +18,13 @@ _KEPT = frozenset({"Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "
 
 
 class Slugger:
-    """Gives the headings of one page their anchors, in their order: the same heading twice gets a number behind it."""
+    """Assigns the headings of one page their anchors, in order: the same heading twice gets a number behind it."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
 
     def read(self, heading: str) -> tuple[str, str]:
-        """Give the heading as people see it, and its anchor; a `{#anchor}` at its end wins and is not shown."""
+        """Return the heading as people see it, and its anchor; a `{#anchor}` at its end wins and is not shown."""
         if explicit := _EXPLICIT.search(heading):
             return heading[: explicit.start()].rstrip(), explicit[1]
         return heading, self._slug(heading)
@@ -46,7 +46,7 @@ def slug(heading: str) -> str:
 
 
 def plain_text(tokens: Sequence[Token]) -> str:
-    """Give the text of inline Markdown without its marks: of a link its label, of an image its description."""
+    """Return the text of inline Markdown without its marks: of a link its label, of an image its description."""
     return "".join(_text(token) for token in tokens)
 
 

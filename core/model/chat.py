@@ -18,7 +18,7 @@ class Prompt:
     messages: tuple[ChatMessage, ...]
 
     def extended(self, *messages: ChatMessage) -> Prompt:
-        """Give a new prompt with *messages* at the end, so that the prefix stays cacheable."""
+        """Return a new prompt with *messages* at the end, so that the prefix stays cacheable."""
         return Prompt((*self.messages, *messages))
 
 
@@ -63,7 +63,7 @@ class Prices(Value):
     completion: float
 
     def cost(self, usage: Usage) -> float:
-        """Give the price of *usage*; cached tokens are part of the prompt's."""
+        """Return the price of *usage*; cached tokens are part of the prompt's."""
         fresh = max(usage.prompt_tokens - usage.cached_tokens, 0)
         price = fresh * self.prompt + usage.cached_tokens * self.cached + usage.completion_tokens * self.completion
         return price / 1_000_000

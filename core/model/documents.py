@@ -142,5 +142,5 @@ class Calibration:
     slope: float
 
     def relevance(self, cosine: float) -> float:
-        """Give the relevance of a cosine."""
+        """Return the relevance of a cosine."""
         return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))

@@ -24,7 +24,7 @@ class WorkspaceRef(Value):
     workspace: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """Give `platform:workspace`, each part percent-encoded."""
+        """Return `platform:workspace`, each part percent-encoded."""
         return ":".join(quote(part, safe="") for part in (self.platform, self.workspace))
 
 
@@ -50,7 +50,7 @@ class ThreadRef(Value):
     thread: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """Give `platform:workspace:channel:thread`, each part percent-encoded, so that parsing is exact."""
+        """Return `platform:workspace:channel:thread`, each part percent-encoded, so that parsing is exact."""
         return ":".join(quote(part, safe="") for part in (self.platform, self.workspace, self.channel, self.thread))
 
     @property
@@ -75,7 +75,7 @@ class MessageRef(Value):
     id: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """Give the thread's string form with the message's id behind it."""
+        """Return the thread's string form with the message's id behind it."""
         return f"{self.thread}:{quote(self.id, safe='')}"
 
     @classmethod
@@ -120,7 +120,7 @@ class ReplyAddress(Value):
     interaction: Interaction | None = None
 
     def at(self, now: datetime) -> ReplyAddress:
-        """Give what is left of the address: an interaction that has expired leads nowhere."""
+        """Return what is left of the address: an interaction that has expired leads nowhere."""
         if self.interaction is None or self.interaction.expires_at > now:
             return self
         return self.model_copy(update={"interaction": None})
