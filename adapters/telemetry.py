@@ -12,14 +12,12 @@ from core.events import (
     Answered,
     CatchUpCutShort,
     CommandsFailed,
-    Connected,
     ConnectionLost,
     Event,
     MemoryFailed,
     Observer,
     PlaceRefused,
     PlatformFailed,
-    PlatformWaited,
     PossiblyDoubled,
     Retried,
     ServiceFailed,
@@ -40,16 +38,6 @@ _TROUBLES = (
     | PlaceRefused
     | PlatformFailed
     | PossiblyDoubled
-)
-_WITHOUT_QUESTION = (
-    Retried
-    | ServiceFailed
-    | Connected
-    | ConnectionLost
-    | CommandsFailed
-    | CatchUpCutShort
-    | PlatformFailed
-    | PlatformWaited
 )
 
 
@@ -82,17 +70,17 @@ def _is_trouble(event: Event) -> bool:
 
 
 def _name(event: Event) -> str:
-    """Give `ToolCalled` as `tool_called`."""
+    """Return `ToolCalled` as `tool_called`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
 
 
 def _fields(event: Event) -> dict[str, Any]:
-    """Give the fields as plain values; words that somebody wrote become their length."""
+    """Return the fields as plain values; words that somebody wrote become their length."""
     fields = asdict(event)
     if isinstance(event, ToolCalled):
         fields["arguments"] = _masked(event.arguments)
-    if not isinstance(event, _WITHOUT_QUESTION):
-        fields["question"] = str(event.question)
+    if "question" in fields:
+        fields["question"] = str(fields["question"])
     if isinstance(event, TokensUsed | Answered):
         del fields["usage"]
         fields |= event.usage.model_dump()
@@ -112,7 +100,7 @@ def _masked(arguments: str) -> dict[str, Any] | str:
 
 
 def _size(value: object) -> object:
-    """Give numbers as they are, and of all else only how much it is."""
+    """Return numbers as they are, and of everything else only its size."""
     match value:
         case str():
             return f"{len(value)} characters"

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 
 from bench.corpora import course, course_questions, foreign_questions, indexed, lesson_of, ros, textbook
 from bench.report import Row, at_least, at_most, print_rows
-from core.model import Candidate, IndexQuery, Scope
+from core.documents.retrieval import CANDIDATES, DENSE_WEIGHT, LEXICAL, rarity
+from core.model import Calibration, Candidate, IndexQuery, Scope
 from core.ports import DocumentSource, Embedder, PassageIndex, Reranker
-from core.relevance import LEXICAL, Calibration, rarity
-from core.retrieval import CANDIDATES, DENSE_WEIGHT
 
 ELSEWHERE = {"the textbook": textbook, "the ROS 2 documentation": ros}
 TOP = 5

@@ -22,7 +22,7 @@ from aiohttp import web
 
 from adapters.cohere import CohereEmbedder
 from adapters.cohere.tokens import count_tokens
-from adapters.minilm.wordpieces import WordPieces
+from adapters.minilm.embedder import WordPieces
 from bench.corpora import need
 from bench.report import Row, at_least, at_most, print_rows
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from adapters.documents.folder import Folder
 from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
-from core.ingest import Ingestion
+from core.documents.ingest import Ingestion
 from core.model import Document
 from core.ports import DocumentSource, Embedder
 

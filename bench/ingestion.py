@@ -17,9 +17,9 @@ from adapters.minilm import MiniLM
 from adapters.qdrant import EdgeIndex
 from bench.corpora import CACHE, course, course_questions
 from bench.report import Row, at_least, print_rows
-from core.ingest import Ingestion, Summary
+from core.documents.ingest import Ingestion, Summary
+from core.documents.retrieval import HybridRetriever
 from core.model import Scope
-from core.retrieval import HybridRetriever
 
 
 def resident_mb() -> str:

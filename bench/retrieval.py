@@ -18,8 +18,8 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 
 from bench.corpora import Abstracts, course, course_questions, indexed, lesson_of, lines, need
 from bench.report import Row, at_least, at_most, print_rows
+from core.documents.retrieval import HybridRetriever
 from core.model import Scope, SearchResult
-from core.retrieval import HybridRetriever
 
 DEEP = 100
 """Hits to make ten different pages of."""

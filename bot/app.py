@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 from bot.health import Health
 from bot.roles import Role
 from bot.settings import Settings
-from bot.wiring.platforms import open_platforms
+from bot.wiring import open_platforms
+from bot.wiring.platforms import LazyPlatform, Platform, Speaker
 from bot.wiring.services import load_ahead
-from bot.wiring.speaker import Patient, Platform, Speaker
 from bot.wiring.stores import Stores
 from core.admission import Admission
 from core.agent import Agent
@@ -84,7 +84,7 @@ class Bot:
 
     @contextlib.asynccontextmanager
     async def _watched(self) -> AsyncGenerator[None]:
-        """Say how it is to whoever asks, if somebody wants to."""
+        """Serve the health pages while the block runs, if there is a port for them."""
         port = self._settings.health_port
         async with contextlib.AsyncExitStack() as stack:
             if port is not None:
@@ -92,7 +92,7 @@ class Bot:
             yield
 
     def _expect(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
-        """Say what has to be there before it is ready."""
+        """Note what has to be there before it is ready."""
         answers = Role.WORKER in chosen
         self._health.begin(
             inbox,
@@ -122,11 +122,11 @@ class Bot:
     async def _work(self, inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with contextlib.AsyncExitStack() as stack:
-            surfaces: dict[str, Patient] = {}
+            surfaces: dict[str, LazyPlatform] = {}
             memberships: dict[str, Membership] = {}
             speakers = [(each, await stack.enter_async_context(each.speaker(inbox))) for each in platforms]
             for platform, speaker in speakers:
-                surfaces[platform.key] = Patient(self._health.timed(speaker.surface))
+                surfaces[platform.key] = LazyPlatform(speaker.surface, self._health.metrics)
                 if speaker.membership is not None:
                     memberships[platform.key] = speaker.membership
             await load_ahead(self._settings)
@@ -141,7 +141,7 @@ class Bot:
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)
                 working.cancel()
 
-    async def _enter(self, platform: Platform, speaker: Speaker, surface: Patient) -> None:
+    async def _enter(self, platform: Platform, speaker: Speaker, surface: LazyPlatform) -> None:
         """Log in, and let answers through; until then, those of other platforms do not wait."""
         try:
             await until(self._stopping, speaker.log_in())
@@ -211,7 +211,7 @@ def spare_the_collector() -> None:
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Give the failure to tell: one of ours if there is any, since its sentence says what to do."""
+    """Return the failure to tell: one of ours if there is any, since its sentence says what to do."""
     found = tuple(_leaves(failures))
     return next((each for each in found if isinstance(each, FootnoteError)), found[0])
 

@@ -44,7 +44,7 @@ def ingest(
     source: Annotated[
         str | None, typer.Option("--source", help="What to call the source; default: the folder's name.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing if nothing has changed.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing has changed.")] = False,
 ) -> None:
     """Read documents into the index. Only what has changed is read again."""
 
@@ -70,9 +70,9 @@ def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     """Answer one question."""
 
     def run() -> int:
-        from bot.commands.ask import Asked, ask_once
+        from bot.commands.ask import AskOptions, ask_once
 
-        asked = Asked(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
+        asked = AskOptions(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
         return ask_once(asked, as_json=as_json)
 
     raise typer.Exit(report(run, as_json=as_json))
@@ -89,10 +89,10 @@ def chat(
     """Have a conversation. /help shows what can be typed besides questions."""
 
     def run() -> int:
-        from bot.commands.ask import Asked
+        from bot.commands.ask import AskOptions
         from bot.commands.chat import converse
 
-        return converse(Asked("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
+        return converse(AskOptions("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
 
     raise typer.Exit(report(run))
 
@@ -156,13 +156,13 @@ def resume(
     raise typer.Exit(report(run))
 
 
-inbox = typer.Typer(help="See to questions that were given up.", no_args_is_help=True, rich_markup_mode=None)
+inbox = typer.Typer(help="Look after failed questions.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(inbox, name="inbox")
 
 
 @inbox.command("list")
 def list_letters(as_json: AsJson = False) -> None:
-    """List the questions that were given up, with the reasons."""
+    """List the failed questions, with the reasons."""
 
     def run() -> int:
         from bot.commands import inbox

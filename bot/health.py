@@ -1,4 +1,4 @@
-"""How this process is, for hosts and people who watch it over HTTP: whether it lives, is ready, and its figures."""
+"""How this process is, for hosts and people who watch it over HTTP: whether it lives, is ready, and its metrics."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Generic, TypeVar
 from aiohttp import web
 
 from bot.metrics import Metrics
-from bot.stopwatch import Stopwatch
 from core.errors import FootnoteError, Misconfigured
 from core.events import Connected, Event, PlatformFailed
 from core.model import Backlog
-from core.ports import Backlogged, ChatSurface
+from core.ports import Backlogged
 
 LIVE, READY, METRICS = "/live", "/ready", "/metrics"
 PATIENCE = 2.0  # seconds for each look
@@ -30,7 +29,7 @@ SHORT_LIVED = {"Cache-Control": "no-store"}
 Result = TypeVar("Result")
 
 
-class Recent(Generic[Result]):
+class CachedCheck(Generic[Result]):
     """Looks at something now and then: whoever asks in between, or at the same time, hears of the last look."""
 
     def __init__(
@@ -45,7 +44,7 @@ class Recent(Generic[Result]):
         self._good_until = float("-inf")
 
     async def __call__(self) -> tuple[Result | None, str | None]:
-        """Give what was found, or why not, as a sentence without a secret."""
+        """Return what was found, or why not, as a sentence without a secret."""
         async with self._lock:
             if time.monotonic() >= self._good_until:
                 self._found = await self._try()
@@ -65,24 +64,24 @@ class Recent(Generic[Result]):
 
 
 class Health:
-    """Knows what a process still needs to be of use. With *metrics*, it gives figures too."""
+    """Knows what a process still needs to be of use. With *metrics*, it serves metrics too."""
 
     def __init__(self, metrics: Metrics | None = None) -> None:
-        self._metrics = metrics
+        self.metrics = metrics
         self._missing: dict[str, None] = {STARTING: None}
-        self._backlog: Recent[Backlog] | None = None
+        self._backlog: CachedCheck[Backlog] | None = None
         self._looks: list[Callable[[], Awaitable[tuple[object, str | None]]]] = []
 
     def begin(self, inbox: Backlogged, *, heard: Iterable[str], entered: Iterable[str]) -> None:
         """Wait for the platforms that have to be *heard*, and for those that have to be *entered* to answer there."""
-        self._backlog = Recent(OUR_STORE, inbox.backlog)
+        self._backlog = CachedCheck(OUR_STORE, inbox.backlog)
         self._looks.append(self._backlog)
         self._missing.pop(STARTING, None)
         self._missing |= dict.fromkeys(map(UNHEARD.format, heard)) | dict.fromkeys(map(UNKNOWN.format, entered))
 
     def needs(self, look: Callable[[], Awaitable[object]], *, kept: float) -> None:
         """Look at the documents too, for which more has to be done; what was found is *kept* for some seconds."""
-        self._looks.append(Recent(DOCUMENTS, look, kept=kept))
+        self._looks.append(CachedCheck(DOCUMENTS, look, kept=kept))
 
     def observe(self, event: Event) -> None:
         """Note that a platform hears us, or that it will not."""
@@ -104,24 +103,20 @@ class Health:
         """Be ready no more, so that nothing new is sent here."""
         self._missing[STOPPING] = None
 
-    def timed(self, surface: ChatSurface) -> ChatSurface:
-        """Let the time that readers wait be counted, where somebody wants to know."""
-        return Stopwatch(surface, self._metrics) if self._metrics else surface
-
     async def missing(self) -> list[str]:
-        """Give a sentence for each thing that is missing; nothing if the process is ready."""
+        """Return a sentence for each thing that is missing; nothing if the process is ready."""
         found = await asyncio.gather(*(look() for look in self._looks))
         return [*self._missing, *(sentence for _, sentence in found if sentence)]
 
     def pages(self) -> list[web.RouteDef]:
-        """Give the signs of life, for any server of this process."""
+        """Return the signs of life, for any server of this process."""
         return [web.get(LIVE, self._live), web.get(READY, self._ready)]
 
     @contextlib.asynccontextmanager
     async def served(self, host: str, port: int) -> AsyncGenerator[int]:
-        """Answer at a port of its own while the block runs; give the port. Raises `Misconfigured`."""
+        """Answer at a port of its own while the block runs; return the port. Raises `Misconfigured`."""
         made = web.Application()
-        made.add_routes([*self.pages(), web.get(METRICS, self._figures)])
+        made.add_routes([*self.pages(), web.get(METRICS, self._metrics_page)])
         runner = web.AppRunner(made, access_log=None, shutdown_timeout=LONGEST_END)
         await runner.setup()
         try:
@@ -146,9 +141,9 @@ class Health:
         status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok"])
         return web.Response(status=status, text="".join(f"{line}\n" for line in lines), headers=SHORT_LIVED)
 
-    async def _figures(self, request: web.Request) -> web.Response:
-        if self._metrics is None:
+    async def _metrics_page(self, request: web.Request) -> web.Response:
+        if self.metrics is None:
             raise web.HTTPNotFound
         backlog, _ = await self._backlog() if self._backlog else (None, None)
-        body, kind = self._metrics.exposed(backlog, accepts=request.headers.get("Accept", ""))
+        body, kind = self.metrics.exposed(backlog, accepts=request.headers.get("Accept", ""))
         return web.Response(body=body, headers={"Content-Type": kind, **SHORT_LIVED})

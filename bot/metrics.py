@@ -51,7 +51,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "service_failures": ("Times that a service did not do its work.", ("service",)),
     "lease_takeovers": ("Questions that were taken over from a worker without a sign of life.", ("platform",)),
     "task_failures": ("Attempts to answer that failed.", ("platform",)),
-    "given_up": ("Questions that were given up after their last attempt.", ("platform",)),
+    "given_up": ("Questions that failed at their last attempt.", ("platform",)),
     "possibly_doubled": ("Messages that may stand there twice.", ("platform",)),
     "places_refused": ("Questions in places where the bot may say nothing.", ("platform",)),
     "memory_failures": ("Answers that were given without memory, or are not remembered.", ("doing",)),
@@ -103,7 +103,7 @@ class Metrics:
             self.took("waiting", (self._now() - claim.question.asked_at).total_seconds())
 
     def exposed(self, backlog: Backlog | None, *, accepts: str = "") -> tuple[bytes, str]:
-        """Give everything in the form that the reader *accepts*, and its type; no *backlog* where nobody knows it."""
+        """Return everything in the form that the reader *accepts*, and its type; no *backlog* where nobody knows it."""
         self._inbox.backlog = backlog
         encode, kind = choose_encoder(accepts)
         return encode(self._registry), kind
@@ -174,20 +174,20 @@ class Metrics:
 
 
 class InboxCollector(Collector):
-    """Gives what is known of the inbox at the moment: where nobody knows, no old figures, and a sign of that."""
+    """Exposes what is known of the inbox at the moment; where nothing is known, no old values, and a sign of that."""
 
     def __init__(self) -> None:
         self.backlog: Backlog | None = None
 
     def collect(self) -> Iterable[Metric]:
-        """Give the figures."""
+        """Yield the gauges."""
         known, backlog = self.backlog is not None, self.backlog or Backlog()
         yield GaugeMetricFamily("footnote_inbox_up", "Whether the inbox could be asked.", value=float(known))
         if not known:
             return
         yield _gauge("questions_waiting", "Questions that wait for their turn, in all processes.", backlog.waiting)
         yield _gauge("questions_running", "Questions that are being answered, in all processes.", backlog.running)
-        yield _gauge("dead_letters", "Questions that were given up and are kept for the operator.", backlog.dead)
+        yield _gauge("dead_letters", "Failed questions that are kept for the operator.", backlog.dead)
         yield _gauge("oldest_question_seconds", "How long the first question waits by now.", backlog.oldest)
 
 

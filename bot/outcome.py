@@ -7,14 +7,27 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from bot.traces import places
 from core.errors import FootnoteError, InvalidInput, Misconfigured
 
 if TYPE_CHECKING:
     from core.events import ErrorType
+
+
+def places(error: BaseException) -> list[str]:
+    """Return the lines of code that an error passed, and those of the errors that it groups."""
+    return [f"{place.filename}:{place.lineno} {place.name}" for place in _frames(error)]
+
+
+def _frames(error: BaseException) -> Iterator[traceback.FrameSummary]:
+    yield from traceback.extract_tb(error.__traceback__)
+    inner: BaseException
+    for inner in getattr(error, "exceptions", ()):
+        yield from _frames(inner)
+
 
 OK = 0
 WRONG_INPUT = 2
@@ -41,7 +54,7 @@ def report(command: Callable[[], int], *, as_json: bool = False) -> int:
 
 
 def _explain(error: BaseException) -> tuple[int, ErrorType, str]:
-    """Give exit code, kind and sentence of an error."""
+    """Return exit code, kind and sentence of an error."""
     match error:
         case KeyboardInterrupt():
             return STOPPED, "generation", "Stopped."
@@ -56,7 +69,7 @@ def _explain(error: BaseException) -> tuple[int, ErrorType, str]:
 
 
 def _logged(error: BaseException) -> str:
-    """Log where an error comes from, without its words, which may be somebody's; give where to look."""
+    """Log where an error comes from, without its words, which may be somebody's; return where to look."""
     log = logging.getLogger("footnote")
     if not log.handlers:  # it happened before there was a data folder
         return ""
@@ -66,7 +79,7 @@ def _logged(error: BaseException) -> str:
 
 
 def _tell(sentence: str, error_type: ErrorType, *, stopped: bool, as_json: bool) -> None:
-    """Say why it ends, in the form that was asked for; where that cannot be written, on standard error."""
+    """Write why it ends, in the form that was asked for; where that cannot be written, on standard error."""
     from core.model import Status, without_controls
 
     if as_json:
@@ -81,7 +94,7 @@ def _tell(sentence: str, error_type: ErrorType, *, stopped: bool, as_json: bool)
 
 
 def _write(stream: TextIO, text: str, *, end: str = "\n") -> bool:
-    """Write with all that waits; say whether it went through. What did not is given up."""
+    """Write with all that waits; return whether it went through. What did not is given up."""
     try:
         stream.write(text + end)
         stream.flush()

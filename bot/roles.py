@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 def shares(named: Collection[Role], settings: Settings) -> frozenset[Role]:
-    """Give what this process does: what is *named*, or everything. Raises `Misconfigured` if a setting is missing."""
+    """Return what this process does: what is *named*, or everything. Raises `Misconfigured` if a setting is missing."""
     platforms = frozenset(_platforms(settings))
     if not platforms:
         raise Misconfigured(NOTHING_TO_RUN)

@@ -12,7 +12,7 @@ from core.model import Answer, Status, Value
 
 Kind: TypeAlias = Literal["single_topic", "across_modules", "follow_up", "out_of_scope", "not_in_documents"]
 Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answer]]
-"""Asks several questions one after the other in one conversation, and gives the answer to the last."""
+"""Asks several questions one after the other in one conversation, and returns the answer to the last."""
 
 
 class Case(Value):

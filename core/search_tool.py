@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from core.documents.excerpt import excerpt
 from core.errors import RetrievalUnavailable
-from core.excerpt import excerpt
 from core.model import Citation, Hit, Question, Scope, SearchResult
 from core.ports import Retriever
 from core.sources import Sources, cite

@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.commands.ask import Asked
+from bot.commands.ask import AskOptions
 from bot.settings import Settings
 from bot.wiring import assemble
-from core.anchors import slug
+from core.documents.sections import slug
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -82,7 +82,7 @@ async def test_the_demo_knows_its_own_product(ingested: Path, monkeypatch: pytes
     monkeypatch.setenv("FOOTNOTE_DATA_DIR", str(ingested))
     settings = Settings()
     async with assemble(settings) as product:
-        answers = {text: await product.agent.answer(Asked(text).question(settings)) for text in ABOUT}
+        answers = {text: await product.agent.answer(AskOptions(text).question(settings)) for text in ABOUT}
 
     cited = {text: [urlsplit(citation.url).path for citation in answer.citations] for text, answer in answers.items()}
     assert {text: pages[0].strip("/") if pages else None for text, pages in cited.items()} == ABOUT

@@ -3,30 +3,62 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from adapters.cohere import tokens
-from adapters.cohere.connection import TIMEOUTS, Account, Timeouts, connect
+from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, unusable
 from adapters.cohere.failures import raising
-from adapters.cohere.vectors import decode, in_base64
 from adapters.retry import SERVICE, RetryPolicy
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.events import Observer, unobserved
-from core.model import Vector
-from core.relevance import Calibration
+from core.model import Calibration, Vector
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2, EmbedByTypeResponse
     from cohere.core.request_options import RequestOptions
 
+
+def in_base64(response: object, *, count: int) -> list[str]:
+    """Return what was answered for *count* texts; the client checks nothing of it. Raises `CallFailed`."""
+    encoded: object = getattr(getattr(response, "embeddings", None), "base64", None)
+    if not isinstance(encoded, list):
+        raise unusable("it holds no vectors in base64")
+    found = cast("list[str]", encoded)
+    if len(found) != count:
+        raise unusable(f"it holds {len(found)} vectors for {count} texts")
+    return found
+
+
+def decode(encoded: Sequence[str], *, dimension: int) -> list[Vector]:
+    """Return vectors of *dimension* floats, each of length 1. Raises `CallFailed` if one is anything else."""
+    import numpy as np
+
+    try:
+        rows = [base64.b64decode(text, validate=True) for text in encoded]
+    except (binascii.Error, TypeError, ValueError):
+        raise unusable("its vectors are not base64") from None
+    lengths = {len(row) / 4 for row in rows}
+    if lengths != {dimension}:
+        found = " and ".join(f"{length:g}" for length in sorted(lengths))
+        raise unusable(
+            f"its vectors have {found} dimensions instead of {dimension}. Check COHERE_DIMENSION", by_operator=True
+        )
+    matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), dimension).astype(np.float64)
+    lengths_of = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not (np.isfinite(lengths_of).all() and (lengths_of > 0).all()):
+        raise unusable("its vectors hold something that is not a number, or nothing but zeros")
+    return (matrix / lengths_of).tolist()
+
+
 BATCH = 96  # texts that Cohere takes at once
 AT_ONCE = 4  # batches
 WINDOW = 512  # tokens that the models before embed-v4 read
 FIRST_WITH_DIMENSIONS = 4  # the version of the first model that can be asked for one
-SETTING = "COHERE_EMBED_MODEL"
 
 CALIBRATION = Calibration(midpoint=0.27, slope=20.0)
 """Not measured: there was no account to measure with.
@@ -44,6 +76,8 @@ class CohereEmbedder:
     Texts are cut to the window here, by an estimate that rather counts too much.
     """
 
+    window = WINDOW
+
     def __init__(  # noqa: PLR0913 - each is a choice of its own
         self,
         model: str,
@@ -54,36 +88,22 @@ class CohereEmbedder:
         retries: RetryPolicy = SERVICE,
         observer: Observer = unobserved,
         calibration: Calibration | None = None,
-        timeouts: Timeouts = TIMEOUTS,
+        timeouts: CohereTimeouts = TIMEOUTS,
     ) -> None:
+        self.name = f"{model}-{dimension}"
+        self.dimension = dimension
+        self.calibration = calibration or CALIBRATION
         self._model = model
-        self._dimension = dimension
-        self._account = Account(api_key, base_url)
-        self._connection = connect(
-            "embedder", self._account, model=(model, SETTING), retries=retries, observer=observer
+        self._connection = CohereConnection(
+            "embedder",
+            model=model,
+            setting="COHERE_EMBED_MODEL",
+            api_key=api_key,
+            base_url=base_url,
+            retries=retries,
+            observer=observer,
         )
-        self._calibration = calibration or CALIBRATION
         self._timeouts = timeouts
-
-    @property
-    def name(self) -> str:
-        """The model and the length of its vectors."""
-        return f"{self._model}-{self._dimension}"
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-        return self._dimension
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a passage are read, as `count_tokens` counts."""
-        return WINDOW
-
-    @property
-    def calibration(self) -> Calibration:
-        """The curve that was given, or the one that nobody has measured yet."""
-        return self._calibration
 
     def count_tokens(self, text: str) -> int:
         """Estimate, rather too much than too little."""
@@ -111,10 +131,10 @@ class CohereEmbedder:
                 batch.cancel()
 
     async def check(self) -> str:
-        """Embed a word, and say by what and where. Raises `Misconfigured` if an operator has to change something."""
+        """Embed a word, and return by what and where. Raises `Misconfigured` if an operator has to change something."""
         with raising(EmbeddingUnavailable, refused=Misconfigured):
             await self._embed(["footnote"], "search_query", self._timeouts.query)
-        return f"{self._model} ({self._dimension} numbers) at {self._account.address}"
+        return f"{self._model} ({self.dimension} dimensions) at {self._connection.address}"
 
     async def aclose(self) -> None:
         """Let go of all connections; the next call opens new ones."""
@@ -136,14 +156,14 @@ class CohereEmbedder:
             )
 
         response = await self._connection.call(work, timeout=seconds)
-        return await turns.each(partial(decode, dimension=self._dimension), in_base64(response, count=len(texts)))
+        return await turns.each(partial(decode, dimension=self.dimension), in_base64(response, count=len(texts)))
 
     def _options(self) -> RequestOptions:
         """Ask for the dimension where the model can be asked."""
         version = re.search(r"-v(\d+)", self._model)
         if version is None or int(version[1]) < FIRST_WITH_DIMENSIONS:
             return {}
-        return {"additional_body_parameters": {"output_dimension": self._dimension}}
+        return {"additional_body_parameters": {"output_dimension": self.dimension}}
 
 
 def _prepared(texts: Sequence[str]) -> list[str]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
 
-from adapters.certificates import is_untrusted
 from adapters.retry import Transient, retry_after
+from adapters.vendor_errors import is_untrusted
 from core.errors import FootnoteError
 
 REFUSED_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, 498)
@@ -43,7 +43,7 @@ def raising(unavailable: type[FootnoteError], *, refused: type[FootnoteError] | 
 
 
 def judge(error: Exception) -> Transient | None:
-    """Say whether trying again may help."""
+    """Return whether trying again may help."""
     import httpx
     from cohere.core.api_error import ApiError
 
@@ -72,7 +72,7 @@ class Explainer:
     api_key: str
 
     def explain(self, error: Exception) -> CallFailed:
-        """Give what may be said of the error."""
+        """Return what may be said of the error."""
         sentence, by_operator = self._sentence(error)
         return CallFailed(sentence, reason=self._reason(error), by_operator=by_operator)
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adapters.cohere.connection import TIMEOUTS, Account, Timeouts, connect, unusable
+from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, unusable
 from adapters.cohere.failures import raising
 from adapters.cohere.tokens import sendable
 from adapters.retry import SERVICE, RetryPolicy
-from core.chunking import embedding_text
+from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved
-from core.model import Passage
-from core.relevance import Calibration
+from core.model import Calibration, Passage
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2
     from cohere.v2.types import V2RerankResponse
 
 BATCH = 1_000  # documents that Cohere takes at once
-SETTING = "COHERE_RERANK_MODEL"
 
 CALIBRATION = Calibration(midpoint=0.3, slope=10.0)
 """Not measured: there was no account to measure with.
@@ -43,18 +41,23 @@ class CohereReranker:
         retries: RetryPolicy = SERVICE,
         observer: Observer = unobserved,
         calibration: Calibration | None = None,
-        timeouts: Timeouts = TIMEOUTS,
+        timeouts: CohereTimeouts = TIMEOUTS,
     ) -> None:
         self._model = model
-        self._account = Account(api_key, base_url)
-        self._connection = connect(
-            "reranker", self._account, model=(model, SETTING), retries=retries, observer=observer
+        self._connection = CohereConnection(
+            "reranker",
+            model=model,
+            setting="COHERE_RERANK_MODEL",
+            api_key=api_key,
+            base_url=base_url,
+            retries=retries,
+            observer=observer,
         )
         self._calibration = calibration or CALIBRATION
         self._timeouts = timeouts
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
-        """Give a calibrated relevance for each passage, in their order."""
+        """Return a calibrated relevance for each passage, in their order."""
         documents = [sendable(embedding_text(passage)) for passage in passages]
         with raising(RetrievalUnavailable):
             scores = [
@@ -65,10 +68,10 @@ class CohereReranker:
         return [self._calibration.relevance(score) for score in scores]
 
     async def check(self) -> str:
-        """Rank one document, and say by what and where. Raises `Misconfigured` if an operator has to act."""
+        """Rank one document, and return by what and where. Raises `Misconfigured` if an operator has to act."""
         with raising(RetrievalUnavailable, refused=Misconfigured):
             await self._scores("footnote", ["footnote"])
-        return f"{self._model} at {self._account.address}"
+        return f"{self._model} at {self._connection.address}"
 
     async def aclose(self) -> None:
         """Let go of all connections; the next call opens new ones."""
@@ -83,7 +86,7 @@ class CohereReranker:
 
 
 def _in_order(response: V2RerankResponse, count: int) -> list[float]:
-    """Give the scores by index; the client checks nothing of what was answered."""
+    """Return the scores by index; the client checks nothing of what was answered."""
     results: object = getattr(response, "results", None)
     if not isinstance(results, list):
         raise unusable("it holds no results")

@@ -26,7 +26,7 @@ def count_tokens(text: str) -> int:
 
 
 def cut(text: str, room: int) -> str:
-    """Give the beginning of the text that takes at most *room* tokens."""
+    """Return the beginning of the text that takes at most *room* tokens."""
     if count_tokens(text) <= room:
         return text
     costs = accumulate(2 if WIDE.match(token) else 1 for token in TOKENS.findall(text))
@@ -35,7 +35,7 @@ def cut(text: str, room: int) -> str:
 
 
 def sendable(text: str) -> str:
-    """Replace half characters, which no JSON can hold, and give a text with nothing to see in it one mark."""
+    """Replace half characters, which no JSON can hold, and put one mark in a text with nothing to see in it."""
     whole = text.encode("utf-8", "replace").decode("utf-8")
     seen = any(character.isprintable() and not character.isspace() for character in whole)
     return whole if seen else PLACEHOLDER

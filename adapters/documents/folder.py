@@ -1,18 +1,181 @@
-"""A folder of files as a source of documents."""
+"""A folder of files as a source of documents: which files are read, by what, and under which address."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote, unquote
 
 from adapters.documents import frontmatter
+from adapters.documents.frontmatter import word
 from adapters.documents.page import NotReadable, Page, title_of
-from adapters.documents.readers import READERS
-from adapters.documents.tree import Finding, Tree
-from adapters.documents.urls import address
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
+
+TEXT_LIMIT = 20_000_000  # bytes: far above any page that people wrote; larger files are data
+PACKED_LIMIT = 100_000_000  # bytes: PDF and Word files also hold pictures
+
+
+@dataclass(frozen=True, slots=True)
+class FileReader:
+    """One kind of file; its module is imported when the first such file is read."""
+
+    module: str
+    limit: int = TEXT_LIMIT
+    function: str = "read"
+
+    def __call__(self, content: bytes) -> Page:
+        """Turn the bytes of a file into a page."""
+        function: Callable[[bytes], Page] = getattr(import_module(f"adapters.documents.{self.module}"), self.function)
+        return function(content)
+
+
+MARKDOWN = FileReader("markdown")
+HTML = FileReader("html")
+READERS: Mapping[str, FileReader] = {
+    ".md": MARKDOWN,
+    ".markdown": MARKDOWN,
+    ".mdx": FileReader("markdown", function="read_mdx"),
+    ".html": HTML,
+    ".htm": HTML,
+    ".rst": FileReader("rst"),
+    ".txt": FileReader("page", function="read_plain"),
+    ".pdf": FileReader("pdf", limit=PACKED_LIMIT),
+    ".ipynb": FileReader("notebook"),
+    ".docx": FileReader("word", limit=PACKED_LIMIT),
+}
+
+
+SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages"))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file and its place under the root, or a place that could not be looked at and why."""
+
+    path: Path
+    relative: PurePosixPath
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class FolderWalk:
+    """One walk through a folder."""
+
+    root: Path
+    suffixes: Collection[str]
+    _files: dict[Path, FoundFile] = field(default_factory=dict[Path, FoundFile])
+    _folders: set[Path] = field(default_factory=set[Path])
+    _links: list[Path] = field(default_factory=list[Path])
+    _problems: list[FoundFile] = field(default_factory=list[FoundFile])
+
+    def findings(self) -> tuple[FoundFile, ...]:
+        """Walk the folder; links count only for what is inside of it and has no other place there."""
+        inside = self.root.resolve()
+        self._walk(self.root, PurePosixPath())
+        while self._links:
+            self._follow(self._links.pop(0), inside)
+        return tuple(sorted((*self._files.values(), *self._problems), key=lambda found: found.relative.parts))
+
+    def _walk(self, folder: Path, relative: PurePosixPath) -> None:
+        self._folders.add(folder.resolve())
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            self._problems.append(FoundFile(folder, relative, "cannot be opened; check its permissions."))
+            return
+        for entry in entries:
+            path, place = Path(entry.path), relative / entry.name
+            if entry.name.startswith((".", "_")) or entry.name in SKIPPED:
+                continue
+            if entry.is_symlink():
+                self._links.append(path)
+            elif entry.is_dir():
+                self._walk(path, place)
+            elif entry.is_file() and path.suffix.lower() in self.suffixes:
+                self._files[path.resolve()] = FoundFile(path, place)
+
+    def _follow(self, link: Path, inside: Path) -> None:
+        relative = PurePosixPath(link.relative_to(self.root).as_posix())
+        try:
+            target = link.resolve(strict=True)
+        except (OSError, RuntimeError):
+            self._report(link, relative, "is a link that leads nowhere; fix or remove it.")
+            return
+        if not target.is_relative_to(inside):
+            self._report(link, relative, "is a link that leads out of the folder, which is not followed.")
+        elif target.is_dir() and target not in self._folders and not inside.is_relative_to(target):
+            self._walk(link, relative)
+        elif target.is_file() and link.suffix.lower() in self.suffixes and target not in self._files:
+            self._files[target] = FoundFile(link, relative)
+
+    def _report(self, link: Path, relative: PurePosixPath, problem: str) -> None:
+        if link.suffix.lower() in self.suffixes or link.is_dir():
+            self._problems.append(FoundFile(link, relative, problem))
+
+
+DATE = re.compile(r"^(?:\d{2}|\d{4})[-_.]\d{2}(?:[-_.](?:\d{2}|\d{4}))?")
+VERSION = re.compile(r"^\d+[-_.]\d+")
+NUMBERED = re.compile(r"^\d+\s*[-_.]+\s*(.+)$")
+MARKDOWN_SUFFIXES = (".md", ".mdx", ".markdown")
+SEGMENT = "-._~!$&'()*+,;=:@"  # what RFC 3986 allows in a segment of a path
+
+
+def address(file: Path, relative: PurePosixPath, meta: Mapping[str, Any], base_url: str | None) -> str:
+    """Return the address of a file whose place under the source's root is *relative*."""
+    if base_url is None:
+        return file.resolve().as_uri()
+    path = _page(relative, meta) if relative.suffix.lower() in MARKDOWN_SUFFIXES else _file(relative)
+    return base_url.rstrip("/") + "/" + "/".join(quote(part, safe=SEGMENT) for part in path.split("/"))
+
+
+def unnumbered(segment: str) -> str:
+    """Take a number for sorting off a name: `01-intro` is `intro`, but dates and versions stay."""
+    if DATE.match(segment) or VERSION.match(segment):
+        return segment
+    match = NUMBERED.match(segment)
+    return match[1] if match else segment
+
+
+def _page(relative: PurePosixPath, meta: Mapping[str, Any]) -> str:
+    slug = unquote(word(meta, "slug"))
+    if slug.startswith("/"):
+        return _resolved(slug)
+    keeps_numbers = meta.get("parse_number_prefixes") is False
+    strip = str if keeps_numbers else unnumbered
+    folder = "".join(f"{strip(part)}/" for part in relative.parts[:-1])
+    if slug:
+        return _resolved(folder + slug)
+    if relative.stem.lower() in ("index", "readme", relative.parent.name.lower()):
+        return folder
+    return folder + (word(meta, "id") or strip(relative.stem))
+
+
+def _resolved(path: str) -> str:
+    """Follow `.` and `..`, and never above the base."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts) + ("/" if parts and path.endswith("/") else "")
+
+
+def _file(relative: PurePosixPath) -> str:
+    match relative.suffix.lower():
+        case ".rst":
+            return str(relative.with_suffix(".html"))
+        case ".html" | ".htm" if relative.stem.lower() == "index":
+            return "".join(f"{part}/" for part in relative.parts[:-1])
+        case _:
+            return str(relative)
 
 
 class Folder:
@@ -39,16 +202,16 @@ class Folder:
             if document is not None:
                 yield document
 
-    def _findings(self) -> tuple[Finding, ...]:
+    def _findings(self) -> tuple[FoundFile, ...]:
         root = self._root.expanduser()
         if root.is_file():
-            return (Finding(root, PurePosixPath(root.name)),)
+            return (FoundFile(root, PurePosixPath(root.name)),)
         if not root.is_dir():
             message = f"There is no folder or file at {str(root)!r}; check the path of the documents."
             raise InvalidInput(message, field="source")
-        return Tree(root, READERS).findings()
+        return FolderWalk(root, READERS).findings()
 
-    def _document(self, finding: Finding) -> Document | Unreadable | None:
+    def _document(self, finding: FoundFile) -> Document | Unreadable | None:
         """Read one file; None for a page that its author hides."""
         try:
             page = _read(finding)
@@ -68,12 +231,12 @@ class Folder:
             opens_at=opens_at,
         )
 
-    def _unreadable(self, finding: Finding, reason: str) -> Unreadable:
+    def _unreadable(self, finding: FoundFile, reason: str) -> Unreadable:
         url = address(finding.path, finding.relative, {}, self._base_url)
         return Unreadable(name=str(finding.relative), reason=reason, url=url)
 
 
-def _read(finding: Finding) -> Page:
+def _read(finding: FoundFile) -> Page:
     if finding.problem:
         raise NotReadable(finding.problem)
     reader = READERS.get(finding.path.suffix.lower())

@@ -61,7 +61,7 @@ def _toml(block: str) -> Mapping[str, Any]:
 
 
 def word(meta: Mapping[str, Any], *names: str) -> str:
-    """Give the first of *names* that holds a word or a number, as text."""
+    """Return the first of *names* that holds a word or a number, as text."""
     for name in names:
         value = meta.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
@@ -75,7 +75,7 @@ def is_hidden(meta: Mapping[str, Any]) -> bool:
 
 
 def opening(meta: Mapping[str, Any]) -> datetime | None:
-    """Give when the page is released, in UTC unless it says otherwise; refuse a date that cannot be read."""
+    """Return when the page is released, in UTC unless it says otherwise; refuse a date that cannot be read."""
     value: Any = next((meta[name] for name in RELEASE if meta.get(name) not in (None, "")), None)
     if value is None:
         return None

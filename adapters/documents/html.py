@@ -3,9 +3,120 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from adapters.documents.page import NotReadable, Page, first_heading
-from adapters.documents.text import decode
+from bs4.element import Tag
+from markdownify import ATX, MarkdownConverter
+
+from adapters.documents.page import NotReadable, Page, decode, first_heading
+
+LANGUAGE = re.compile(
+    r"\b(?:language|highlight|lang)-([\w+#-]+)|(?<![\w-])code (?!language)([\w+#-]+)|\bsourceCode (\w[\w+#-]*)"
+)
+NO_LANGUAGE = frozenset(("default", "none", "text", "notranslate", "literal-block", "plaintext"))
+PLAIN: Any = MarkdownConverter  # its conversions take what its own tree gives them
+
+
+def convert(html: str) -> str:
+    """Turn HTML into Markdown."""
+    converter: Any = Converter(
+        heading_style=ATX,
+        bullets="-",
+        escape_asterisks=False,
+        escape_underscores=False,
+        escape_misc=False,
+        code_language_callback=_language,
+    )
+    return str(converter.convert(html))
+
+
+class Converter(MarkdownConverter):
+    """The rules that differ from markdownify's own; the names of the methods are its contract."""
+
+    def convert_hN(self, n: int, el: Tag, text: str, parent_tags: set[str]) -> str:  # noqa: N802 - its name there
+        """Append the anchor to a heading."""
+        heading = str(PLAIN.convert_hN(self, n, el, text, parent_tags))
+        anchor = _anchor(el)
+        return f"{heading.rstrip()} {{#{anchor}}}\n\n" if anchor and heading.strip("# \n") else heading
+
+    def convert_br(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Break a line; in a listing without the blanks that mean a break elsewhere."""
+        return "\n" if "pre" in parent_tags else str(PLAIN.convert_br(self, el, text, parent_tags))
+
+    def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Keep a bar in a cell from ending it."""
+        return str(PLAIN.convert_td(self, el, text.replace("|", r"\|"), parent_tags))
+
+    def convert_th(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Keep a bar in a cell from ending it."""
+        return str(PLAIN.convert_th(self, el, text.replace("|", r"\|"), parent_tags))
+
+    def convert_p(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Show the title of an admonition as a bold line."""
+        is_title = "admonition-title" in _classes(el) and text.strip()
+        return str(PLAIN.convert_p(self, el, f"**{text.strip()}**" if is_title else text, parent_tags))
+
+    def convert_div(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Show the title of a Docusaurus admonition as a bold line."""
+        words = text.strip().capitalize() if text.islower() else text.strip()
+        is_title = any(name.startswith("admonitionHeading") for name in _classes(el)) and words
+        return str(PLAIN.convert_div(self, el, f"**{words}**" if is_title else text, parent_tags))
+
+    def convert_span(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Show what docutils marks as literal as code."""
+        return str(PLAIN.convert_code(self, el, text, parent_tags)) if "literal" in _classes(el) else text
+
+    def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Keep the description of a picture, unless it is only its address."""
+        words = str(el.get("alt") or "").strip()
+        return "" if "/" in words or words == el.get("src") else words
+
+    def convert_dt(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Show a defined term as a bold line."""
+        words = " ".join(text.split())
+        return f"\n\n**{words}**\n\n" if words else ""
+
+    def convert_dd(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Show a definition as text."""
+        return f"\n\n{text.strip()}\n\n"
+
+    def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Show a formula once, by its source if it has one."""
+        source = el.find("annotation")
+        return f"${source.get_text().strip()}$" if source else " ".join(el.get_text().split())
+
+
+def _classes(el: Tag) -> list[str]:
+    value = el.get("class")
+    return [value] if isinstance(value, str) else list(value or [])
+
+
+def _anchor(heading: Tag) -> str:
+    """Find the id that leads to a heading: its own, of an anchor in it, or of the section that it opens."""
+    if heading.get("id"):
+        return _usable(heading.get("id"))
+    inner = heading.find(id=True) or heading.find("a", attrs={"name": True})
+    if inner is not None:
+        return _usable(inner.get("id") or inner.get("name"))
+    parent, before = heading.parent, heading.find_previous_siblings()
+    if parent is not None and parent.name in ("section", "div", "header") and not any(el.get_text() for el in before):
+        return _usable(parent.get("id"))
+    return ""
+
+
+def _usable(identifier: Any) -> str:
+    return identifier if isinstance(identifier, str) and not re.search(r"[\s{}]", identifier) else ""
+
+
+def _language(pre: Tag) -> str:
+    """Read the language of a listing off the classes around it."""
+    around = [pre, *pre.find_all("code", limit=1), *list(pre.parents)[:2]]
+    for match in LANGUAGE.finditer(" ; ".join(" ".join(_classes(el)) for el in around)):
+        language = next(group for group in match.groups() if group)
+        if language not in NO_LANGUAGE:
+            return language
+    return ""
+
 
 MAIN = (".theme-doc-markdown", "article", "[role=main]", "main", "body")
 NOISE = (
@@ -53,6 +164,4 @@ def _decoded(content: bytes) -> str:
 
 def to_markdown(html: str) -> str:
     """Turn HTML into Markdown; a heading's id follows it as `{#id}`."""
-    from adapters.documents.converter import convert
-
     return convert(html).strip("\n") + "\n"

@@ -1,14 +1,81 @@
-"""Markdown and MDX: what a website makes of them, minus what only a website can show."""
+"""Markdown and MDX: what a website makes of them, minus what only a website can show.
+
+Code, formulas and comments are set aside while the rest is rewritten, so that they are never altered: each piece is
+replaced by a token between NUL characters, which no loaded text contains.
+"""
 
 from __future__ import annotations
 
 import re
 
-from adapters.documents import admonitions, frontmatter, mdx
-from adapters.documents.code import Opaque
-from adapters.documents.elements import replaced
-from adapters.documents.page import Page, first_heading
-from adapters.documents.text import decode
+from adapters.documents import frontmatter
+from adapters.documents.mdx import open_admonitions, open_tags
+from adapters.documents.page import Page, decode, first_heading
+from adapters.documents.tags import replaced
+
+OPAQUE = re.compile(
+    r"""
+    (?P<comment> <!--.*?--> )
+  | (?P<fence>
+        ^ (?P<lead> [ \t]* (?: (?: > | [-*+] | \d{1,9}[.)] ) [ \t]+ | > )*+ )
+        (?P<marks> `{3,} (?=[^`\n]*$) | ~{3,} ) (?P<language> [^\n]*+ ) (?: \n | \Z )
+        (?P<body> (?: (?! [ \t>]* (?P=marks) [`~]* [ \t]* $ ) [^\n]*+ \n )*+ )
+        [^\n]* $
+    )
+  | (?P<display> \$\$ (?: [^$] | \$(?!\$) )++ \$\$ )
+  | (?P<code> (?<![\\`]) (?P<ticks> `+ ) (?!`)
+        (?: [^`\n]++ | \n(?![ \t]*\n) | (?! (?P=ticks)(?!`) ) `++ )*+ (?P=ticks) )
+  | (?P<formula> (?<! [\\$\w] ) \$ (?![\s$]) [^$\n]* [^\s$\\] \$ (?![\d$]) )
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+FENCE = re.compile(r"^([^\n\x00]*)\x00f(\d+)\x00", re.MULTILINE)
+INLINE = re.compile(r"\x00c(\d+)\x00")
+LIVE = "mdx-code-block"  # a fence that Docusaurus renders instead of showing it
+
+
+class Opaque:
+    """The pieces that were set aside from one page."""
+
+    def __init__(self) -> None:
+        self._inline: list[str] = []
+        self._fences: list[tuple[int, str]] = []
+
+    def hide(self, text: str) -> str:
+        """Put a token in the place of every fence, code span and formula, and nothing in that of a comment."""
+        last = text.rfind("-->")
+        return OPAQUE.sub(self._token, text[: last + 3] + text[last + 3 :].replace("<!--", "&lt;!--"))
+
+    def show(self, text: str) -> str:
+        """Put everything back; a fence that was moved to another indentation takes its lines along."""
+        return self.show_inline(FENCE.sub(self._fence, text))
+
+    def show_inline(self, text: str) -> str:
+        """Put code spans and formulas back."""
+        return INLINE.sub(lambda match: self._inline[int(match[1])], text)
+
+    def _token(self, match: re.Match[str]) -> str:
+        if match["comment"]:
+            return ""
+        if match["code"] and not match["code"].strip("` "):
+            return " "  # how JSX writes a blank that counts
+        if match["fence"] is None:
+            self._inline.append(match[0])
+            return f"\x00c{len(self._inline) - 1}\x00"
+        if match["language"].strip() == LIVE:
+            return "\n" + self.hide(match["body"]) + "\n"
+        self._fences.append((len(match["lead"]), match[0][len(match["lead"]) :]))
+        return f"{match['lead']}\x00f{len(self._fences) - 1}\x00"
+
+    def _fence(self, match: re.Match[str]) -> str:
+        width, fence = self._fences[int(match[2])]
+        moved = len(match[1]) - width
+        if moved > 0:
+            fence = re.sub(r"\n(?=[^\n])", "\n" + " " * moved, fence)
+        elif moved < 0:
+            fence = re.sub(rf"\n[ \t]{{1,{-moved}}}", "\n", fence)
+        return match[1] + fence
+
 
 COMMENTED_ANCHOR = re.compile(r"^( {0,3}#{1,6} [^\n]*?)\{/\*[ \t]*(#[^\s*]+)[ \t]*\*/\}[ \t]*$", re.MULTILINE)
 IMPORT = re.compile(
@@ -44,10 +111,10 @@ def rewritten(text: str, *, is_mdx: bool) -> str:
     text = opaque.hide(text)
     text = COMMENTED_ANCHOR.sub(lambda match: f"{match[1].rstrip()} {{{match[2]}}}", text)
     text = EXPORT.sub("", IMPORT.sub("", text))
-    text = admonitions.opened(SHORTCODE.sub("", text))
+    text = open_admonitions(SHORTCODE.sub("", text))
     for name in ("table", "pre"):
         text = replaced(text, name, lambda match: _converted(match[0], opaque))
-    text = mdx.opened(text, is_mdx=is_mdx)
+    text = open_tags(text, is_mdx=is_mdx)
     return opaque.show(BLANK_LINES.sub("\n\n", text)).strip("\n") + "\n"
 
 

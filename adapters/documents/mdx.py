@@ -1,4 +1,4 @@
-"""JSX and HTML inside Markdown: the tags go, the text inside them stays.
+"""What documentation tools add to Markdown: admonitions become bold lines, JSX and HTML tags go, their text stays.
 
 Works on text whose code was set aside. Block tags are first turned into lines that begin with a mark, so that a
 second pass can take away the indentation that only showed the nesting of tags.
@@ -8,9 +8,78 @@ from __future__ import annotations
 
 import re
 
-from adapters.documents.admonitions import label
-from adapters.documents.elements import BLOCKS, HEADINGS, INLINE, WITHOUT_TEXT, indentation, replaced
-from adapters.documents.tags import Tag, brace_pairs, tag_at
+from adapters.documents.page import names
+from adapters.documents.tags import (
+    BLOCKS,
+    HEADINGS,
+    INLINE,
+    WITHOUT_TEXT,
+    Tag,
+    brace_pairs,
+    indentation,
+    replaced,
+    tag_at,
+)
+
+KNOWN = names(
+    "abstract attention bug caution danger error example failure hint important info note question quote secondary "
+    "success summary tip todo warning"
+)
+DIRECTIVE = re.compile(
+    r"^(?P<lead>[ \t>]*):{3,}[ \t]*\{?\.?(?P<kind>[A-Za-z][\w-]*)\}?(?:\[(?P<label>[^\]\n]*)\])?(?:\{[^}\n]*\})?"
+    r"[ \t]*(?P<rest>[^\n]*)$",
+    re.MULTILINE,
+)
+CLOSING = re.compile(r"^[ \t>]*:{3,}[ \t]*$", re.MULTILINE)
+ALERT = re.compile(r"^([ \t]*(?:>[ \t]?)+)\[!([A-Za-z]+)\][-+]?[ \t]*([^\n]*)$", re.MULTILINE)
+INDENTED = re.compile(
+    r"^[ \t]*(?:!!!|\?\?\?\+?|===[!+]?)[ \t]+(?P<kind>[\w-]+(?:[ \t]+[\w-]+)*)?"
+    r"[ \t]*(?:\"(?P<label>[^\"\n]*)\")?[ \t]*$"
+)
+
+
+def open_admonitions(text: str) -> str:
+    """Rewrite Docusaurus and Pandoc (`:::note`), GitHub (`> [!NOTE]`) and MkDocs (`!!! note`) admonitions."""
+    if ":::" in text:
+        text = CLOSING.sub("", DIRECTIVE.sub(_directive, text))
+    if "[!" in text:
+        text = ALERT.sub(lambda match: match[1] + label(match[2], match[3]), text)
+    if any(mark in text for mark in ("!!!", "???", "===")):
+        text = _outdented(text)
+    return text
+
+
+def label(kind: str, title: str) -> str:
+    """Return the bold line for an admonition, or nothing if there is nothing to say."""
+    name = kind.capitalize() if kind.lower() in KNOWN else ""
+    words = ": ".join(part for part in (name, title.replace("**", "").strip()) if part)
+    return f"**{words}**" if words else ""
+
+
+def _directive(match: re.Match[str]) -> str:
+    line = label(match["kind"], match["label"] or match["rest"])
+    blank = match["lead"].rstrip()
+    return f"{blank}\n{match['lead']}{line}\n{blank}"
+
+
+def _outdented(text: str) -> str:
+    """Take the extra indentation off the content of MkDocs blocks, which would read as code elsewhere."""
+    out: list[str] = []
+    open_blocks: list[int] = []
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        while open_blocks and line.strip() and indent < open_blocks[-1] + 4:
+            open_blocks.pop()
+        match = INDENTED.match(line)
+        shown = line[4 * len(open_blocks) :] if line.strip() else ""
+        if match and (match["label"] or match["kind"]) and not line.strip().startswith("===="):
+            head = label(match["kind"] or "", match["label"] or "")
+            out += [" " * (indent - 4 * len(open_blocks)) + head, ""]
+            open_blocks.append(indent)
+        else:
+            out.append(shown)
+    return "\n".join(out)
+
 
 OPEN, CLOSE = "\x01", "\x02"
 MARKS = {"b": "**", "strong": "**", "em": "*", "i": "*", "code": "`", "samp": "`", "tt": "`", "del": "~~", "s": "~~"}
@@ -22,7 +91,7 @@ PLAIN_NAME = re.compile(r"#?[\w.$-]+")
 VISIBLE = ("title", "label", "alt", "caption", "description", "summary")  # attributes that components show as text
 
 
-def opened(text: str, *, is_mdx: bool) -> str:
+def open_tags(text: str, *, is_mdx: bool) -> str:
     """Take tags and, in MDX, expressions out of *text*."""
     if "<" not in text and not (is_mdx and "{" in text):
         return text
@@ -57,7 +126,7 @@ class _Scan:
         self._labels: dict[str, str] = {}
 
     def run(self) -> str:
-        """Give the text without its tags and expressions."""
+        """Return the text without its tags and expressions."""
         done = 0
         for match in re.finditer(r"\\.|[<{]", self._text):
             at = match.start()
@@ -92,7 +161,7 @@ class _Scan:
         return tag.end, _inline(tag)
 
     def _is_markup(self, tag: Tag, at: int) -> bool:
-        """Tell a tag from a generic type or a placeholder: `List<String>`, `<your_name>`."""
+        """Return whether this is a tag and not a generic type or a placeholder: `List<String>`, `<your_name>`."""
         if self._is_mdx or tag.name.lower() in BLOCKS | INLINE:
             return True
         return tag.name[:1].isupper() and not tag.name.isupper() and not self._text[at - 1 : at].isalnum()
@@ -138,7 +207,7 @@ def _inline(tag: Tag) -> str:
 
 
 def _visible(tag: Tag, *, bold: bool) -> str:
-    """Give the attributes that a component shows to readers; of HTML only what describes a picture."""
+    """Return the attributes that a component shows to readers; of HTML only what describes a picture."""
     names = VISIBLE if tag.name[:1].isupper() else ("alt",)
     words = [tag.attributes[name] for name in names if tag.attributes.get(name, "").strip()]
     if bold and words and tag.name[:1].isupper():

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from adapters.documents import frontmatter
 from adapters.documents.markdown import rewritten
-from adapters.documents.page import NotReadable, Page, cleaned, first_heading, plain
-from adapters.documents.text import decode
+from adapters.documents.page import NotReadable, Page, cleaned, decode, first_heading, plain
 
 OUTPUT_LINES = 12  # enough for a result; logs and printed tables only drown the text around them
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -94,7 +93,7 @@ def _anchored(text: str) -> str:
 
 
 def _printed(output: Output) -> str:
-    """Give the text of an output; pictures, errors and rich formats show nothing."""
+    """Return the text of an output; pictures, errors and rich formats show nothing."""
     text: Any = output.text if output.output_type == "stream" else ""
     if output.data and not any(kind.startswith(("image/", "application/")) for kind in output.data):
         text = output.data.get("text/plain", "")

@@ -2,11 +2,164 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from docutils import core, nodes
+from docutils.parsers.rst import Directive, directives, roles
+from docutils.parsers.rst.languages import en
+from docutils.statemachine import StringList
 
 from adapters.documents.html import to_markdown
-from adapters.documents.page import Page, first_heading
-from adapters.documents.text import decode
+from adapters.documents.page import Page, decode, first_heading, names
+
+CODE = names(
+    "code-block sourcecode code prompt doctest testcode testoutput mermaid plantuml uml graphviz digraph graph ipython "
+    "parsed-literal"
+)
+DIAGRAMS = {"graphviz": "dot", "digraph": "dot", "graph": "dot", "uml": "plantuml", "prompt": "console"}
+DROPPED = names(
+    "toctree contents sectnum redirect-from include literalinclude index highlight currentmodule module py:module "
+    "default-domain tabularcolumns meta raw sectionauthor codeauthor testsetup testcleanup header footer automodule "
+    "autoclass autofunction autosummary bibliography title"
+)
+LABELLED = names("tab group-tab code-tab tab-item dropdown card grid-item-card details collapse topic")
+DESCRIBED = re.compile(r"^(?:\w+:)?(?:function|class|method|attribute|data|exception|option|confval|envvar|describe)$")
+LITERAL = re.compile(
+    r"^(?:(?:py|c|cpp|js|rst):[\w-]+|file|command|program|option|envvar|samp|func|class|meth|mod|attr|obj|data|const|"
+    r"exc|makevar|mimetype|token|regexp|confval)$"
+)
+TITLED = re.compile(r"^(.*?)\s*<([^<>]*)>$", re.DOTALL)
+USED_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:.+-]*?) ?::(?:\s|$)", re.MULTILINE)
+USED_ROLE = re.compile(r":([A-Za-z][\w:.+-]*):`|`:([A-Za-z][\w:.+-]*):")
+
+
+USED_SUBSTITUTION = re.compile(r"(?<![\w|])\|([A-Za-z][\w .-]*?)\|(?!\w)")
+DEFINED_SUBSTITUTION = re.compile(r"^\s*\.\. \|([^|\n]+)\|", re.MULTILINE)
+
+
+class _AnyOption(dict[str, Callable[[str], str]]):
+    """An option table in which every option is known."""
+
+    def __missing__(self, key: str) -> Callable[[str], str]:
+        return directives.unchanged
+
+
+class _Stub(Directive):
+    """A directive of any name with any options."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec: ClassVar[Any] = _AnyOption(name=directives.unchanged)
+
+    def run(self) -> Sequence[nodes.Node]:
+        """Keep the content, under the argument where that is a label for readers."""
+        name = self.name.lower()
+        argument = self.arguments[0] if self.arguments else ""
+        inner: list[nodes.Node] = []
+        if argument.startswith(".. "):  # content without a blank line before it
+            return self._parsed(StringList([*argument.split("\n"), "", *self.content], source=""), 0)
+        if argument and name == "code-tab":
+            language, _, title = argument.partition(" ")
+            return [_bold(title or language), self._listing(language)]
+        if argument and DESCRIBED.match(name):
+            inner.append(nodes.paragraph("", "", *(nodes.literal("", line) for line in argument.split("\n"))))
+        elif argument and name in LABELLED:
+            inner.append(_bold(argument))
+        elif argument and (name.startswith(("version", "deprecated")) or not self.content):
+            inner.extend(self._parsed(StringList([argument], source=""), 0))
+        return [*inner, *self._parsed(self.content, self.content_offset)]
+
+    def _parsed(self, lines: StringList, offset: int) -> list[nodes.Node]:
+        box = nodes.Element()
+        self.state.nested_parse(lines, offset, box, match_titles=True)
+        return list(box.children)
+
+    def _listing(self, language: str) -> nodes.literal_block:
+        text = "\n".join(self.content)
+        classes = ["code", language] if re.fullmatch(r"[\w+#-]+", language) else []
+        return nodes.literal_block(text, text, classes=classes)
+
+
+class _Code(_Stub):
+    """A listing in the language that is named."""
+
+    def run(self) -> Sequence[nodes.Node]:
+        """Show the content as it is, with its caption above."""
+        words = self.arguments[0].split() if self.arguments else []
+        language = words[0] if words else DIAGRAMS.get(self.name.lower(), "")
+        if self.name.lower() in {*DIAGRAMS, "mermaid", "plantuml"}:
+            language = DIAGRAMS.get(self.name.lower(), self.name.lower())
+        caption = self.options.get("caption", "")
+        above = self._parsed(StringList([caption], source=""), 0) if caption else []
+        return [*above, self._listing(language)] if self.content else above
+
+
+class _Glossary(_Stub):
+    """A list of terms, some of which share a definition."""
+
+    def run(self) -> Sequence[nodes.Node]:
+        """Read it as a definition list."""
+        lines = [re.sub(r"^(\S.*?) +: +\S+$", r"\1", line) for line in self.content]
+        return self._parsed(StringList(lines, source=""), self.content_offset)
+
+
+class _Dropped(_Stub):
+    """A directive that shows nothing of its own, or only what other files hold."""
+
+    def run(self) -> Sequence[nodes.Node]:
+        """Show nothing."""
+        return []
+
+
+def _bold(words: str) -> nodes.paragraph:
+    return nodes.paragraph("", "", nodes.strong("", words))
+
+
+def _role(
+    name: str, rawtext: str, text: str, *_: Any, **__: Any
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    """Show the words of a reference, and leave out what it points to."""
+    text = text.replace("\x00", "")
+    titled = TITLED.match(text)
+    words = titled[1] if titled and titled[1] else text.strip("<>")
+    if not titled and name.lower() == "doc":
+        words = re.sub(r"[-_]+", " ", words.rstrip("/").rpartition("/")[2])
+    if not titled and words[:1] in "~!" and words:
+        words = words[1:].rpartition(".")[2] if words[0] == "~" else words[1:]
+    shown = nodes.literal(rawtext, words) if LITERAL.match(name.lower()) else nodes.inline(rawtext, words)
+    return [shown], []
+
+
+def accept(text: str) -> None:
+    """Make docutils know every directive and role that *text* uses."""
+    registry: Any = roles
+    for name, directive in _OWN.items():
+        directives.register_directive(name, directive)
+    for name in set(USED_DIRECTIVE.findall(text)):
+        if name.lower() not in _OWN and name.lower() not in en.directives:
+            directives.register_directive(name.lower(), _Stub)
+    for pair in set(USED_ROLE.findall(text)):
+        name = (pair[0] or pair[1]).lower()
+        if name not in en.roles:
+            registry.register_local_role(name, _role)
+
+
+_OWN: dict[str, type[Directive]] = {
+    **dict.fromkeys(DROPPED, _Dropped),
+    **dict.fromkeys(CODE, _Code),
+    "glossary": _Glossary,
+}
+
+
+def definitions(text: str) -> str:
+    """Define the substitutions that *text* leaves to the settings of its website, each as its own name."""
+    defined = {name.lower() for name in DEFINED_SUBSTITUTION.findall(text)}
+    missing = {name.lower(): name for name in USED_SUBSTITUTION.findall(text) if name.lower() not in defined}
+    return "".join(f"\n\n.. |{name}| replace:: {name}" for name in missing.values())
+
 
 SETTINGS = {
     "auto_id_prefix": "id",  # as Sphinx sets it
@@ -30,10 +183,6 @@ SETTINGS = {
 
 def read(content: bytes) -> Page:
     """Read a page; directives and roles that docutils does not know keep their content."""
-    from docutils import core
-
-    from adapters.documents.sphinx import accept, definitions
-
     text = decode(content)
     accept(text)
     docutils: Any = core

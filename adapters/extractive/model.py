@@ -8,14 +8,13 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from operator import mul
 from typing import Any
 
-from adapters.extractive.quotes import Candidate, Source, candidates, choose, compose, standing, word_fit
-from adapters.extractive.units import Unit, units
+from adapters.extractive.quotes import ScoredUnit, Source, Unit, candidates, choose, compose, standing, units, word_fit
+from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
 from core.prompts import NOT_IN_SELECTION, read_selection
 from core.smalltalk import is_small_talk
-from core.words import stems
 
 NAME = "extractive"
 NOTICE = "_These are quotes from the documents, since no chat model is configured._"
@@ -80,12 +79,12 @@ class ExtractiveModel:
         ]
         return compose(choose(question, relevant)) or [NOT_IN_SELECTION]
 
-    async def _scored(self, question: str, sources: Sequence[Source]) -> list[Candidate]:
+    async def _scored(self, question: str, sources: Sequence[Source]) -> list[ScoredUnit]:
         found = candidates(sources)
         texts = [_in_section(source, unit) for source, unit in found]
         cosines = await self._cosines(question, texts)
         return [
-            Candidate(
+            ScoredUnit(
                 source,
                 unit,
                 (MEANING * cosine + (1 - MEANING) * _words(question, unit, text)) * standing(question, source, unit),
@@ -106,17 +105,17 @@ class ExtractiveModel:
 
 
 def _words(question: str, unit: Unit, in_section: str) -> float:
-    """Give the share of the question's words; what only the heading says counts half, as not said by the sentence."""
+    """Return the share of the question's words; what only the heading says counts half, as not said by the sentence."""
     return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
 def _in_section(source: Source, unit: Unit) -> str:
-    """Give a sentence under its heading, since what it is about often stands only there."""
+    """Return a sentence under its heading, since what it is about often stands only there."""
     return f"{source.section.rpartition(' › ')[2]}: {unit.text}" if source.section else unit.text
 
 
 def _queries(question: str, results: list[dict[str, Any]] | None, searches: int) -> list[str]:
-    """Say what to search next: the question; then, if that found something, the parts of a question that joins two."""
+    """Return what to search next: the question; then, if it found something, the parts of one that joins two."""
     if results is None:
         return [] if is_small_talk(question) else [question]
     if not results or searches > 1:
@@ -131,7 +130,7 @@ def _call(tool: str, query: str, number: int) -> ToolCall:
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None, int]:
-    """Give the newest question, what the tools found for it (None if none was called yet), and how many were called."""
+    """Return the newest question, what the tools found for it (None before the first call), and the number of calls."""
     found: list[list[dict[str, Any]]] = []
     for message in reversed(messages):
         if message["role"] == "user":
@@ -149,5 +148,5 @@ def _merged(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_noticed(messages: Sequence[ChatMessage]) -> bool:
-    """Say whether an earlier answer in the conversation has said already that it quotes; not every answer does."""
+    """Return whether an earlier answer in the conversation has said already that it quotes; not every answer does."""
     return any(message["role"] == "assistant" and NOTICE in str(message.get("content")) for message in messages)

@@ -1,14 +1,102 @@
-"""Chooses what to quote: the units of all passages that fit the question best, in a readable order."""
+"""Cuts passages into what can be quoted whole, and chooses the units that fit a question best, in a readable order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
-from adapters.extractive.units import Unit
 from core.citations import with_literal_marks
-from core.words import stems
+from core.documents.excerpt import sentences, stems
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_MARKER = re.compile(r"^\s*(?:>\s*|[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)*")
+_HEADING = re.compile(r"^\s*#{1,6}\s|^\s*[-=*_]{3,}\s*$")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
+_ONLY_MARKUP = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)")
+_LABEL = re.compile(r"(?:\*\*|__)[^*_]+(?:\*\*|__)[.:]?")
+_POINTS_BACK = re.compile(
+    r"(?:its?|this|that|these|those|they|them|their|such|s?he|both|here|then|thus|so|but|and)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A part of a passage that can be quoted by itself; `place` is its position in the passage."""
+
+    text: str
+    place: int
+    is_prose: bool
+    is_item: bool = False
+
+    @property
+    def needs_before(self) -> bool:
+        """Whether it points back to what was said before it."""
+        return self.is_prose and bool(_POINTS_BACK.match(self.text))
+
+    @property
+    def needs_after(self) -> bool:
+        """Whether it announces what follows."""
+        return self.is_prose and self.text.rstrip("*_").endswith(":")
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it is a run of bold text that only names what the next sentence says."""
+        return self.is_prose and bool(_LABEL.fullmatch(self.text))
+
+
+def units(text: str) -> list[Unit]:
+    """Return the units of a passage in their order; an unfinished fence at its end is left out."""
+    return [replace(unit, place=place) for place, unit in enumerate(_parts(text))]
+
+
+def _parts(text: str) -> Iterator[Unit]:
+    for kind, lines in groupby(_labelled(text), key=lambda labelled: labelled[0]):
+        block = "\n".join(line for _, line in lines)
+        if kind == "prose":
+            yield from _prose(block)
+        elif kind.startswith("table") or _is_closed(block):
+            yield Unit(block, 0, is_prose=False)
+
+
+def _labelled(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each line with its kind: prose, part of a table, or of which fence."""
+    fence, fences = "", 0
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if fence:
+            yield f"fence{fences}", line
+            if found and found[1].startswith(fence) and line.strip() == found[1]:
+                fence = ""
+        elif found:
+            fence, fences = found[1], fences + 1
+            yield f"fence{fences}", line
+        else:
+            yield ("table" if line.lstrip().startswith("|") else "prose"), line
+
+
+def _is_closed(block: str) -> bool:
+    lines = block.splitlines()
+    return len(lines) > 2 and bool(_FENCE.match(lines[-1]))  # noqa: PLR2004 - two fences with something between
+
+
+def _prose(block: str) -> Iterator[Unit]:
+    """Yield the sentences; wrapped lines are joined; headings, captions in code marks and bare links are left out."""
+    for sentence in sentences(block):
+        if not _HEADING.match(sentence):
+            text = _balanced(" ".join(_MARKER.sub("", sentence, count=1).split()))
+            if not _ONLY_MARKUP.fullmatch(text):
+                yield Unit(text, 0, is_prose=True, is_item=bool(_ITEM.match(sentence)))
+
+
+def _balanced(text: str) -> str:
+    """Drop marks of emphasis and code that were cut off from their other half: they would change what follows."""
+    for mark in ("**", "`"):
+        if text.count(mark) % 2:
+            text = text.replace(mark, "")
+    return text
+
 
 CHARACTERS = 900  # a short answer: about as much as fits a phone's screen
 QUOTES = 3
@@ -37,7 +125,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ScoredUnit:
     """A unit that could be quoted, and how well it fits."""
 
     source: Source
@@ -46,7 +134,7 @@ class Candidate:
 
 
 def candidates(sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
-    """Give the units worth scoring: prose that says something by itself."""
+    """Return the units worth scoring: prose that says something by itself."""
     return [
         (source, unit)
         for source in sources
@@ -56,13 +144,13 @@ def candidates(sources: Sequence[Source]) -> list[tuple[Source, Unit]]:
 
 
 def word_fit(question: str, unit: str) -> float:
-    """Give the share of the question's words that a unit holds."""
+    """Return the share of the question's words that a unit holds."""
     wanted = set(stems(question))
     return len(wanted & set(stems(unit))) / len(wanted) if wanted else 0.0
 
 
 def standing(question: str, source: Source, unit: Unit) -> float:
-    """Say how well a unit stands by itself as an answer, about 1.
+    """Return how well a unit stands by itself as an answer, about 1.
 
     Relevant passages count more; words that point at nothing and headlines without a sentence count less; a sentence
     that says what the thing asked for *is* counts more.
@@ -80,9 +168,9 @@ def standing(question: str, source: Source, unit: Unit) -> float:
     return weight
 
 
-def choose(question: str, scored: Sequence[Candidate]) -> list[Candidate]:
+def choose(question: str, scored: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Take the best few that do not repeat one another: nearly as good as the best, or about a part still missing."""
-    chosen: list[Candidate] = []
+    chosen: list[ScoredUnit] = []
     missing = set(stems(question))
     for candidate in sorted(scored, key=lambda item: -item.score):
         if len(chosen) == QUOTES:
@@ -99,7 +187,7 @@ def _same(one: set[str], other: set[str]) -> bool:
     return bool(one and other) and len(one & other) / min(len(one), len(other)) >= SAME
 
 
-def compose(chosen: Sequence[Candidate]) -> list[str]:
+def compose(chosen: Sequence[ScoredUnit]) -> list[str]:
     """Write the quotes as paragraphs, best passage first, each sentence in its passage's order with its mark."""
     places: dict[int, set[int]] = {}
     sources: dict[int, Source] = {}

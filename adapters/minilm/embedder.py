@@ -4,18 +4,112 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from importlib import import_module
+from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from adapters.minilm.cache import kept
-from adapters.minilm.encoder import Encoder
-from adapters.minilm.files import WEIGHTS
-from adapters.minilm.once import Once
-from adapters.minilm.wordpieces import WINDOW, WordPieces
+from adapters.minilm.files import VOCABULARY, WEIGHTS, kept
 from core.errors import EmbeddingUnavailable, FootnoteError
-from core.model import Vector
-from core.relevance import Calibration
+from core.model import Calibration, Vector
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+Result = TypeVar("Result")
+
+
+class Once(Generic[Result]):
+    """A thing made at its first use, once, whatever thread asks first; after a failure, the next use tries again."""
+
+    def __init__(self, make: Callable[[], Result]) -> None:
+        """Remember how to *make* it."""
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: list[Result] = []
+
+    def get(self) -> Result:
+        """Return the thing; threads that ask while it is being made wait for it."""
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+
+FIRST, LAST = 101, 102  # [CLS] and [SEP]
+WINDOW = 254  # the model was trained on 256 tokens, of which two are the marks
+# A mark, or what stands between marks and gaps. The brackets are no marks here: they are part of names like [CLS].
+WORD = re.compile(r"[!-/:-@\\^-`{-~]|[^ \t\n\r!-/:-@\\^-`{-~]+")
+WORD_LIMIT = 64  # characters; a longer word is rare, and is not remembered
+WORDS = 1 << 14  # how many words are remembered
+
+
+class WordPieces:
+    """BERT's uncased WordPiece tokens; the vocabulary is loaded at first use.
+
+    No token crosses white space or a punctuation mark, and documents repeat their words: each word is cut once and
+    then remembered, which gives the same tokens as cutting whole texts, in a fraction of the time.
+    """
+
+    def __init__(self) -> None:
+        """Take nothing: there is one vocabulary."""
+        self._tokenizer = Once(_load)
+        self._remembered = lru_cache(WORDS)(self._cut)
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text of any length."""
+        return sum(map(len, self._words(text)))
+
+    def window(self, text: str) -> list[int]:
+        """Return the tokens that the model reads, between its two marks."""
+        return [FIRST, *islice(chain.from_iterable(self._words(text)), WINDOW), LAST]
+
+    def _words(self, text: str) -> Iterator[Sequence[int]]:
+        for word in WORD.findall(text):
+            yield self._remembered(word) if len(word) <= WORD_LIMIT else self._cut(word)
+
+    def _cut(self, word: str) -> Sequence[int]:
+        readable = word.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair has no UTF-8 form
+        return tuple(self._tokenizer.get().encode(readable, add_special_tokens=False).ids)
+
+
+def _load() -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_buffer(VOCABULARY.read())
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+class Encoder:
+    """A loaded graph: tokens in, a vector of length 1 out. Many threads may use it at once."""
+
+    def __init__(self, graph: bytes) -> None:
+        """Load the *graph*, which takes about a tenth of a second."""
+        runtime: Any = import_module("onnxruntime")  # untyped
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = 1  # the texts are the parallelism, and a sum has one order of terms
+        options.inter_op_num_threads = 1
+        # The graph is fused already; the optimizer would put SkipLayerNormalization back, which is slower.
+        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.enable_cpu_mem_arena = False  # costs no time here, and holds 10 MB
+        options.log_severity_level = 3
+        self._session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+    def encode(self, tokens: Sequence[int]) -> Vector:
+        """Embed one text."""
+        import numpy as np
+
+        (vectors,) = self._session.run(None, {"tokens": np.asarray([tokens], dtype=np.int64)})
+        return vectors[0].tolist()
+
 
 GRAPH_VERSION = 1  # raise it whenever the same text may get another vector
 NAME = f"all-MiniLM-L6-v2-int8-{WEIGHTS.sha256[:8]}-{GRAPH_VERSION}"
@@ -29,32 +123,17 @@ class MiniLM:
     Texts are embedded one at a time, so that a vector depends on its text alone.
     """
 
+    name = NAME
+    dimension = DIMENSION
+    window = WINDOW
+    calibration = CALIBRATION
+
     def __init__(self, cache: Path, threads: int | None = None) -> None:
         """Keep the fused graph in the folder *cache*, and embed passages on *threads* threads (None: one a core)."""
         self._cache = cache
         self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="minilm")
         self._wordpieces = WordPieces()
         self._encoder = Once(self._load)
-
-    @property
-    def name(self) -> str:
-        """The model, its weights and the version of the graph."""
-        return NAME
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-        return DIMENSION
-
-    @property
-    def window(self) -> int:
-        """How many tokens of a passage are read, without the marks around them."""
-        return WINDOW
-
-    @property
-    def calibration(self) -> Calibration:
-        """The curve measured for these vectors."""
-        return CALIBRATION
 
     def count_tokens(self, text: str) -> int:
         """Count as the window counts, without the marks around the text."""

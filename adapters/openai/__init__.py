@@ -1,6 +1,6 @@
 """The chat model of OpenAI, or of any service that speaks its chat completions."""
 
 from adapters.openai.chat import OpenAIChat
-from adapters.openai.client import Patience
+from adapters.openai.client import OpenAITimeouts
 
-__all__ = ["OpenAIChat", "Patience"]
+__all__ = ["OpenAIChat", "OpenAITimeouts"]

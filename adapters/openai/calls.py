@@ -42,7 +42,7 @@ class Fragment:
 
 
 @dataclass(slots=True)
-class Draft:
+class PartialCall:
     """A call as far as it has come."""
 
     index: int | None
@@ -81,7 +81,7 @@ class ToolCalls:
     """The calls of one turn."""
 
     def __init__(self) -> None:
-        self._drafts: list[Draft] = []
+        self._drafts: list[PartialCall] = []
 
     def add(self, pieces: object) -> None:
         """Take the `tool_calls` of one event, whatever it is."""
@@ -92,22 +92,22 @@ class ToolCalls:
     def _add(self, piece: Fragment) -> None:
         draft = self._draft_for(piece)
         if draft is None or draft.ends_before(piece):
-            draft = Draft(piece.index)
+            draft = PartialCall(piece.index)
             self._drafts.append(draft)
         draft.add(piece)
 
-    def _draft_for(self, piece: Fragment) -> Draft | None:
+    def _draft_for(self, piece: Fragment) -> PartialCall | None:
         newest = reversed(self._drafts)
         if piece.index is None:
             return next((draft for draft in newest if not piece.id or draft.id == piece.id), self._newest)
         return next((draft for draft in newest if draft.index == piece.index), None)
 
     @property
-    def _newest(self) -> Draft | None:
+    def _newest(self) -> PartialCall | None:
         return self._drafts[-1] if self._drafts else None
 
     def finish(self, tools: Sequence[str]) -> tuple[tuple[ToolCall, ...], dict[str, Any]]:
-        """Give the calls, each with an id of its own, and what the service wants back with them, by id."""
+        """Return the calls, each with an id of its own, and what the service wants back with them, by id."""
         calls: list[ToolCall] = []
         extras: dict[str, Any] = {}
         for draft in self._drafts:
@@ -129,8 +129,8 @@ def is_object(text: str) -> bool:
         return False
 
 
-def _guessed_name(draft: Draft, tools: Sequence[str]) -> str:
-    """Tell the tool by the id, where some services put its name, or by there being no other."""
+def _guessed_name(draft: PartialCall, tools: Sequence[str]) -> str:
+    """Return the name of the tool by the id, where some services put its name, or by there being no other."""
     named = [tool for tool in tools if tool in draft.id] or list(tools)
     if len(named) == 1 and (draft.id or draft.text):
         return named[0]

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 from pydantic_core import from_json
 
 from adapters.load_pacer import LoadPacer
-from adapters.openai.client import Patience, connect, place
-from adapters.openai.dialect import Dialect
-from adapters.openai.events import Events
+from adapters.openai.client import OpenAITimeouts, Watch, connect, place
+from adapters.openai.dialect import EndpointDialect
 from adapters.openai.failures import WebPage, diagnose, failures
-from adapters.openai.reading import Reading
-from adapters.openai.watch import Watch
+from adapters.openai.reading import Events, Reading
 from adapters.retry import SERVICE, RetryPolicy, Transient
-from adapters.vendor_text import quoted
+from adapters.vendor_errors import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
@@ -30,7 +28,7 @@ from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
 
-PATIENCE = Patience()
+TIMEOUTS = OpenAITimeouts()
 DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
 SHORT = 1 / 30  # of a breath until the first words are there, since readers wait for them
@@ -48,16 +46,16 @@ class OpenAIChat:
         api_key: str,
         base_url: str | None = None,
         retries: RetryPolicy = SERVICE,
-        patience: Patience = PATIENCE,
+        timeouts: OpenAITimeouts = TIMEOUTS,
         observer: Observer = unobserved,
     ) -> None:
         self._model = model
         self._api_key = api_key
         self._base_url = base_url
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
-        self._patience = patience
-        self._pacer = LoadPacer(patience.breath, patience.longest_breath)
-        self._dialect = Dialect(model)
+        self._timeouts = timeouts
+        self._pacer = LoadPacer(timeouts.breath, timeouts.longest_breath)
+        self._dialect = EndpointDialect(model)
         self._client: AsyncOpenAI | None = None
 
     @property
@@ -133,7 +131,7 @@ class OpenAIChat:
 
     async def _texts(self, stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
         """Read the answer into *reading*, and yield its text; once it has ended, nothing can break it any more."""
-        kind, watch = stream.response.headers.get("content-type", ""), Watch(self._patience)
+        kind, watch = stream.response.headers.get("content-type", ""), Watch(self._timeouts)
         if kind.startswith("application/json"):
             yield reading.take_whole(json.loads(await _whole(stream, watch)))
             return
@@ -178,7 +176,7 @@ class OpenAIChat:
         The time limit is for the whole of a refusal, too, which the client reads before it raises it.
         """
         client = await self._connected()
-        limit = self._patience.connect + self._patience.read
+        limit = self._timeouts.connect + self._timeouts.read
         from openai import AsyncStream, BadRequestError, UnprocessableEntityError
 
         while True:
@@ -196,7 +194,7 @@ class OpenAIChat:
         if self._client is None:
             await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
         if self._client is None:
-            self._client = connect(self._api_key, self._base_url, self._patience)
+            self._client = connect(self._api_key, self._base_url, self._timeouts)
         return self._client
 
 
@@ -223,7 +221,7 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
 
 
 def _read(events: Sequence[bytes], reading: Reading) -> tuple[str, Exception | None]:
-    """Give the text of the events up to the first that is broken, and what is wrong with that one."""
+    """Return the text of the events up to the first that is broken, and what is wrong with that one."""
     text = ""
     try:
         for data in events:

@@ -5,14 +5,18 @@ Of the environment, only what belongs to the machine counts: its proxies and its
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from adapters.openai.failures import EndlessAnswer
+
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
     from openai import AsyncOpenAI
+
 
 OFFICIAL = "https://api.openai.com/v1"
 NO_KEY = "none"  # the client insists on one; endpoints without keys ignore it
@@ -20,7 +24,7 @@ READ_AHEAD = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class OpenAITimeouts:
     """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it.
 
     Between two pieces it rests for a *breath* for each answer that is written at the time, so that what comes meanwhile
@@ -34,17 +38,17 @@ class Patience:
     longest_breath: float = 0.7
 
 
-def connect(api_key: str, base_url: str | None, patience: Patience) -> AsyncOpenAI:
-    """Give a client that connects when it is first used, and repeats nothing by itself.
+def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> AsyncOpenAI:
+    """Return a client that connects when it is first used, and repeats nothing by itself.
 
     A login in the address is left out: the key is sent in its place, and both cannot be.
     """
     from httpx2 import Timeout
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    timeout = Timeout(patience.read, connect=patience.connect)
+    timeout = Timeout(timeouts.read, connect=timeouts.connect)
     http = DefaultAioHttpClient(timeout=timeout)
-    if patience.breath:
+    if timeouts.breath:
         _leave_to_the_system(http)
     client = AsyncOpenAI(
         api_key=api_key or NO_KEY,
@@ -95,3 +99,32 @@ def place(base_url: str | None) -> str:
     host = parts.hostname or "an unnamed host"
     host = f"[{host}]" if ":" in host else host
     return f"{host}:{parts.port}" if parts.port else host
+
+
+LARGEST = 32 * 1024 * 1024  # bytes, most of them the framing of tokens
+
+
+class Watch:
+    """Is told of every piece; whoever sends nothing at all is met by the client's own time limit.
+
+    Services keep a line open by comments, so that bytes alone are no sign of an answer.
+    """
+
+    def __init__(self, timeouts: OpenAITimeouts) -> None:
+        self._timeouts = timeouts
+        self._begun = self._heard = time.monotonic()
+        self._size = 0
+
+    def saw(self, piece: bytes, *, is_news: bool) -> None:
+        """Take note of a piece. Raises `TimeoutError` or `EndlessAnswer` for one too many."""
+        now = time.monotonic()
+        self._size += len(piece)
+        if self._size > LARGEST or now - self._begun > self._timeouts.whole:
+            raise EndlessAnswer
+        self._heard = now if is_news else self._heard
+        if now - self._heard > self._timeouts.read:
+            raise TimeoutError
+
+    def resume(self) -> None:
+        """Go on after a reader who took their time."""
+        self._heard = time.monotonic()

@@ -13,7 +13,7 @@ SIGNATURES_KEPT = 1_000  # calls; those of an answer are needed until it is writ
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 
 
-class Dialect:
+class EndpointDialect:
     """Writes requests for one endpoint, and learns from its refusals what it understands."""
 
     def __init__(self, model: str) -> None:
@@ -37,7 +37,7 @@ class Dialect:
         return body
 
     def concede(self, body: Mapping[str, Any], refusal: str) -> bool:
-        """Give up what the endpoint refused of *body*, from now on; say whether another body would be written now.
+        """Return up what the endpoint refused of *body*, from now on; return whether another body would be written now.
 
         It counts what was sent, not what is known: of several requests at once, each has to be sent again.
         """
@@ -70,7 +70,7 @@ class Dialect:
 
 
 def _is_signed(body: Mapping[str, Any]) -> bool:
-    """Say whether every call in the request has a signature, so that there is none to add."""
+    """Return whether every call in the request has a signature, so that there is none to add."""
     calls = [call for message in body["messages"] for call in message.get("tool_calls") or ()]
     return all("extra_content" in call for call in calls)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapters.certificates import is_untrusted
 from adapters.retry import Transient, retry_after
+from adapters.vendor_errors import is_untrusted
 
 if TYPE_CHECKING:
     from openai import APIStatusError

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.qdrant.connection import Connection
-from adapters.qdrant.failures import Missing
-from adapters.qdrant.label import Label
-from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE
+from adapters.qdrant.connection import Missing, QdrantConnection
+from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE, Label
 from adapters.qdrant.requests import dense_params
 from core.errors import Misconfigured, RetrievalUnavailable
 
@@ -36,7 +34,7 @@ class Collections:
     switch the alias over meanwhile, this one meets a collection that is gone, and never vectors of another embedder.
     """
 
-    def __init__(self, connection: Connection, alias: str, label: Label) -> None:
+    def __init__(self, connection: QdrantConnection, alias: str, label: Label) -> None:
         self._connection = connection
         self._alias = alias
         self._label = label
@@ -82,7 +80,7 @@ class Collections:
         await self._remove_replaced()
 
     async def values(self, name: str, key: str) -> tuple[str, ...]:
-        """Give the values of a payload field, sorted."""
+        """Return the values of a payload field, sorted."""
         found = await self._connection.ask(lambda client: client.facet(name, key, limit=ALL, exact=True))
         return tuple(sorted(str(hit.value) for hit in found.hits if hit.value))
 

@@ -5,18 +5,132 @@ from __future__ import annotations
 import asyncio
 import math
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from adapters.qdrant.failures import WrongSettings, judge, translated
-from adapters.retry import RetryPolicy
+from adapters.retry import RetryPolicy, Transient
+from adapters.vendor_errors import is_untrusted, quoted
+from core.errors import RetrievalUnavailable
 from core.events import Observer, Retried
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+
+UNREACHABLE = "The Qdrant server cannot be reached. Check QDRANT_URL, and whether the server runs."
+SLOW = "The Qdrant server did not answer in time. Try again in a moment."
+BUSY = "The Qdrant server is too busy, or in trouble. Try again in a moment; its log says why."
+REFUSED = "The Qdrant server refused the request. Its log says why."
+KEY = "The Qdrant server refused the key. Check QDRANT_API_KEY."
+RIGHTS = "The key in QDRANT_API_KEY has not enough rights for that. Reading documents in needs a key that may write."
+STRANGER = "What answers is not a Qdrant server. Check QDRANT_URL."
+CERTIFICATE = "The certificate of the Qdrant server is not trusted. Check QDRANT_URL and the system's certificates."
+FOREIGN = (
+    "The Qdrant server answered with something that Footnote did not write. Check QDRANT_URL, or set QDRANT_COLLECTION "
+    "to a name that is free and read the documents again."
+)
+GONE = "The collection has just been replaced. Try again."
+
+TIMEOUT, TOO_MANY, SERVER_ERROR = 408, 429, 500
+
+
+class WrongSettings(RetrievalUnavailable):
+    """An operator has to change something; whoever asks a question meanwhile is told that nothing can be searched."""
+
+
+class Missing(RetrievalUnavailable):
+    """There is no such collection."""
+
+
+def judge(error: Exception) -> Transient | None:
+    """Return whether a failure may pass."""
+    from httpx import TimeoutException, TransportError
+    from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    match error:
+        case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
+            return Transient("no answer in time")
+        case ResponseHandlingException(source=TransportError()) if not is_untrusted(error):
+            return Transient("no connection")
+        case UnexpectedResponse(status_code=int(status)) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
+            return Transient(f"status {status}")
+        case ResourceExhaustedResponse():
+            return Transient(f"status {TOO_MANY}", wait=float(error.retry_after_s))
+        case QdrantException():  # asked to wait, but not in seconds
+            return Transient(f"status {TOO_MANY}")
+        case _:
+            return None
+
+
+@contextmanager
+def translated(*, secret: str) -> Generator[None]:
+    """Turn every failure into one of ours, with the words of the failure as its cause, but for the *secret*."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
+        failure, cause = _translate(error), quoted(error, secret, said=_words(error))
+    else:
+        return
+    raise failure from cause  # out here, so that the client's exception is no part of it
+
+
+def _words(error: Exception) -> str | None:
+    """Return what the server said as a whole; the client's text has only its beginning."""
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+    if isinstance(error, UnexpectedResponse):
+        return f"status {error.status_code}, {error.content.decode(errors='replace')}"
+    return None
+
+
+def _translate(error: Exception) -> RetrievalUnavailable:
+    from httpx import TimeoutException, TransportError
+    from qdrant_client.common.client_exceptions import QdrantException
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    match error:
+        case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
+            return RetrievalUnavailable(SLOW)
+        case ResponseHandlingException(source=TransportError()):
+            return WrongSettings(CERTIFICATE) if is_untrusted(error) else RetrievalUnavailable(UNREACHABLE)
+        case UnexpectedResponse():
+            return _of_status(error)
+        case QdrantException():
+            return RetrievalUnavailable(BUSY)
+        case ResponseHandlingException() | ValueError():  # JSON of another service, a page of HTML, or none in memory
+            return Missing(GONE) if str(error).endswith("not found") else WrongSettings(STRANGER)
+        case _:
+            return RetrievalUnavailable(REFUSED)
+
+
+def _of_status(error: UnexpectedResponse) -> RetrievalUnavailable:
+    match error.status_code:
+        case 401:
+            return WrongSettings(KEY)
+        case 403:
+            return WrongSettings(RIGHTS)
+        case 404:
+            return Missing(GONE) if _is_qdrant(error) else WrongSettings(STRANGER)
+        case int(status) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
+            return RetrievalUnavailable(BUSY)
+        case _:
+            return RetrievalUnavailable(REFUSED)
+
+
+def _is_qdrant(error: UnexpectedResponse) -> bool:
+    """Return whether a server knows no such collection, rather than no such path."""
+    try:
+        body = error.structured()
+    except ValueError:
+        return False
+    return isinstance(body.get("status"), dict)
+
 
 Result = TypeVar("Result")
 
@@ -26,23 +140,23 @@ CONNECTIONS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class QdrantTimeouts:
     """Seconds that one try may take: somebody waits for a search, nobody for an ingestion."""
 
     search: float = 5.0
     ingest: float = 30.0
 
 
-class Connection:
+class QdrantConnection:
     """Calls to one server; the client is made for the first of them."""
 
     def __init__(
-        self, url: str, api_key: str | None, *, retries: RetryPolicy, patience: Patience, observer: Observer
+        self, url: str, api_key: str | None, *, retries: RetryPolicy, timeouts: QdrantTimeouts, observer: Observer
     ) -> None:
         self._url = url
         self._api_key = (api_key or "").strip()
         self._retries = replace(retries.observed(observer, partial(Retried, "index")), judge=judge)
-        self._patience = patience
+        self._timeouts = timeouts
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
 
@@ -65,7 +179,7 @@ class Connection:
 
     async def ask(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
         """Do something that a person waits for. Raises `RetrievalUnavailable`."""
-        return await self._call(work, self._patience.search)
+        return await self._call(work, self._timeouts.search)
 
     async def ingest(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
         """Do something that may take its time. Raises `RetrievalUnavailable`.
@@ -73,7 +187,7 @@ class Connection:
         A write is repeated as freely as a read: ids are made from passage ids, deletions name what is to go, and
         aliases name where they are to point, so that doing it twice does nothing more.
         """
-        return await self._call(work, self._patience.ingest)
+        return await self._call(work, self._timeouts.ingest)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -107,7 +221,7 @@ class Connection:
         return AsyncQdrantClient(
             url=f"{parts.scheme}://{_place(parts)}{parts.path.rstrip('/')}",
             headers=_key_header(self._api_key),
-            timeout=math.ceil(self._patience.ingest),
+            timeout=math.ceil(self._timeouts.ingest),
             check_compatibility=False,  # the check would block the event loop
             limits=Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
             **_transport(parts),
@@ -139,7 +253,7 @@ def _key_header(api_key: str) -> dict[str, str]:
 
 
 def _transport(parts: SplitResult) -> dict[str, Any]:
-    """Say what the HTTP client is told: trust what the system trusts, and take no proxy or password from elsewhere."""
+    """Return options of the HTTP client: it trusts what the system trusts, and takes no proxy from the environment."""
     options: dict[str, Any] = {"trust_env": False}
     if parts.scheme == "https":
         options["verify"] = ssl.create_default_context()

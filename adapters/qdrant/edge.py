@@ -4,23 +4,106 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from adapters.qdrant.label import Label
-from adapters.qdrant.lexical import LexicalEncoder
-from adapters.qdrant.passages import Passages
-from adapters.qdrant.points import DENSE, SPARSE, complete_pages, page_filter, point_id, to_payload
-from adapters.qdrant.room import check_room, has_room_to_tidy
-from adapters.qdrant.search import HybridSearch
-from adapters.qdrant.shard import open_shard, replacing
-from core.chunking import embedding_text
+from adapters.qdrant.points import (
+    BREADTH,
+    DENSE,
+    SPARSE,
+    Label,
+    LexicalEncoder,
+    complete_pages,
+    page_filter,
+    point_id,
+    scope_filter,
+    to_passage,
+    to_payload,
+)
+from adapters.qdrant.shard import check_room, has_room_to_tidy, open_shard, replacing
+from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline
+from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Passage
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeShard, NamedVector, Point
+    from qdrant_edge import EdgeShard, NamedVector, Point, PointId, Query
+
+
+MOST = 2_000  # some four megabytes
+
+
+class Passages:
+    """Reads passages, and remembers them until somebody changes the shard and says so."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._read: dict[PointId, Passage] = {}
+
+    def __len__(self) -> int:
+        """Count what is remembered: at most as much as there is room for, or what was read last if that is more."""
+        return len(self._read)
+
+    def read(self, shard: EdgeShard, points: Collection[PointId]) -> dict[PointId, Passage]:
+        """Return the passages that are there."""
+        missing = [point for point in points if point not in self._read]
+        if len(self._read) + len(missing) > self._most:
+            self._read.clear()
+            missing = list(points)
+        if missing:
+            records = shard.retrieve(missing, with_payload=True, with_vector=False)
+            self._read.update((record.id, to_passage(record.payload)) for record in records if record.payload)
+        return {point: self._read[point] for point in points if point in self._read}
+
+    def forget(self) -> None:
+        """Read everything anew."""
+        self._read.clear()
+
+
+class HybridSearch:
+    """One hybrid query: both lists first, then the scores that are missing in either."""
+
+    def __init__(self, shard: EdgeShard, lexical: LexicalEncoder, passages: Passages, query: IndexQuery) -> None:
+        from qdrant_edge import Query
+
+        self._shard = shard
+        self._passages = passages
+        self._filter = scope_filter(query.scope)
+        self._sparse = Query.Nearest(lexical.query(query.text), using=SPARSE)
+        self._dense = None if query.vector is None else Query.Nearest(list(query.vector), using=DENSE)
+
+    def candidates(self, limit: int) -> list[Candidate]:
+        """Return the union of the *limit* best of both lists; the dense scores are None where there is no vector."""
+        lexical = self._scores(self._sparse, limit)
+        dense = self._scores(self._dense, limit) if self._dense is not None else {}
+        points = dict.fromkeys([*lexical, *dense])
+        if self._dense is not None:
+            dense |= self._missing(self._dense, lexical.keys() - dense.keys())
+            lexical |= self._missing(self._sparse, dense.keys() - lexical.keys())
+        passages = self._passages.read(self._shard, points)
+        return [Candidate(passage, dense.get(point), lexical.get(point, 0.0)) for point, passage in passages.items()]
+
+    def _missing(self, query: Query, points: AbstractSet[PointId]) -> dict[PointId, float]:
+        """Score points that only the other list has found; one without a shared word is not found here either."""
+        from qdrant_edge import Filter, HasIdCondition, QueryRequest, SearchParams
+
+        if not points:
+            return {}
+        only = Filter(must=[HasIdCondition(set(points))])
+        found = self._shard.query(
+            QueryRequest(limit=len(points), query=query, filter=only, params=SearchParams(exact=True))
+        )
+        return {point.id: point.score for point in found}
+
+    def _scores(self, query: Query, limit: int) -> dict[PointId, float]:
+        from qdrant_edge import QuantizationSearchParams, QueryRequest, SearchParams
+
+        exact_scores = QuantizationSearchParams(rescore=True)
+        params = SearchParams(hnsw_ef=BREADTH, quantization=exact_scores)
+        found = self._shard.query(QueryRequest(limit=limit, query=query, filter=self._filter, params=params))
+        return {point.id: point.score for point in found}
+
 
 Result = TypeVar("Result")
 
@@ -39,7 +122,7 @@ class EdgeIndex:
         self._passages = Passages() if passages is None else passages
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
-        """Give the union of both lists; a passage that only one of them found gets its other score too."""
+        """Return the union of both lists; a passage that only one of them found gets its other score too."""
         return await self._run(lambda shard, lexical: self._search(shard, lexical, query).candidates(limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
@@ -51,7 +134,7 @@ class EdgeIndex:
         return await self._run(lambda shard, _: self._prune(shard, source, set(keep)))
 
     async def pages(self, source: str) -> Mapping[str, str]:
-        """Give the content hash of each complete page of *source*."""
+        """Return the content hash of each complete page of *source*."""
         return await self._run(lambda shard, _: complete_pages(_payloads(shard, source)))
 
     async def outline(self) -> Outline:

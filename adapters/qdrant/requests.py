@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adapters.qdrant.failures import FOREIGN, WrongSettings
-from adapters.qdrant.label import Label
-from adapters.qdrant.lexical import LexicalEncoder
-from adapters.qdrant.points import DENSE, OPENS_AT, SPARSE, point_id, to_passage, to_payload
-from core.chunking import embedding_text
+from adapters.qdrant.connection import FOREIGN, WrongSettings
+from adapters.qdrant.points import DENSE, OPENS_AT, SPARSE, Label, LexicalEncoder, point_id, to_passage, to_payload
+from core.documents.chunking import embedding_text
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Scope
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ STORED_AT = "stored_at"  # when a page was replaced; what tells its new passages
 
 
 def dense_params(label: Label) -> dict[str, VectorParams]:
-    """Say how vectors are stored: whole on disk, with int8 copies in memory, so that a large collection fits."""
+    """Return how vectors are stored: whole on disk, with int8 copies in memory, so that a large collection fits."""
     from qdrant_client.models import Distance, ScalarQuantization, ScalarQuantizationConfig, ScalarType, VectorParams
 
     copies = ScalarQuantizationConfig(type=ScalarType.INT8, quantile=0.99, always_ram=True)
@@ -35,7 +33,7 @@ def dense_params(label: Label) -> dict[str, VectorParams]:
 
 
 def to_point(embedded: EmbeddedPassage, lexical: LexicalEncoder, *, stored_at: int) -> PointStruct:
-    """Give a passage as the server keeps it."""
+    """Return a passage as the server keeps it."""
     from qdrant_client.models import PointStruct, SparseVector
 
     passage = embedded.passage
@@ -66,7 +64,7 @@ def of_source(source: str) -> Filter:
 
 
 def open_to(scope: Scope) -> Filter | None:
-    """Say which passages may be found."""
+    """Return the filter for the passages that may be found; None if all may."""
     from qdrant_client.models import FieldCondition, Filter, MatchAny, Range
 
     must: list[Any] = [
@@ -100,7 +98,7 @@ class RemoteSearch:
             self._vectors[DENSE] = list(query.vector)
 
     async def candidates(self, limit: int) -> list[Candidate]:
-        """Give the union of the *limit* best of both lists. Raises `WrongSettings` for what is no answer of ours."""
+        """Return the union of the *limit* best of both lists. Raises `WrongSettings` for what is no answer of ours."""
         try:
             return await self._candidates(limit)
         except (KeyError, TypeError, ValueError) as error:  # too few lists, another's points, payloads of another shape

@@ -7,13 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
-from adapters.qdrant.connection import Connection, Patience
-from adapters.qdrant.failures import Missing, WrongSettings
-from adapters.qdrant.label import Label
-from adapters.qdrant.lexical import LexicalEncoder
-from adapters.qdrant.points import complete_pages
+from adapters.qdrant.connection import Missing, QdrantConnection, QdrantTimeouts, WrongSettings
+from adapters.qdrant.points import BREADTH, Label, LexicalEncoder, complete_pages
 from adapters.qdrant.requests import RemoteSearch, of_source, pages_in, to_point
-from adapters.qdrant.search import BREADTH
 from adapters.retry import INDEX, RetryPolicy
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-PATIENCE = Patience()
+TIMEOUTS = QdrantTimeouts()
 PAGE_OF_SCROLL = 1_000
 POINTS_OF_A_REQUEST = 100  # of 1,536 numbers: a few megabytes, where a server takes 32
 URLS_OF_A_REQUEST = 100
@@ -44,16 +40,16 @@ class ServerIndex:
         collection: str = "documents",
         api_key: str | None = None,
         retries: RetryPolicy = INDEX,
-        patience: Patience = PATIENCE,
+        timeouts: QdrantTimeouts = TIMEOUTS,
         observer: Observer = unobserved,
     ) -> None:
-        self._connection = Connection(url, api_key, retries=retries, patience=patience, observer=observer)
+        self._connection = QdrantConnection(url, api_key, retries=retries, timeouts=timeouts, observer=observer)
         self._collections = Collections(self._connection, collection, Label(embedder, dimension))
         self._collection = collection
         self._encoder: LexicalEncoder | None = None
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
-        """Give the union of both lists; a passage that only one of them found gets its other score too."""
+        """Return the union of both lists; a passage that only one of them found gets its other score too."""
 
         async def search(name: str) -> Sequence[Candidate]:
             async def ask(requests: Sequence[QueryRequest]) -> Sequence[QueryResponse]:
@@ -92,7 +88,7 @@ class ServerIndex:
         return len(gone)
 
     async def pages(self, source: str) -> Mapping[str, str]:
-        """Give the content hash of each complete page of *source* in the collection that is being filled."""
+        """Return the content hash of each complete page of *source* in the collection that is being filled."""
         try:
             return complete_pages([payload async for payload in self._payloads(source)])
         except Missing:
@@ -103,7 +99,7 @@ class ServerIndex:
         return await self._searching(self._outline, otherwise=EMPTY)
 
     async def check(self) -> str:
-        """Say which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
+        """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
         try:
             version = (await self._connection.ask(lambda client: client.info())).version
             _refuse_old(version)
@@ -138,7 +134,7 @@ class ServerIndex:
         return otherwise if name is None else await work(name)
 
     def _steps(self, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:
-        """Give requests of operations: the new passages, and with the last of them the end of the old ones."""
+        """Return requests of operations: the new passages, and with the last of them the end of the old ones."""
         from qdrant_client.models import DeleteOperation, FilterSelector, PointsList, UpsertOperation
 
         now = time.time_ns()

@@ -1,22 +1,47 @@
-"""Opens the files of the embedded index: makes them, checks whose they are, and mends what a crash left."""
+"""Opens the files of the embedded index: makes them, checks whose they are, and repairs what a crash left."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.qdrant.label import Label
-from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, page_filter, point_id
-from core.errors import Misconfigured
+from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, Label, page_filter, point_id
+from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import Passage
 
 if TYPE_CHECKING:
     from qdrant_edge import EdgeConfig, EdgeShard
+
+
+LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
+
+
+def check_room(folder: Path, *, least: int = LEAST) -> None:
+    """Raise `RetrievalUnavailable` before anything is written to a disk that is nearly full."""
+    free = _free(folder)
+    if free < least:
+        raise RetrievalUnavailable(
+            f"The disk that holds {folder} has {free // 1_000_000} MB left; the index needs {least // 1_000_000} MB "
+            "so that nothing is damaged. Make room and try again, or set FOOTNOTE_DATA_DIR to another disk."
+        )
+
+
+def has_room_to_tidy(folder: Path) -> bool:
+    """Return whether the files could be written a second time, as tidying up does."""
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return _free(folder) > size + LEAST
+
+
+def _free(folder: Path) -> int:
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def open_shard(folder: Path, label: Label) -> EdgeShard:
@@ -65,7 +90,7 @@ def _create(folder: Path, label: Label) -> EdgeShard:
 
 
 def _config(label: Label) -> EdgeConfig:
-    """Say what is stored: whole vectors, and int8 copies in memory that are quicker to walk.
+    """Return what is stored: whole vectors, and int8 copies in memory that are quicker to walk.
 
     One thread searches: handing a query of a millisecond to several costs more than it saves.
     """

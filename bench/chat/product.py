@@ -51,7 +51,7 @@ class Product:
 
     async def _serve(self, pipe: Connection, settings: Settings) -> None:
         self.probes.install()
-        async with assemble(settings, memory=True, observer=self.probes.observe, rhythm=CROWDED) as app:
+        async with assemble(settings, memory=True, observer=self.probes.observe, timing=CROWDED) as app:
             async for _ in app.ingestion.run(folder(DOCS, name="docs", base_url="https://docs.example")):
                 pass
             async with self._at_work(settings, app):

@@ -87,7 +87,7 @@ def serve(pipe: Connection, post: Post) -> None:
 
 async def _serve(pipe: Connection, post: Post, settings: Settings) -> None:
     probes = Probes()
-    async with assemble(settings, memory=True, observer=probes.observe, rhythm=CROWDED) as app:
+    async with assemble(settings, memory=True, observer=probes.observe, timing=CROWDED) as app:
         await app.index.outline()
         async with _at_work(app, probes, post.seats, pipe) as wall:
             with contextlib.suppress(EOFError, ConnectionError):

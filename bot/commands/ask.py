@@ -21,7 +21,7 @@ HINTS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskOptions:
     """What was typed on the command line."""
 
     text: str
@@ -50,14 +50,14 @@ class Asked:
 
 
 def thread_ref(name: str) -> ThreadRef:
-    """Give the terminal's thread of this name."""
+    """Return the terminal's thread of this name."""
     name = without_controls(name).strip()
     if not name:
         raise InvalidInput("The thread's name is empty. Give it one, such as --thread homework.", field="thread")
     return ThreadRef(platform="terminal", workspace="local", channel="chat", thread=name)
 
 
-def ask_once(asked: Asked, *, as_json: bool) -> int:
+def ask_once(asked: AskOptions, *, as_json: bool) -> int:
     """Answer one question on standard output."""
     question = asked.question(read_settings())
     with session("footnote ask", memory=asked.thread is not None) as opened:

@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
-from bot.commands.ask import Asked, check_searchable, respond, thread_ref
+from bot.commands.ask import AskOptions, check_searchable, respond, thread_ref
 from bot.commands.session import Session, session
 from bot.outcome import OK
 from bot.wiring import surface
@@ -26,7 +26,7 @@ Type a question about the documents. Besides:
 Ctrl-C stops an answer."""
 
 
-def converse(asked: Asked) -> int:
+def converse(asked: AskOptions) -> int:
     """Answer questions until the end of the input."""
     from rich.console import Console
 
@@ -57,7 +57,7 @@ def _read() -> str | None:
 class _Chat:
     """One conversation at the keyboard."""
 
-    def __init__(self, opened: Session, asked: Asked, console: Console) -> None:
+    def __init__(self, opened: Session, asked: AskOptions, console: Console) -> None:
         self._opened = opened
         self._asked = asked
         self._console = console

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.commands.ask import Asked, check_scope
+from bot.commands.ask import AskOptions, check_scope
 from bot.commands.session import Session, session
 from bot.outcome import OK
 from core.errors import InvalidInput
@@ -44,12 +44,12 @@ async def _evaluate(opened: Session, cases: Sequence[Case]) -> list[Result]:
 
 
 async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
-    """Ask several questions in one conversation that nobody keeps; give the last answer."""
-    asked = Asked("", thread=secrets.token_hex(8))
+    """Ask several questions in one conversation that nobody keeps; return the last answer."""
+    asked = AskOptions("", thread=secrets.token_hex(8))
     turns: tuple[Turn, ...] = ()
     answers: list[Answer] = []
     for text in questions:
-        question = Asked(text, thread=asked.thread).question(opened.settings)
+        question = AskOptions(text, thread=asked.thread).question(opened.settings)
         answers.append(await opened.app.agent.answer(question, Conversation(thread=question.thread, turns=turns)))
         turn = Turn(question_ref=question.message, question=text, answer=answers[-1].text, at=datetime.now(UTC))
         turns = (*turns, turn)
@@ -101,7 +101,7 @@ def _print(results: Sequence[Result]) -> None:
 
 
 def _spent(answers: Sequence[Answer]) -> str:
-    """Say how many tokens the last answers of all cases took, and what they cost; nothing if no model was asked."""
+    """Return how many tokens the last answers of all cases took, and what they cost; nothing if no model was asked."""
     usage = sum((answer.usage for answer in answers), Usage())
     if not usage.prompt_tokens:
         return ""

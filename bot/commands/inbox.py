@@ -1,4 +1,4 @@
-"""`footnote inbox`: the questions that were given up, for whoever runs the bot."""
+"""`footnote inbox`: the failed questions, for whoever runs the bot."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from core.ports import DeadLetters
 MOST = 1_000
 GAP = 2  # characters between columns
 SHORTEST = 7  # characters of a reference, more where two begin with the same ones
-NONE = "No question was given up."
-UNKNOWN = "No question that was given up goes by {}. Type footnote inbox list to see them."
+NONE = "There are no failed questions."
+UNKNOWN = "No failed question is called {}. Type footnote inbox list to see them."
 UNCLEAR = "{} fits several questions: {}. Write more of it."
 WHICH = "Say which question: give its REF, as footnote inbox list prints it, or --all."
 GONE = (
@@ -35,7 +35,7 @@ Report = tuple[str, Mapping[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class Pile:
-    """The questions that were given up, newest first, each with a short reference of its own."""
+    """The questions that failed, newest first, each with a short reference of its own."""
 
     letters: Mapping[str, DeadLetter]
 
@@ -48,7 +48,7 @@ class Pile:
         return cls({name[:length]: letter for name, letter in zip(names, letters, strict=True)})
 
     def find(self, words: str) -> tuple[str, DeadLetter]:
-        """Give the one that is meant by the beginning of its reference, its message's id, or its whole name."""
+        """Return the one that is meant by the beginning of its reference, its message's id, or its whole name."""
         fitting = [ref for ref, each in self.letters.items() if words in (ref, each.message.id, str(each.message))]
         if words and not fitting:
             begun = words.lower()
@@ -60,46 +60,30 @@ class Pile:
         return fitting[0], self.letters[fitting[0]]
 
     def chosen(self, words: str | None) -> Mapping[str, DeadLetter]:
-        """Give the one that is meant, or all of them."""
+        """Return the one that is meant, or all of them."""
         return self.letters if words is None else dict([self.find(words)])
 
 
 def list_letters(*, as_json: bool) -> int:
     """Print a line for each."""
-
-    async def tell(inbox: DeadLetters, _: bool) -> Report:
-        return await listed(inbox)
-
-    return _do(tell, as_json=as_json)
+    return _do(lambda inbox, _: listed(inbox), as_json=as_json)
 
 
 def show_letter(words: str, *, as_json: bool) -> int:
     """Print all that is known of one, with its text if that is kept."""
-
-    async def show(inbox: DeadLetters, _: bool) -> Report:
-        return await shown(inbox, words)
-
-    return _do(show, as_json=as_json)
+    return _do(lambda inbox, _: shown(inbox, words), as_json=as_json)
 
 
 def retry_letters(words: str | None, *, every: bool, as_json: bool) -> int:
     """Have them tried again."""
-
-    async def retry(inbox: DeadLetters, is_shared: bool) -> Report:
-        return await retried(inbox, words, is_shared=is_shared)
-
     _check_choice(words, every=every)
-    return _do(retry, as_json=as_json)
+    return _do(lambda inbox, is_shared: retried(inbox, words, is_shared=is_shared), as_json=as_json)
 
 
 def drop_letters(words: str | None, *, every: bool, as_json: bool) -> int:
     """Remove them with their words."""
-
-    async def drop(inbox: DeadLetters, _: bool) -> Report:
-        return await dropped(inbox, words)
-
     _check_choice(words, every=every)
-    return _do(drop, as_json=as_json)
+    return _do(lambda inbox, _: dropped(inbox, words), as_json=as_json)
 
 
 def _check_choice(words: str | None, *, every: bool) -> None:
@@ -124,7 +108,7 @@ def _do(work: Callable[[DeadLetters, bool], Coroutine[Any, Any, Report]], *, as_
 
 
 async def listed(inbox: DeadLetters) -> Report:
-    """Tell of all of them."""
+    """Return a report on all of them."""
     pile = await Pile.of(inbox)
     facts = {"questions": [_facts(ref, letter) for ref, letter in pile.letters.items()]}
     rows = [
@@ -140,11 +124,11 @@ async def listed(inbox: DeadLetters) -> Report:
     ]
     if not rows:
         return NONE, facts
-    return _aligned([("REF", "given up", "where", "tries", "retry", "reason"), *rows]), facts
+    return _aligned([("REF", "failed", "where", "tries", "retry", "reason"), *rows]), facts
 
 
 async def shown(inbox: DeadLetters, words: str) -> Report:
-    """Tell of the one that is meant."""
+    """Return a report on the one that is meant."""
     ref, found = (await Pile.of(inbox)).find(words)
     letter = await inbox.letter(found.message) or found
     text = letter.question.text if letter.question else None
@@ -152,7 +136,7 @@ async def shown(inbox: DeadLetters, words: str) -> Report:
         ("REF", ref),
         ("message", str(letter.message)),
         ("where", _place(letter.message)),
-        ("given up", _when(letter.died_at)),
+        ("failed", _when(letter.died_at)),
         ("tries", str(letter.attempts)),
         ("reason", " ".join(letter.reason.split())),
         ("retry", _yes(letter.can_be_retried)),
@@ -177,7 +161,7 @@ async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> 
 
 
 def _on_retrying(revived: Sequence[str], left: Sequence[str], *, is_shared: bool) -> Iterator[str]:
-    """Say what happens next."""
+    """Yield sentences on what happens next."""
     if revived:
         whom = "it" if len(revived) == 1 else "them"
         yield f"{_count(revived)} to be tried again."

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.wiring import folder
+from core.documents.ingest import Summary
 from core.errors import InvalidInput
-from core.ingest import Summary
 from core.model import without_controls
 from core.ports import DocumentSource
 

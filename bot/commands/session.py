@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 import uvloop
 
 from adapters.telemetry import log_events
-from bot.data_folder import hold
-from bot.logs import logger_to
+from bot.data_folder import hold, logger_to
 from bot.settings import Settings, read_settings, slips_of_settings
-from bot.wiring import CALM, App, Rhythm, assemble
+from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
 from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone, unobserved
 from core.model import without_controls
 
@@ -42,21 +41,20 @@ def session(
     *,
     memory: bool = False,
     tells_slips: bool = True,
-    rhythm: Rhythm = CALM,
+    timing: RetryTiming = DEFAULT_TIMING,
     observer: Observer = unobserved,
 ) -> Generator[Session]:
     """Open everything a command needs, and close it again however the command ends; *observer* hears of events too."""
     settings = read_settings()
-    for slip in slips_of_settings() if tells_slips else ():
-        if slip.meant:  # the others may be somebody else's, and the doctor names them
-            sys.stderr.write(f"{slip}\n")
+    if tells_slips:
+        tell_slips()
     alone = not settings.is_shared
     with (
         hold(settings.data_dir, command=command, alone=alone) as folder,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         told = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once(), observer)
-        opened = assemble(settings, memory=memory, observer=told, rhythm=rhythm)
+        opened = assemble(settings, memory=memory, observer=told, timing=timing)
         app = runner.run(_enter(opened.__aenter__))
         try:
             yield Session(settings, app, runner, told)
@@ -64,8 +62,15 @@ def session(
             runner.run(opened.__aexit__(None, None, None))
 
 
+def tell_slips() -> None:
+    """Print on standard error which settings seem to be misspelt; others may be somebody else's."""
+    for slip in slips_of_settings():
+        if slip.meant:
+            sys.stderr.write(f"{slip}\n")
+
+
 def _tell_once() -> Observer:
-    """Say on standard error, once each, what went wrong besides: at the terminal, reader and operator are the same."""
+    """Return an observer that prints once what else went wrong: at the terminal, reader and operator are the same."""
     told: set[str] = set()
 
     def tell(event: Event) -> None:

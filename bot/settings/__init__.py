@@ -2,100 +2,156 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
-from bot.settings.kinds import revealed
-from bot.settings.platforms import Crowds, Discord
-from bot.settings.services import OFF, Services
-from bot.settings.slack import Slack
-from bot.settings.watching import Watching
-from bot.spelling import Slip, slips
+from bot.settings.kinds import revealed, setting
+from bot.settings.platforms import DiscordSettings, SlackSettings
+from bot.settings.services import OFF, ServiceSettings
 from core.errors import Misconfigured
 from core.model import Terms
 
-__all__ = ["OFF", "Settings", "read_settings", "revealed", "slips_of_settings"]
+__all__ = ["OFF", "Settings", "Slip", "read_settings", "revealed", "slips", "slips_of_settings"]
+
+PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
+BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR", "FOOTNOTE_RECORD", "FOOTNOTE_WHOLE"}
+"""Names that the tests and benchmarks read, and nothing else does."""
+ALIKE = 0.85
+"""How alike two names have to be, from 0 to 1, for one to be taken for a slip of the other."""
 
 
-class Settings(Watching, Crowds, Slack, Discord, Services):
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A name that looks like a setting and is none, and the setting that was *meant*, if one is much like it."""
+
+    name: str
+    meant: str | None
+
+    def __str__(self) -> str:
+        """Return the sentence for the person who wrote it."""
+        if self.meant is None:
+            return f"{self.name} is not a setting, and nothing reads it."
+        return f"{self.name} is not a setting. Did you mean {self.meant}?"
+
+
+def slips(names: Iterable[str], known: Collection[str]) -> list[Slip]:
+    """Find those of *names* that are much like a setting's name, or carry one of our prefixes, and are none."""
+    found: list[Slip] = []
+    for name in sorted(set(names) - set(known) - BESIDES):
+        alike = difflib.get_close_matches(name, known, n=1, cutoff=ALIKE)
+        if alike or name.startswith(PREFIXES):
+            found.append(Slip(name, alike[0] if alike else None))
+    return found
+
+
+class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """What the person who runs the bot can choose. Every field is one environment variable; see `.env.example`."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
 
-    data_dir: Annotated[
-        Path,
-        Field(
-            validation_alias="FOOTNOTE_DATA_DIR",
-            description="Where the embedded index and state live.",
-        ),
-    ] = Path(".footnote")
-    secret_key: Annotated[
-        SecretStr | None,
-        Field(
-            validation_alias="FOOTNOTE_SECRET_KEY",
-            description="Encrypts what people wrote, at rest; several, separated by commas: the first one encrypts. "
-            "Without it, a key is made in the data folder.",
-        ),
-    ] = None
-    conversation_hours: Annotated[
-        float,
-        Field(
-            validation_alias="FOOTNOTE_CONVERSATION_HOURS",
-            gt=0,
-            le=24 * 365,
-            description="How long a conversation is kept after its last turn.",
-        ),
-    ] = 24
-    top_k: Annotated[
-        int,
-        Field(
-            validation_alias="FOOTNOTE_TOP_K",
-            ge=1,
-            le=20,
-            description="How many passages a search gives the model.",
-        ),
-    ] = 5
-    relevance_threshold: Annotated[
-        float,
-        Field(
-            validation_alias="FOOTNOTE_RELEVANCE_THRESHOLD",
-            ge=0,
-            le=1,
-            description="Passages below this relevance are not used. 0.5 is the measured boundary.",
-        ),
-    ] = 0.5
-    excerpt_characters: Annotated[
-        int,
-        Field(
-            validation_alias="FOOTNOTE_EXCERPT_CHARACTERS",
-            ge=100,
-            le=4_000,
-            description="How much of a passage the model reads. Longer excerpts help some models.",
-        ),
-    ] = 500
-    history_tokens: Annotated[
-        int,
-        Field(
-            validation_alias="FOOTNOTE_HISTORY_TOKENS",
-            ge=0,
-            le=2_000_000,
-            description="How many tokens of the conversation go to the model, at most.",
-        ),
-    ] = 100_000
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        Field(
-            validation_alias="FOOTNOTE_LOG_LEVEL",
-            description="How much goes into footnote.log in the data folder: debug, info, warning or error.",
-        ),
-    ] = "info"
+    questions_per_minute: int = setting(
+        "FOOTNOTE_QUESTIONS_PER_MINUTE",
+        10,
+        "How many questions one person may ask in a minute on chat platforms; a thread, twice as many.",
+        ge=1,
+        le=1_000,
+    )
+    answers_at_once: int = setting(
+        "FOOTNOTE_ANSWERS_AT_ONCE",
+        128,
+        "How many questions one process answers at the same time; the others wait for their turn.",
+        ge=1,
+        le=1_000,
+    )
+    answers_per_person: int = setting(
+        "FOOTNOTE_ANSWERS_PER_PERSON",
+        4,
+        "How many questions of one person are answered at the same time; the others wait.",
+        ge=1,
+        le=1_000,
+    )
+    answers_per_workspace: int = setting(
+        "FOOTNOTE_ANSWERS_PER_WORKSPACE",
+        128,
+        "How many questions of one server or workspace all processes answer at the same time.",
+        ge=1,
+        le=10_000,
+    )
+    lease_seconds: float = setting(
+        "FOOTNOTE_LEASE_SECONDS",
+        30,
+        "How long a process may give no sign of life before another one goes on with its questions.",
+        ge=1,
+        le=600,
+    )
+    grace_seconds: float = setting(
+        "FOOTNOTE_GRACE_SECONDS",
+        20,
+        "How long a stop waits for answers that are being written. Hosts often allow 30 seconds.",
+        ge=0,
+        le=600,
+    )
+    health_port: int | None = setting(
+        "FOOTNOTE_HEALTH_PORT",
+        None,
+        "The port at which `footnote run` answers /live, /ready and /metrics. Without it, there is none.",
+        ge=1,
+        le=65_535,
+    )
+    health_host: str = setting(
+        "FOOTNOTE_HEALTH_HOST",
+        "127.0.0.1",
+        "The address of this machine for that port. In a container it has to be 0.0.0.0; "
+        "there is no login, so do not expose this port.",
+        min_length=1,
+    )
+    data_dir: Path = setting("FOOTNOTE_DATA_DIR", Path(".footnote"), "Where the embedded index and state live.")
+    secret_key: SecretStr | None = setting(
+        "FOOTNOTE_SECRET_KEY",
+        None,
+        "Encrypts what people wrote, at rest; several, separated by commas: the first one encrypts. Without it, a "
+        "key is made in the data folder.",
+    )
+    conversation_hours: float = setting(
+        "FOOTNOTE_CONVERSATION_HOURS", 24, "How long a conversation is kept after its last turn.", gt=0, le=24 * 365
+    )
+    top_k: int = setting("FOOTNOTE_TOP_K", 5, "How many passages a search gives the model.", ge=1, le=20)
+    relevance_threshold: float = setting(
+        "FOOTNOTE_RELEVANCE_THRESHOLD",
+        0.5,
+        "Passages below this relevance are not used. 0.5 is the measured boundary.",
+        ge=0,
+        le=1,
+    )
+    excerpt_characters: int = setting(
+        "FOOTNOTE_EXCERPT_CHARACTERS",
+        500,
+        "How much of a passage the model reads. Longer excerpts help some models.",
+        ge=100,
+        le=4_000,
+    )
+    history_tokens: int = setting(
+        "FOOTNOTE_HISTORY_TOKENS",
+        100_000,
+        "How many tokens of the conversation go to the model, at most.",
+        ge=0,
+        le=2_000_000,
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "FOOTNOTE_LOG_LEVEL",
+        "info",
+        "How much goes into footnote.log in the data folder: debug, info, warning or error.",
+    )
 
     @property
     def terms(self) -> Terms:
@@ -123,7 +179,7 @@ def read_settings() -> Settings:
 
 
 def slips_of_settings() -> list[Slip]:
-    """Find the names in the environment and in `.env` that look like settings and are none."""
+    """Find the names in the environment and in `.env` that look like settings but are not."""
     from dotenv import dotenv_values
 
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}

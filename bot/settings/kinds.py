@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import AfterValidator, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 
 def _checked_address(value: str) -> str:
-    """Refuse what is no web address, and one with a secret in it, since addresses are shown."""
-    return _checked_url(value, {"http", "https"}, "it is no web address. One looks like https://api.example.com/v1")
+    """Refuse what is not at a web address, and one with a secret in it, since addresses are shown."""
+    return _checked_url(
+        value, {"http", "https"}, "this is not a web address. One looks like https://api.example.com/v1"
+    )
 
 
 def _checked_gateway(value: str) -> str:
-    """Refuse what is no address of a web socket, and one with a secret in it."""
-    return _checked_url(value, {"ws", "wss"}, "it is no address of a gateway. One looks like wss://gateway.example.com")
+    """Refuse what is not a address of a web socket, and one with a secret in it."""
+    return _checked_url(
+        value, {"ws", "wss"}, "this is not the address of a gateway. One looks like wss://gateway.example.com"
+    )
 
 
 def _checked_url(value: str, schemes: Collection[str], refusal: str) -> str:
@@ -46,13 +50,13 @@ def _checked_key(value: SecretStr) -> SecretStr:
 
 
 def _checked_bot_token(value: SecretStr) -> SecretStr:
-    """Refuse what is no token of a bot on Slack; one that is renewed has something in front."""
-    return _beginning(value, ("xoxb-", "xoxe.xoxb-"), "it is no bot token. One begins with xoxb-")
+    """Refuse what is not a token of a bot on Slack; one that is renewed has something in front."""
+    return _beginning(value, ("xoxb-", "xoxe.xoxb-"), "this is not a bot token. One begins with xoxb-")
 
 
 def _checked_app_token(value: SecretStr) -> SecretStr:
-    """Refuse what is no token for connecting to Slack."""
-    return _beginning(value, ("xapp-",), "it is no app-level token. One begins with xapp-")
+    """Refuse what is not a token for connecting to Slack."""
+    return _beginning(value, ("xapp-",), "this is not an app-level token. One begins with xapp-")
 
 
 def _beginning(value: SecretStr, prefixes: tuple[str, ...], refusal: str) -> SecretStr:
@@ -68,6 +72,11 @@ BotToken: TypeAlias = Annotated[Key, AfterValidator(_checked_bot_token)]
 AppToken: TypeAlias = Annotated[Key, AfterValidator(_checked_app_token)]
 
 
+def setting(name: str, default: object, description: str, **limits: Any) -> Any:
+    """Return a field that the environment variable *name* fills; the *limits* are those of pydantic's `Field`."""
+    return Field(default, validation_alias=name, description=description, **limits)
+
+
 def revealed(value: SecretStr | None) -> str | None:
-    """Give a secret as text, for the client that needs it."""
+    """Return a secret as text, for the client that needs it."""
     return None if value is None else value.get_secret_value()

@@ -1,141 +1,94 @@
-"""The services that the bot uses, each in the place of something that is built in."""
+"""The services that the bot uses, each instead of something that is built in."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field, SecretStr
+from pydantic import SecretStr
 from pydantic_settings import BaseSettings
 
-from bot.settings.kinds import Address, Key
+from bot.settings.kinds import Address, Key, setting
 from core.model import Prices
 
 OFF = "off"
 
 
-class Services(BaseSettings):
+class ServiceSettings(BaseSettings):
     """A chat model, Cohere, a Qdrant server and a Redis server."""
 
-    openai_key: Annotated[
-        Key | None,
-        Field(
-            validation_alias="OPENAI_API_KEY",
-            description="The key of the chat model's service. Without it and without an address, answers quote.",
-        ),
-    ] = None
-    openai_url: Annotated[
-        Address | None,
-        Field(
-            validation_alias="OPENAI_BASE_URL",
-            description="Any service that speaks OpenAI's chat completions, such as http://localhost:11434/v1. "
-            "Without it, OpenAI's own.",
-        ),
-    ] = None
-    openai_model: Annotated[
-        str,
-        Field(
-            validation_alias="OPENAI_MODEL",
-            description="The chat model, by the name that its service gives it.",
-        ),
-    ] = "gpt-4o-mini"
-    price_prompt: Annotated[
-        float | None,
-        Field(
-            validation_alias="OPENAI_PRICE_PROMPT",
-            ge=0,
-            allow_inf_nan=False,
-            description="What a million prompt tokens cost, in your currency. "
-            "With both prices, JSON and the log say what an answer cost.",
-        ),
-    ] = None
-    price_cached: Annotated[
-        float | None,
-        Field(
-            validation_alias="OPENAI_PRICE_CACHED",
-            ge=0,
-            allow_inf_nan=False,
-            description="What a million prompt tokens cost that the service had in its cache. "
-            "Without it, as much as others.",
-        ),
-    ] = None
-    price_completion: Annotated[
-        float | None,
-        Field(
-            validation_alias="OPENAI_PRICE_COMPLETION",
-            ge=0,
-            allow_inf_nan=False,
-            description="What a million tokens of answers cost, in your currency.",
-        ),
-    ] = None
-    cohere_key: Annotated[
-        Key | None,
-        Field(
-            validation_alias="COHERE_API_KEY",
-            description="The key for embeddings and reranking by Cohere. "
-            "Without it, a small model in this process embeds, and nothing is reranked.",
-        ),
-    ] = None
-    cohere_url: Annotated[
-        Address | None,
-        Field(
-            validation_alias="COHERE_BASE_URL",
-            description="Another address of Cohere's API, such as a private deployment.",
-        ),
-    ] = None
-    cohere_embed_model: Annotated[
-        str,
-        Field(
-            validation_alias="COHERE_EMBED_MODEL",
-            description="Cohere's model for embeddings. Another one needs a new ingestion.",
-        ),
-    ] = "embed-v4.0"
-    cohere_dimension: Annotated[
-        int,
-        Field(
-            validation_alias="COHERE_DIMENSION",
-            ge=64,
-            le=4096,
-            description="How many numbers a vector of that model has. Another number needs a new ingestion.",
-        ),
-    ] = 1536
-    cohere_rerank_model: Annotated[
-        str,
-        Field(
-            validation_alias="COHERE_RERANK_MODEL",
-            description=f"Cohere's model for reranking; `{OFF}` does without.",
-        ),
-    ] = "rerank-v3.5"
-    qdrant_url: Annotated[
-        Address | None,
-        Field(
-            validation_alias="QDRANT_URL",
-            description="A Qdrant server for the passages, such as http://localhost:6333. "
-            "Without it, the same engine runs in this process.",
-        ),
-    ] = None
-    qdrant_key: Annotated[
-        Key | None,
-        Field(
-            validation_alias="QDRANT_API_KEY",
-            description="The key of the Qdrant server, if it wants one.",
-        ),
-    ] = None
-    qdrant_collection: Annotated[
-        str,
-        Field(
-            validation_alias="QDRANT_COLLECTION",
-            pattern=r"^[A-Za-z0-9_-]{1,200}$",
-            description="The name of the passages' collection on the Qdrant server.",
-        ),
-    ] = "documents"
-    redis_url: Annotated[
-        SecretStr | None,
-        Field(
-            validation_alias="REDIS_URL",
-            description="A Redis or Valkey server for conversations, such as redis://localhost:6379/0. "
-            "Without it, a private one runs in the data folder.",
-        ),
-    ] = None
+    openai_key: Key | None = setting(
+        "OPENAI_API_KEY", None, "The key of the chat model's service. Without it and without an address, answers quote."
+    )
+    openai_url: Address | None = setting(
+        "OPENAI_BASE_URL",
+        None,
+        "Any service that speaks OpenAI's chat completions, such as http://localhost:11434/v1. Without it, "
+        "OpenAI's own.",
+    )
+    openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini", "The chat model, by the name that its service gives it.")
+    price_prompt: float | None = setting(
+        "OPENAI_PRICE_PROMPT",
+        None,
+        "What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an "
+        "answer cost.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+    price_cached: float | None = setting(
+        "OPENAI_PRICE_CACHED",
+        None,
+        "What a million prompt tokens cost that the service had in its cache. Without it, as much as others.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+    price_completion: float | None = setting(
+        "OPENAI_PRICE_COMPLETION",
+        None,
+        "What a million tokens of answers cost, in your currency.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+    cohere_key: Key | None = setting(
+        "COHERE_API_KEY",
+        None,
+        "The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and "
+        "nothing is reranked.",
+    )
+    cohere_url: Address | None = setting(
+        "COHERE_BASE_URL", None, "Another address of Cohere's API, such as a private deployment."
+    )
+    cohere_embed_model: str = setting(
+        "COHERE_EMBED_MODEL",
+        "embed-v4.0",
+        "Cohere's model for embeddings. With another one, all documents have to be ingested again.",
+    )
+    cohere_dimension: int = setting(
+        "COHERE_DIMENSION",
+        1536,
+        "The dimensions of that model's vectors. With another number, all documents have to be ingested again.",
+        ge=64,
+        le=4096,
+    )
+    cohere_rerank_model: str = setting(
+        "COHERE_RERANK_MODEL", "rerank-v3.5", f"Cohere's model for reranking; `{OFF}` does without."
+    )
+    qdrant_url: Address | None = setting(
+        "QDRANT_URL",
+        None,
+        "A Qdrant server for the passages, such as http://localhost:6333. Without it, the same engine runs in this"
+        " process.",
+    )
+    qdrant_key: Key | None = setting("QDRANT_API_KEY", None, "The key of the Qdrant server, if it wants one.")
+    qdrant_collection: str = setting(
+        "QDRANT_COLLECTION",
+        "documents",
+        "The name of the passages' collection on the Qdrant server.",
+        pattern=r"^[A-Za-z0-9_-]{1,200}$",
+    )
+    redis_url: SecretStr | None = setting(
+        "REDIS_URL",
+        None,
+        "A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one "
+        "runs in the data folder.",
+    )
 
     @property
     def prices(self) -> Prices | None:

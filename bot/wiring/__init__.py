@@ -5,24 +5,33 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.settings import Settings
-from bot.wiring import platforms
-from bot.wiring.check import Advice, Check
-from bot.wiring.services import CALM, Rhythm, Services
+from bot.wiring.discord import DiscordPlatform
+from bot.wiring.platforms import Outlined, Platform
+from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
+from bot.wiring.slack import PLATFORM as SLACK
+from bot.wiring.slack import SlackPlatform, check_slack
 from bot.wiring.stores import Stores, check_inbox, check_policies, check_stores, open_stores
 from core.agent import Agent, Limits
+from core.documents.ingest import Ingestion
 from core.errors import Misconfigured
-from core.events import Observer, unobserved
-from core.ingest import Ingestion
+from core.events import Observer, PlatformWaited, unobserved
+from core.model import Outline
 from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
 from core.responder import Responder
 
-__all__ = ["CALM", "Advice", "App", "Check", "Rhythm", "assemble", "folder", "surface"]
+if TYPE_CHECKING:
+    from aiohttp.web import RouteDef
+
+
+__all__ = ["DEFAULT_TIMING", "Advice", "App", "Check", "RetryTiming", "assemble", "folder", "surface"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +53,17 @@ class App:
 
 @contextlib.asynccontextmanager
 async def assemble(
-    settings: Settings, *, memory: bool = False, observer: Observer = unobserved, rhythm: Rhythm = CALM
+    settings: Settings, *, memory: bool = False, observer: Observer = unobserved, timing: RetryTiming = DEFAULT_TIMING
 ) -> AsyncGenerator[App]:
     """Build everything; the stores only where *memory* is wanted, since they may be a server of ours.
 
     Nothing is reached before it is needed, so that a service that is down costs only what needs it. One that fails is
-    asked again after the wait that the *rhythm* names, then after twice as long, and so on.
+    asked again after the wait that the *timing* names, then after twice as long, and so on.
     """
-    from core.retrieval import HybridRetriever
+    from core.documents.retrieval import HybridRetriever
 
     async with contextlib.AsyncExitStack() as stack:
-        services = Services(settings, observer, rhythm, stack)
+        services = Services(settings, observer, timing, stack)
         embedder = services.embedder()
         reranker = services.reranker()
         index = services.index(embedder)
@@ -86,7 +95,7 @@ def _last_checks(settings: Settings, index: PassageIndex, observer: Observer) ->
     yield Check("questions", lambda: check_inbox(settings), redis, needs="conversations")
     yield Check("moderation", lambda: check_policies(settings), redis, needs="conversations")
     yield Check("index", lambda: _check_contents(index), "QDRANT_URL" if settings.qdrant_url else None)
-    yield from platforms.checks(settings, observer)
+    yield from platform_checks(settings, observer, index.outline)
 
 
 async def _check_contents(index: PassageIndex) -> str:
@@ -97,7 +106,7 @@ async def _check_contents(index: PassageIndex) -> str:
 
 
 def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
-    """Give a folder or file as a source of documents."""
+    """Return a folder or file as a source of documents."""
     from adapters.documents.folder import Folder
 
     return Folder(path, name=name, base_url=base_url)
@@ -114,3 +123,40 @@ def surface(*, as_json: bool = False) -> Surface:
     from rich.console import Console
 
     return ScreenSurface(Console())
+
+
+@contextlib.asynccontextmanager
+async def open_platforms(
+    settings: Settings,
+    observer: Observer,
+    stores: Stores,
+    outline: Outlined,
+    signs: Sequence[RouteDef] = (),
+) -> AsyncGenerator[tuple[Platform, ...]]:
+    """Yield what is set up; *outline* says what there is to search. What they share is open until the context ends.
+
+    The *signs* of life of this process are given by each of them that is a server.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        found: list[Platform] = []
+        if settings.discord_token is not None:
+            found.append(DiscordPlatform(settings, observer, outline, stores.policies))
+        if settings.has_slack:
+            from adapters.slack.client.connection import open_session
+
+            waited = partial(_wait, observer, SLACK)
+            session = await stack.enter_async_context(open_session(waited))
+            found.append(SlackPlatform(settings, observer, session, stores.vault, outline, signs))
+        yield tuple(found)
+
+
+def _wait(observer: Observer, platform: str, seconds: float) -> None:
+    observer(PlatformWaited(platform, seconds))
+
+
+def platform_checks(settings: Settings, observer: Observer, outline: Outlined) -> Iterator[Check]:
+    """Yield what the doctor looks at."""
+    if settings.discord_token is not None:
+        yield DiscordPlatform(settings, observer, outline).check()
+    if settings.has_slack:
+        yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)

@@ -8,42 +8,36 @@ from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
-from bot.wiring.check import Check
-from bot.wiring.desk import Office
-from bot.wiring.speaker import Speaker
+from bot.wiring.platforms import Outlined, PlatformServices, Speaker
+from bot.wiring.services import Check
 from bot.wiring.stores import Stores
-from core.events import (
-    CatchUpCutShort,
-    CommandsFailed,
-    Connected,
-    ConnectionLost,
-    Observer,
-    PlaceRefused,
-    PlatformWaited,
-)
+from core.events import Connected, ConnectionLost, Observer, PlatformWaited
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
-    from adapters.chat.desk import Desk
     from discord import AutoShardedClient
 
-    from adapters.chat.patience import Patience
+    from adapters.chat.services import ChatServices
     from adapters.redis.inbox import RedisInbox
 
 PLATFORM = "discord"
 NAME = "Discord"
 
 
-class Discord:
+class DiscordPlatform:
     """What the settings say of Discord; the token is there."""
 
     key = PLATFORM
     name = NAME
 
-    def __init__(self, settings: Settings, observer: Observer, policies: PolicyStore | None = None) -> None:
+    def __init__(
+        self, settings: Settings, observer: Observer, outline: Outlined, policies: PolicyStore | None = None
+    ) -> None:
         from adapters.discord.client.throttle import Throttle
 
+        self._outline = outline
         self._policies = policies
         self._settings = settings
         self._observer = observer
@@ -56,13 +50,13 @@ class Discord:
         from adapters.discord.client.connection import stay_connected
 
         try:
-            await stay_connected(partial(self._listener, stores, inbox), self._token, self._patience())
+            await stay_connected(partial(self._listener, stores, inbox), self._token, self._retries())
         finally:
             self._end_announcing()
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
-        """Give what answers there; it has to log in first."""
+        """Yield what answers there; it has to log in first."""
         from discord import AutoShardedClient
 
         from adapters.discord.answering.surface import DiscordSurface
@@ -72,7 +66,6 @@ class Discord:
                 client,
                 reads_all=self._settings.discord_message_content,
                 deliveries=inbox,
-                refused=lambda claim: self._observer(PlaceRefused(claim.message)),
                 policies=self._policies,
                 observer=self._observer,
             )
@@ -81,15 +74,13 @@ class Discord:
     async def _log_in(self, client: AutoShardedClient) -> None:
         from adapters.discord.client.connection import log_in
 
-        await log_in(client, self._token, self._patience())
+        await log_in(client, self._token, self._retries())
 
-    def _patience(self) -> Patience:
-        from adapters.chat.patience import Patience
-
-        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+    def _retries(self) -> RetryPolicy:
+        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def check(self) -> Check:
-        """Give what the doctor looks at."""
+        """Return what the doctor looks at."""
         return Check("discord", self._look, "DISCORD_TOKEN")
 
     async def _look(self) -> str:
@@ -102,12 +93,12 @@ class Discord:
     def _listener(self, stores: Stores, inbox: RedisInbox) -> AutoShardedClient:
         from adapters.discord.gateway import Listener
 
-        office = Office(self._settings, stores, inbox, self._observer)
-        desk = office.desk(lambda reason: self._observer(CommandsFailed(NAME, reason)))
-        services = office.services(lambda reason: self._observer(CatchUpCutShort(NAME, reason)))
-        return self._client(Listener, services=services, setup=partial(self._set_up, desk))
+        services = PlatformServices(self._settings, stores, inbox, self._observer).bundle(
+            NAME, self._outline, reads_all=self._settings.discord_message_content
+        )
+        return self._client(Listener, services=services, setup=partial(self._set_up, services))
 
-    async def _set_up(self, desk: Desk, client: AutoShardedClient) -> None:
+    async def _set_up(self, services: ChatServices, client: AutoShardedClient) -> None:
         """Bring the commands, and tell when the client is there."""
         from adapters.discord.commands.install import install
 
@@ -116,21 +107,22 @@ class Discord:
                 self._observer(ConnectionLost(NAME, 1, f"shard {shard_id} was disconnected"))
 
         client.event(on_shard_disconnect)
-        await install(client, desk)
+        await install(client, services)
         self._end_announcing()
-        self._announcing = asyncio.create_task(self._announce(desk, client))
+        self._announcing = asyncio.create_task(self._announce(services, client))
 
     def _end_announcing(self) -> None:
         """End what is done for a client that is no more."""
         if self._announcing:
             self._announcing.cancel()
 
-    async def _announce(self, desk: Desk, client: AutoShardedClient) -> None:
-        from adapters.discord.commands.asking import take_up
+    async def _announce(self, services: ChatServices, client: AutoShardedClient) -> None:
+        from adapters.chat.accepting import take_over
+        from adapters.discord.commands.asking import find
 
         await client.wait_until_ready()
         self._observer(Connected(NAME, str(client.user)))
-        await take_up(desk, client)
+        await take_over(services, PLATFORM, partial(find, client))
 
     def _client(self, kind: Any, **options: Any) -> Any:
         from adapters.discord.client.connection import connect

@@ -1,58 +1,224 @@
-"""The platforms that are set up."""
+"""What all platforms share: the services that listeners work with, and what answers once it has logged in."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+import asyncio
+import time
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from urllib.parse import urlsplit
 
 from bot.settings import Settings
-from bot.wiring.check import Check
-from bot.wiring.discord import Discord
-from bot.wiring.slack import PLATFORM as SLACK
-from bot.wiring.slack import Slack, check_slack
-from bot.wiring.speaker import Platform
 from bot.wiring.stores import Stores
-from core.events import Observer, PlatformWaited
-from core.model import Outline
+from core.admission import Admission
+from core.errors import Misconfigured, StoreUnavailable
+from core.events import Observer
+from core.forgetting import Forgetting
+from core.model import (
+    Answer,
+    Claim,
+    Delivery,
+    Message,
+    MessageRef,
+    Outline,
+    Progress,
+    Reaction,
+    TextDelta,
+    ThreadRef,
+    Withdrawal,
+)
+from core.moderation import Moderation
+from core.ports import ChatSurface, Membership
+from core.self_help import SelfHelp
+from core.sentences import Practices
+from core.wait_estimate import WaitEstimate
 
 if TYPE_CHECKING:
-    from aiohttp.web import RouteDef
+    from adapters.chat.services import ChatServices
+    from adapters.redis.inbox import RedisInbox
+    from bot.metrics import Metrics
 
 
-@contextlib.asynccontextmanager
-async def open_platforms(
-    settings: Settings,
-    observer: Observer,
-    stores: Stores,
-    outline: Callable[[], Awaitable[Outline]],
-    signs: Sequence[RouteDef] = (),
-) -> AsyncGenerator[tuple[Platform, ...]]:
-    """Give what is set up; *outline* says what there is to search. What they share is open until the context ends.
+Outlined: TypeAlias = Callable[[], Awaitable[Outline]]
+"""Returns what there is to search. Raises `RetrievalUnavailable`."""
 
-    The *signs* of life of this process are given by each of them that is a server.
+NOBODY: Mapping[str, Membership] = MappingProxyType({})
+
+
+class PlatformServices:
+    """Makes what the listeners and commands of a platform work with, over the stores of this process."""
+
+    def __init__(self, settings: Settings, stores: Stores, inbox: RedisInbox, observer: Observer) -> None:
+        self._settings = settings
+        self._stores = stores
+        self._inbox = inbox
+        self._observer = observer
+        self._now: Callable[[], datetime] = partial(datetime.now, UTC)
+
+    def bundle(
+        self, name: str, outline: Outlined, *, reads_all: bool = True, memberships: Mapping[str, Membership] = NOBODY
+    ) -> ChatServices:
+        """Return it for the platform of a *name*, where *memberships* say who is answered."""
+        from adapters.chat.services import ChatServices
+        from adapters.chat.wait_notice import Waits
+
+        stores, now = self._stores, self._now
+        forgetting = Forgetting(stores.conversations, stores.votes, self._inbox, stores.policies)
+        moderation = Moderation(stores.policies, stores.conversations, forgetting, now=now)
+        admission = Admission(stores.policies, stores.quota, stores.memo, now=now, memberships=memberships)
+        estimate = WaitEstimate(self._settings.answers_at_once)
+        return ChatServices(
+            name=name,
+            inbox=self._inbox,
+            accepting=self._inbox,
+            memo=stores.memo,
+            policies=stores.policies,
+            votes=stores.votes,
+            last_heard=stores.last_heard,
+            moderation=moderation,
+            self_help=SelfHelp(stores.conversations, forgetting, moderation),
+            askers=self._askers,
+            owns=self._owns,
+            purge=forgetting.farewell,
+            outline=outline,
+            waits=Waits(estimate=estimate, room=self._inbox, memo=stores.memo, admits=admission.admits, now=now),
+            reads_all=reads_all,
+            terms=self._settings.terms,
+            practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
+            now=now,
+            observer=self._observer,
+        )
+
+    async def _askers(self, thread: ThreadRef) -> Collection[str] | None:
+        """Return the ids of those who asked or wait for an answer in a thread; None where nobody can know."""
+        try:
+            conversation = await self._stores.conversations.load(thread)
+            waiting = await self._inbox.running(thread)
+        except StoreUnavailable:
+            return None
+        asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
+        return asked | ({waiting.author.id} if waiting else set[str]()) or None
+
+    async def _owns(self, thread: ThreadRef) -> bool:
+        """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
+        conversation = await self._stores.conversations.load(thread)
+        turns = conversation.turns if conversation else ()
+        return any(turn.question_ref.id == thread.thread for turn in turns)
+
+
+def _readers(settings: Settings) -> Iterator[str]:
+    """Name the services that are given what people ask."""
+    if settings.has_chat_model:
+        where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
+        yield f"the chat model {settings.openai_model} ({where})"
+    if settings.cohere_key is not None:
+        yield "Cohere"
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """What answers, once it has logged in; with a *membership*, only members are answered."""
+
+    surface: ChatSurface
+    log_in: Callable[[], Coroutine[Any, Any, None]]
+    membership: Membership | None = None
+
+
+class Platform(Protocol):
+    """A platform that is set up; `key` is what it is called in the places of questions, and in roles."""
+
+    @property
+    def key(self) -> str:
+        """Name it for programs."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Name it for people."""
+        ...
+
+    async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
+        """Put what people ask into the inbox, until this is cancelled. Raises `Misconfigured`."""
+        ...
+
+    def speaker(self, inbox: RedisInbox) -> AbstractAsyncContextManager[Speaker]:
+        """Return what answers there; it has to log in first."""
+        ...
+
+
+class LazyPlatform:
+    """A surface that waits until the bot has logged in, so that questions on other platforms need not wait for it.
+
+    With *metrics*, it notes how long readers wait for their turn and for the first words.
     """
-    async with contextlib.AsyncExitStack() as stack:
-        found: list[Platform] = []
-        if settings.discord_token is not None:
-            found.append(Discord(settings, observer, stores.policies))
-        if settings.has_slack:
-            from adapters.slack.client.connection import open_session
 
-            waited = partial(_wait, observer, SLACK)
-            session = await stack.enter_async_context(open_session(waited))
-            found.append(Slack(settings, observer, session, stores.vault, outline, signs))
-        yield tuple(found)
+    def __init__(self, surface: ChatSurface, metrics: Metrics | None = None) -> None:
+        self._surface = surface
+        self._metrics = metrics
+        self._done = asyncio.Event()
+        self._refusal: Misconfigured | None = None
+
+    def begin(self) -> None:
+        """Let answers through."""
+        self._done.set()
+
+    def refuse(self, reason: Misconfigured) -> None:
+        """Answer nothing: every call raises *reason*, since somebody has to change something first."""
+        self._refusal = reason
+        self._done.set()
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Draw an answer."""
+        surface = await self._open()
+        if self._metrics is None:
+            return await surface.reply(claim, progress)
+        self._metrics.waited(claim)
+        async with aclosing(_timed(progress, self._metrics)) as timed:
+            return await surface.reply(claim, timed)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message."""
+        await (await self._open()).react(to, reaction)
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark away."""
+        await (await self._open()).unreact(to, reaction)
+
+    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
+        """Read a thread."""
+        return await (await self._open()).recall(thread, limit=limit)
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted."""
+        await (await self._open()).withdraw(withdrawal)
+
+    async def _open(self) -> ChatSurface:
+        await self._done.wait()
+        if self._refusal is not None:
+            raise self._refusal
+        return self._surface
 
 
-def _wait(observer: Observer, platform: str, seconds: float) -> None:
-    observer(PlatformWaited(platform, seconds))
-
-
-def checks(settings: Settings, observer: Observer) -> Iterator[Check]:
-    """Give what the doctor looks at."""
-    if settings.discord_token is not None:
-        yield Discord(settings, observer).check()
-    if settings.has_slack:
-        yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)
+async def _timed(progress: AsyncIterator[Progress], metrics: Metrics) -> AsyncGenerator[Progress, None]:
+    """Pass the progress on, and note when there is something to read for the first time; a refusal was no work."""
+    start, is_silent = time.monotonic(), True
+    async for item in progress:
+        if is_silent and (isinstance(item, TextDelta) or (isinstance(item, Answer) and item.total_time_ms > 0)):
+            is_silent = False
+            metrics.took("first_text", time.monotonic() - start)
+        yield item

@@ -1,4 +1,4 @@
-"""The services that answers are made with."""
+"""The services that answers are made with, and how the doctor looks at each."""
 
 from __future__ import annotations
 
@@ -10,20 +10,39 @@ from importlib import import_module
 
 from adapters.retry import INDEX, SERVICE, RetryPolicy, doubling
 from bot.settings import OFF, Settings, revealed
-from bot.wiring.check import Check
 from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
 
+class Advice(str):
+    """A line about something that works, and that somebody should see to."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Rhythm:
+class Check:
+    """A part to look at: `look` gives a line about it, or raises an error whose sentence says what to do.
+
+    `setting` says where the part is, unless it is in this process. Where the part that it *needs* is missing, nothing
+    is said of this one.
+    """
+
+    name: str
+    look: Callable[[], Awaitable[str]]
+    setting: str | None = None
+    needs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryTiming:
     """Seconds before a service that failed is asked again, and of rest between pieces of text for each answer."""
 
     retry_wait: float = 0.5
     breath: float = 0.0
 
 
-CALM = Rhythm()
+DEFAULT_TIMING = RetryTiming()
 
 
 async def load_ahead(settings: Settings) -> None:
@@ -36,16 +55,16 @@ class Services:
     """Chooses each part by the settings: the service where there is a key or an address, what is built in otherwise."""
 
     def __init__(
-        self, settings: Settings, observer: Observer, rhythm: Rhythm, stack: contextlib.AsyncExitStack
+        self, settings: Settings, observer: Observer, timing: RetryTiming, stack: contextlib.AsyncExitStack
     ) -> None:
         self._settings = settings
         self._observer = observer
-        self._rhythm = rhythm
+        self._timing = timing
         self._stack = stack
         self.checks: list[Check] = []
 
     def chat_model(self, embedder: Embedder) -> ChatModel:
-        """Give what writes answers."""
+        """Return what writes answers."""
         settings = self._settings
         if not settings.has_chat_model:
             from adapters.extractive import ExtractiveModel
@@ -53,14 +72,14 @@ class Services:
             self.checks.insert(0, Check("chat model", _says("none is configured; answers quote the documents")))
             return ExtractiveModel(embedder)
         from adapters.openai import OpenAIChat
-        from adapters.openai.client import Patience
+        from adapters.openai.client import OpenAITimeouts
 
         model = OpenAIChat(
             settings.openai_model,
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
             retries=self._retries(SERVICE),
-            patience=Patience(breath=self._rhythm.breath),
+            timeouts=OpenAITimeouts(breath=self._timing.breath),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)
@@ -68,7 +87,7 @@ class Services:
         return model
 
     def embedder(self) -> Embedder:
-        """Give what makes vectors."""
+        """Return what makes vectors."""
         settings = self._settings
         key = revealed(settings.cohere_key)
         if key is None:
@@ -92,7 +111,7 @@ class Services:
         return embedder
 
     def reranker(self) -> Reranker | None:
-        """Give what puts passages in order, if anything does."""
+        """Return what puts passages in order, if anything does."""
         settings = self._settings
         key = revealed(settings.cohere_key)
         if key is None or settings.cohere_rerank_model == OFF:
@@ -111,7 +130,7 @@ class Services:
         return reranker
 
     def index(self, embedder: Embedder) -> PassageIndex:
-        """Give what is searched."""
+        """Return what is searched."""
         settings = self._settings
         if settings.qdrant_url is None:
             from adapters.qdrant import EdgeIndex
@@ -135,7 +154,7 @@ class Services:
         return index
 
     def _retries(self, policy: RetryPolicy) -> RetryPolicy:
-        return replace(policy, waits=doubling(self._rhythm.retry_wait, policy.longest))
+        return replace(policy, waits=doubling(self._timing.retry_wait, policy.longest))
 
 
 def _says(line: str) -> Callable[[], Awaitable[str]]:
@@ -150,4 +169,4 @@ def _says(line: str) -> Callable[[], Awaitable[str]]:
 async def _tried(embedder: Embedder) -> str:
     """Let an embedder of this process do its work once."""
     await embedder.embed_query("Is anybody there?")
-    return f"{embedder.name}, {embedder.dimension} numbers, in this process"
+    return f"{embedder.name}, {embedder.dimension} dimensions, in this process"

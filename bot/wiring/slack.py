@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
-from bot.wiring.desk import Office
-from bot.wiring.speaker import Speaker
+from bot.wiring.platforms import Outlined, PlatformServices, Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
-from core.events import (
-    CatchUpCutShort,
-    Connected,
-    ConnectionLost,
-    Observer,
-    PlaceRefused,
-    PossiblyDoubled,
-    ServiceFailed,
-)
-from core.model import Outline
-from core.ports import Deliveries
+from core.events import Connected, ConnectionLost, Observer, ServiceFailed
+from core.ports import Deliveries, Membership
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
     from aiohttp.web import RouteDef
     from slack_bolt.app.async_app import AsyncApp
 
-    from adapters.chat.patience import Patience
     from adapters.redis.inbox import RedisInbox
     from adapters.slack.client.workspaces import OneWorkspace, Workspaces
     from adapters.slack.intake.installations import InstalledWorkspaces
@@ -41,7 +31,7 @@ NAME = "Slack"
 LONGEST_END = 10.0  # seconds for what people have used before a stop
 
 
-class Slack:
+class SlackPlatform:
     """What the settings say of Slack; they go together. The *session* is shared by all that is said there.
 
     The *signs* of life of this process are given by the server that hears Slack, where there is one.
@@ -56,7 +46,7 @@ class Slack:
         observer: Observer,
         session: ClientSession,
         vault: Vault,
-        outline: Callable[[], Awaitable[Outline]],
+        outline: Outlined,
         signs: Sequence[RouteDef] = (),
     ) -> None:
         from adapters.slack.client.people import People
@@ -93,48 +83,44 @@ class Slack:
         from adapters.slack.sessions import SlackHooks
 
         await self._log_in()
-        office = Office(self._settings, stores, inbox, self._observer)
+        shared = PlatformServices(self._settings, stores, inbox, self._observer)
+        services = shared.bundle(NAME, self._outline, memberships=self._memberships())
         client, api_url = self._client(), self._settings.slack_api_url
         secret = revealed(self._settings.slack_signing_secret) or ""
         app = make_app(self._workspaces, client, signing_secret=secret, failed=self._failed)
-        commands = install_commands(
-            app, office.desk(), self._workspaces, self._people, outline=self._outline, api_url=api_url
-        )
+        commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
         hooks = SlackHooks(
             running=inbox.running,
             is_moderator=self._is_moderator,
             text_command=commands.said,
             uninstalled=self._installed.uninstalled if self._installed else None,
         )
-        services = office.services(
-            lambda reason: self._observer(CatchUpCutShort(NAME, reason)), last_heard=stores.last_heard
-        )
         listener = install_listeners(app, services, self._workspaces, hooks)
-        taking_up = asyncio.create_task(commands.take_up())
+        taking_over = asyncio.create_task(commands.take_over())
         try:
             await self._hear(app, stores, partial(listener.catch_up, await self._home()))
         finally:
-            taking_up.cancel()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(commands.finish(), LONGEST_END)
+            taking_over.cancel()
+            await commands.finish(LONGEST_END)
             await listener.close()
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
-        """Give what answers there; it has to log in first."""
+        """Yield what answers there; it has to log in first."""
         from adapters.slack.answering.surface import SlackSurface
-        from adapters.slack.client.people import Guests
-
         surface = SlackSurface(
             self._workspaces,
             people=self._people,
             deliveries=inbox,
-            refused=lambda claim: self._observer(PlaceRefused(claim.message)),
-            doubtful=lambda question: self._observer(PossiblyDoubled(question)),
             observer=self._observer,
         )
-        membership = None if self._settings.slack_guests else Guests(self._people)
-        yield Speaker(surface, self._log_in, membership)
+        yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
+
+    def _memberships(self) -> Mapping[str, Membership]:
+        """Return who knows the members, where only they are answered."""
+        from adapters.slack.client.people import Guests
+
+        return {} if self._settings.slack_guests else {PLATFORM: Guests(self._people)}
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""
@@ -142,7 +128,7 @@ class Slack:
 
         async with self._entering:
             if self._one is not None:
-                await log_in(self._one, self._patience())
+                await log_in(self._one, self._retries())
 
     async def _home(self) -> str:
         """Name the only workspace; where there may be many, those are caught up with that were heard before."""
@@ -155,11 +141,11 @@ class Slack:
         if token is None:
             await self._serve(app, stores, catch_up)
             return
-        way = Way(token, self._client(), self._patience(), partial(self._connected, catch_up))
+        way = Way(token, self._client(), self._retries(), partial(self._connected, catch_up))
         await Sockets(way, app.async_dispatch).run()
 
     def _connected(self, catch_up: Callable[[], None], name: str) -> None:
-        """Tell of it, and begin to read what could not be heard until now."""
+        """Report it, and begin to read what could not be heard until now."""
         self._observer(Connected(NAME, name))
         catch_up()
 
@@ -187,13 +173,12 @@ class Slack:
         return (await self._people.profile(workspace, user_id)).is_moderator
 
     def _failed(self, error: Exception) -> None:
-        """Tell of what was not acknowledged; only our own errors are sentences that quote nobody."""
+        """Report what was not acknowledged; only our own errors are sentences that quote nobody."""
         said = isinstance(error, FootnoteError)
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
 
     def _patience(self) -> Patience:
-        from adapters.chat.patience import Patience
-
+    
         return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
 
     def _client(self) -> Any:
@@ -203,7 +188,7 @@ class Slack:
 
 
 async def check_slack(settings: Settings) -> str:
-    """Say who the bot is on Slack, and how it is heard."""
+    """Return one line on who the bot is on Slack and how it is connected. Raises `Misconfigured`."""
     from adapters.slack.client.connection import connect, open_session
     from adapters.slack.intake.health import check
 
@@ -216,5 +201,5 @@ async def check_slack(settings: Settings) -> str:
 
 
 def _app_of(settings: Settings) -> tuple[str, str]:
-    """Give the id and the secret of the app."""
+    """Return the id and the secret of the app."""
     return revealed(settings.slack_client_id) or "", revealed(settings.slack_client_secret) or ""

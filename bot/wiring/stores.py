@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
-from bot.wiring.check import Advice
+from bot.wiring.services import Advice
 from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
 from core.model import Backlog
@@ -112,7 +112,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
 
 
 async def check_stores(settings: Settings) -> str:
-    """Say what keeps the conversations, and whether it may be used."""
+    """Return one line on what keeps the conversations. Raises `Misconfigured` or `StoreUnavailable`."""
     from adapters.redis.address import Address
     from adapters.redis.failure import UNREACHABLE
     from adapters.redis.health import check
@@ -130,7 +130,7 @@ async def check_stores(settings: Settings) -> str:
 
 
 async def check_inbox(settings: Settings) -> str:
-    """Say how many questions wait; too long is no good sign, and neither are those that were given up."""
+    """Return how many questions wait; ones that wait for long or have failed are worth a look."""
     async with open_stores(settings) as stores, stores.inbox() as inbox:
         return verdict(await inbox.backlog(), is_shared=settings.is_shared)
 
@@ -150,7 +150,7 @@ async def check_policies(settings: Settings) -> str:
 def verdict(backlog: Backlog, *, is_shared: bool) -> str:
     """Judge what there is to do. Raises `Unavailable` where nobody seems to do it."""
     waiting = _questions(backlog.waiting, "wait")
-    dead = f"{_questions(backlog.dead, 'were', 'was')} given up: footnote inbox list" if backlog.dead else ""
+    dead = f"{_questions(backlog.dead, 'failed', 'failed')}: footnote inbox list" if backlog.dead else ""
     if backlog.oldest > LONGEST_WAIT:
         worker = "footnote run worker" if is_shared else "footnote run"
         asked = f"{waiting}, the oldest for {backlog.oldest:.0f} seconds. Is a worker running? `{worker}`"

@@ -1,6 +1,5 @@
 """The values of the product: frozen, validated, printable, and able to go to JSON and back."""
 
-from core.model.address import Interaction, ReplyAddress
 from core.model.answer import Answer, Citation, Status, ToolRecord
 from core.model.backlog import Backlog, DeadLetter
 from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
@@ -15,10 +14,21 @@ from core.model.claim import (
     WaitNotice,
     Withdrawal,
 )
-from core.model.conversation import Conversation, Turn
-from core.model.documents import Document, EmbeddedPassage, Outline, Passage, Unreadable, Vector, heading
-from core.model.inbound import Inbound, InboundKind, Setting
-from core.model.places import ChannelRef, Message, MessageRef, Person, ThreadRef, WorkspaceRef
+from core.model.conversation import Complaint, Conversation, Tally, Turn, Vote
+from core.model.documents import (
+    Calibration,
+    Candidate,
+    Document,
+    EmbeddedPassage,
+    Hit,
+    IndexQuery,
+    Outline,
+    Passage,
+    SearchResult,
+    Unreadable,
+    Vector,
+    heading,
+)
 from core.model.policy import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, PolicyFault
 from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
@@ -26,16 +36,27 @@ from core.model.question import (
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
+    Inbound,
+    InboundKind,
     Question,
     Reaction,
     Scope,
+    Setting,
     Terms,
     without_controls,
 )
-from core.model.search import Candidate, Hit, IndexQuery, SearchResult
+from core.model.refs import (
+    ChannelRef,
+    Interaction,
+    Message,
+    MessageRef,
+    Person,
+    ReplyAddress,
+    ThreadRef,
+    Value,
+    WorkspaceRef,
+)
 from core.model.signals import Asked, Deleted, Doubted, Edited, Retried, Signal, Stopped
-from core.model.value import Value
-from core.model.vote import Complaint, Tally, Vote
 
 __all__ = [
     "CONTEXT_LIMIT",
@@ -50,6 +71,7 @@ __all__ = [
     "Asked",
     "AuditEntry",
     "Backlog",
+    "Calibration",
     "Cancellation",
     "Candidate",
     "ChannelRef",

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from core.model.chat import Usage
 from core.model.documents import heading
-from core.model.value import Value
+from core.model.refs import Value
 
 
 class Citation(Value):

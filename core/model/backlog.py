@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pydantic import AwareDatetime
 
-from core.model.places import MessageRef
 from core.model.question import Question
+from core.model.refs import MessageRef
 
 
 @dataclass(frozen=True, slots=True)

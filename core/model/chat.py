@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from core.model.value import Value
+from core.model.refs import Value
 
 ChatMessage: TypeAlias = dict[str, Any]
 """One message in the chat completions format: `role`, `content`, and `tool_calls` or `tool_call_id`."""
@@ -18,7 +18,7 @@ class Prompt:
     messages: tuple[ChatMessage, ...]
 
     def extended(self, *messages: ChatMessage) -> Prompt:
-        """Give a new prompt with *messages* at the end, so that the prefix stays cacheable."""
+        """Return a new prompt with *messages* at the end, so that the prefix stays cacheable."""
         return Prompt((*self.messages, *messages))
 
 
@@ -63,7 +63,7 @@ class Prices(Value):
     completion: float
 
     def cost(self, usage: Usage) -> float:
-        """Give the price of *usage*; cached tokens are part of the prompt's."""
+        """Return the price of *usage*; cached tokens are part of the prompt's."""
         fresh = max(usage.prompt_tokens - usage.cached_tokens, 0)
         price = fresh * self.prompt + usage.cached_tokens * self.cached + usage.completion_tokens * self.completion
         return price / 1_000_000

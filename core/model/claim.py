@@ -11,10 +11,8 @@ from typing import Final, TypeAlias
 
 from pydantic import AwareDatetime
 
-from core.model.address import ReplyAddress
-from core.model.places import MessageRef, ThreadRef
 from core.model.question import Question
-from core.model.value import Value
+from core.model.refs import MessageRef, ReplyAddress, ThreadRef, Value
 
 MOST_ATTEMPTS = 3
 """So often is a question tried before it is given up."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from core.model.places import Person, WorkspaceRef
-from core.model.value import Value
+from core.model.refs import Person, Value, WorkspaceRef
 
 
 class PolicyFault(StrEnum):

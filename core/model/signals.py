@@ -6,10 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from core.model.address import ReplyAddress
-from core.model.places import MessageRef, Person
 from core.model.question import Question
-from core.model.value import Value
+from core.model.refs import MessageRef, Person, ReplyAddress, Value
 
 
 class Asked(Value):

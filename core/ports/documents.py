@@ -9,7 +9,7 @@ from core.model import Candidate, Document, EmbeddedPassage, IndexQuery, Outline
 
 
 class DocumentSource(Protocol):
-    """Somewhere documents come from. Raises `InvalidInput` where there is no such place."""
+    """Somewhere documents come from. Raises `InvalidInput` where there is nothing at its place."""
 
     @property
     def name(self) -> str:
@@ -26,26 +26,29 @@ class DocumentSource(Protocol):
 
 
 class PassageIndex(Protocol):
-    """Holds passages with their vectors and words. Raises `RetrievalUnavailable`."""
+    """Holds passages with their vectors and words.
+
+    Every method raises `RetrievalUnavailable`, and `Misconfigured` where the index was made with another embedder.
+    """
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
-        """Give the union of the *limit* nearest by vector and the *limit* best by words, each with both scores."""
+        """Return the union of the *limit* nearest by vector and the *limit* best by words, each with both scores."""
         ...
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
-        """Put *passages* in the place of all passages of a page, as one step for whoever searches."""
+        """Replace all passages of the page at *url*, as one step for whoever searches; none removes the page."""
         ...
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
-        """Remove the pages of *source* whose URL is not kept; give their number."""
+        """Remove the pages of *source* whose URL is not kept; return their number."""
         ...
 
     async def pages(self, source: str) -> Mapping[str, str]:
-        """Give the content hash of each page of *source* that is complete, by URL."""
+        """Return the content hash of each page of *source* that is complete, by URL."""
         ...
 
     async def outline(self) -> Outline:
-        """Say what there is to search."""
+        """Return how much there is to search, and the names that a scope may use."""
         ...
 
 
@@ -53,7 +56,7 @@ class Retriever(Protocol):
     """Finds passages for a query."""
 
     async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
-        """Give the best passages, best first. Raises `RetrievalUnavailable`.
+        """Return at most *limit* passages, best first. Raises `RetrievalUnavailable`.
 
         *earlier* is the question before, for a follow-up that does not stand alone: the scores of *query* and of both
         joined are averaged.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
-from core.model import ModelTurn, Passage, Prompt, Restarted, TextDelta, ToolSpec, Vector
-from core.relevance import Calibration
+from core.model import Calibration, ModelTurn, Passage, Prompt, Restarted, TextDelta, ToolSpec, Vector
 
 
 class ChatModel(Protocol):
@@ -38,7 +37,7 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """The number of floats in a vector."""
         ...
 
     @property
@@ -48,22 +47,22 @@ class Embedder(Protocol):
 
     @property
     def calibration(self) -> Calibration:
-        """How a cosine of this embedder becomes a relevance score."""
+        """How a cosine of this embedder becomes a relevance between 0 and 1."""
         ...
 
     def count_tokens(self, text: str) -> int:
-        """Count as the window counts, without the marks around the text.
+        """Return the number of tokens as the window counts them, without the marks around the text.
 
         Raises `Misconfigured` if what it counts with is missing.
         """
         ...
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed what somebody looks for. Raises `EmbeddingUnavailable`."""
+        """Return the vector of what somebody looks for. Raises `EmbeddingUnavailable`."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Embed what can be found, in the same order. Raises `EmbeddingUnavailable`."""
+        """Return a vector for each text that can be found, in their order. Raises `EmbeddingUnavailable`."""
         ...
 
 
@@ -71,5 +70,5 @@ class Reranker(Protocol):
     """Scores passages against a query more carefully than vectors can."""
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
-        """Give a calibrated relevance for each passage, in their order. Raises `RetrievalUnavailable`."""
+        """Return a relevance between 0 and 1 for each passage, in their order. Raises `RetrievalUnavailable`."""
         ...

@@ -14,8 +14,8 @@ class Surface(Protocol):
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw *progress* until its last item, the `Answer`, which replaces all that was shown before.
 
-        Where it can show nothing it need not begin, and gives what was posted before. Raises `PostingFailed` if the
-        platform cannot be reached, or does not take the answer.
+        Return the messages that carry it; where nothing can be shown, those that were posted before. Raises
+        `PostingFailed` if the platform cannot be reached, or does not take the answer.
         """
         ...
 
@@ -28,7 +28,7 @@ class Surface(Protocol):
         ...
 
     async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Read at most *limit* newest messages of a thread, oldest first; none where it cannot read. Raises nothing."""
+        """Return the *limit* newest messages of a thread, oldest first; none where it cannot read. Raises nothing."""
         ...
 
 
@@ -47,5 +47,5 @@ class Membership(Protocol):
     """Knows who belongs to the community whose documents are asked about. Raises `PeopleUnavailable`."""
 
     async def is_guest(self, question: Question) -> bool:
-        """Say whether whoever asks is a guest of the place, or a stranger to it."""
+        """Return whether whoever asks is a guest of the place, or a stranger to it."""
         ...

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex
-from adapters.qdrant.passages import Passages
-from core.chunking import embedding_text
+from adapters.qdrant.edge import Passages
+from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage
 from tests.builders import passage

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from adapters.minilm import MiniLM
-from adapters.minilm.cache import kept
-from adapters.minilm.files import VOCABULARY, WEIGHTS, WheelFile
-from adapters.minilm.wordpieces import WordPieces
+from adapters.minilm.embedder import WordPieces
+from adapters.minilm.files import VOCABULARY, WEIGHTS, WheelFile, kept
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.model import Vector
 from tests.portion import examples

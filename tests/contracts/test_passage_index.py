@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex, ServerIndex
-from core.chunking import embedding_text
+from core.documents.chunking import embedding_text
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage, Scope
 from core.ports import PassageIndex
 from tests.builders import passage

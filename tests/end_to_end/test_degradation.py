@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.wiring import App, Rhythm, assemble
+from bot.wiring import App, RetryTiming, assemble
 from core.events import Event, State, StateChanged, ToolCalled
 from core.model import Answer, Claim, Document, Reaction, Status
 from core.prompts import FAILED, LEXICAL_ONLY, UNAVAILABLE
@@ -21,7 +21,7 @@ from tests.fixtures.commands import LIGHTHOUSES, PENGUINS
 from tests.servers.openai import Cut
 from tests.servers.world import World, everything
 
-QUICK = Rhythm(retry_wait=0.001)
+QUICK = RetryTiming(retry_wait=0.001)
 ASKED = "Which stones do penguins build nests of?"
 QUOTE = "Adelie penguins build nests out of small stones"
 ZOO = ListSource(
@@ -109,7 +109,7 @@ async def open_desk(folder: Path) -> AsyncGenerator[Desk]:
             world.fall(*now)
 
         settings = world.settings(folder / "data")
-        async with assemble(settings, memory=True, observer=observe, rhythm=QUICK) as app:
+        async with assemble(settings, memory=True, observer=observe, timing=QUICK) as app:
             steps = [step async for step in app.ingestion.run(ZOO)]
             assert len(steps) == 3
             yield Desk(world, app, doomed)

@@ -78,7 +78,7 @@ def test_what_was_given_up_can_be_listed_read_tried_again_and_removed(
     dropped = here(footnote, "inbox", "drop", "--all", "--json", REDIS_URL=redis_url)
     empty = here(footnote, "inbox", "list", REDIS_URL=redis_url)
 
-    assert "??  questions  2 questions were given up: footnote inbox list" in doctor.out.splitlines()
+    assert "??  questions  2 questions failed: footnote inbox list" in doctor.out.splitlines()
     assert doctor.code == 0
     assert [line.split()[0] for line in table.out.splitlines()] == ["REF", lamps, food]
     assert [(each["attempts"], each["reason"], each["can_be_retried"]) for each in listed] == [(3, REASON, True)] * 2

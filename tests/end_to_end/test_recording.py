@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from adapters.documents.tree import Tree
+from adapters.documents.folder import FolderWalk
 from bot.app import Bot
 from bot.roles import shares
 from bot.settings import Settings
@@ -167,6 +167,6 @@ async def test_the_recorded_conversation_is_a_real_one(record: Record, redis_url
 
 def test_a_recording_is_no_document() -> None:
     """Nothing is answered from it, and nobody is told that it could not be read."""
-    found = Tree(DOCS, {".md", ".txt"}).findings()
+    found = FolderWalk(DOCS, {".md", ".txt"}).findings()
 
     assert [one.relative.name for one in found] == sorted(page.name for page in DOCS.glob("*.md"))

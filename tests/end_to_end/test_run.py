@@ -175,6 +175,14 @@ def test_a_bot_without_a_platform_says_what_to_set(footnote: Footnote) -> None:
     assert (apart.code, apart.err) == (2, f"{NOT_SHARED}\n")
 
 
+def test_a_misspelt_token_is_pointed_out_before_it_is_missed(footnote: Footnote) -> None:
+    """Whoever wrote it would look for it in vain."""
+    ended = footnote("run", DISCORD_TOKN="t0ken")
+
+    said = "DISCORD_TOKN is not a setting. Did you mean DISCORD_TOKEN?"
+    assert (ended.code, ended.err) == (2, f"{said}\n{NOTHING_TO_RUN}\n")
+
+
 def test_a_bot_without_documents_does_not_start(fresh: Footnote) -> None:
     """It would answer nothing."""
     ended = fresh("run", DISCORD_TOKEN="t0ken")

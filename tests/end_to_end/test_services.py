@@ -96,7 +96,7 @@ async def test_the_doctor_names_every_service(shop: Shop) -> None:
     }
     assert lines(ended)[1:] == [
         f"ok  chat model  gpt-4o-mini at 127.0.0.1:{port['chat']}",
-        f"ok  embedder  embed-v4.0 (1536 numbers) at 127.0.0.1:{port['cohere']}",
+        f"ok  embedder  embed-v4.0 (1536 dimensions) at 127.0.0.1:{port['cohere']}",
         f"ok  reranker  rerank-v3.5 at 127.0.0.1:{port['cohere']}",
         f"ok  qdrant  Qdrant 1.20.0 at 127.0.0.1:{port['qdrant']}, collection documents: 2 pages",
         f"ok  conversations  Valkey 9.1.2 at 127.0.0.1:{world.redis.port}",
@@ -164,11 +164,11 @@ async def test_the_doctor_points_out_names_that_nobody_reads(shop: Shop) -> None
     asked = await shop("ask", ASKED, OPENAI_MODLE="x", QDRANT_COLOUR="y")
 
     assert [line for line in lines(ended) if line.startswith("??")] == [
-        "??  settings  OPENAI_MODLE is no setting. Did you mean OPENAI_MODEL?",
-        "??  settings  QDRANT_COLOUR is no setting, and nothing reads it.",
+        "??  settings  OPENAI_MODLE is not a setting. Did you mean OPENAI_MODEL?",
+        "??  settings  QDRANT_COLOUR is not a setting, and nothing reads it.",
     ]
     assert (ended.code, asked.code) == (0, 0)
-    assert asked.err == "OPENAI_MODLE is no setting. Did you mean OPENAI_MODEL?\n"
+    assert asked.err == "OPENAI_MODLE is not a setting. Did you mean OPENAI_MODEL?\n"
 
 
 SECRETS = {

@@ -8,8 +8,7 @@ import zlib
 from collections.abc import Sequence
 
 from core.errors import EmbeddingUnavailable
-from core.model import Vector
-from core.relevance import Calibration
+from core.model import Calibration, Vector
 
 
 class HashEmbedder:

@@ -43,7 +43,7 @@ LOADED = (
     "adapters.slack.intake.sockets",
     "bot.commands.run",
     "cohere.v2.client",
-    "core.retrieval",
+    "core.documents.retrieval",
     "cryptography.hazmat.primitives.ciphers.aead",
     "cryptography.hazmat.primitives.kdf.hkdf",
     "h2.connection",

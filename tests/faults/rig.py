@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.settings import Settings
-from bot.wiring import Rhythm, assemble
+from bot.wiring import RetryTiming, assemble
 from core.model import Document
 from tests.fakes.documents import ListSource
 from tests.faults.attention import Attention
@@ -283,7 +283,7 @@ async def rig(folder: Path, *, doubled: bool = False) -> AsyncGenerator[Rig]:
 
 async def _ingest(settings: dict[str, str], folder: Path) -> None:
     values: dict[str, Any] = {**settings, "FOOTNOTE_DATA_DIR": str(folder)}
-    async with assemble(Settings(**values), rhythm=Rhythm(retry_wait=0.001)) as app:
+    async with assemble(Settings(**values), timing=RetryTiming(retry_wait=0.001)) as app:
         steps = [step async for step in app.ingestion.run(SOURCE)]
     assert len(steps) == len(ROBOTS) + 1
 

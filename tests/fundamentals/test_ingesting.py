@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ingest import Ingestion, Summary
+from core.documents.ingest import Ingestion, Summary
+from core.documents.retrieval import HybridRetriever
 from core.model import Document, Scope
-from core.retrieval import HybridRetriever
 from tests.fakes.clock import Clock
 from tests.fakes.documents import ListSource
 from tests.fakes.embedder import HashEmbedder

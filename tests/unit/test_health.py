@@ -13,7 +13,7 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.redis.failure import UNREACHABLE
-from bot.health import NO_ANSWER, Health, Recent
+from bot.health import NO_ANSWER, CachedCheck, Health
 from bot.metrics import Metrics
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
@@ -118,13 +118,13 @@ async def test_a_part_that_does_not_answer_is_not_waited_for() -> None:
     async def never() -> Backlog:
         return await asyncio.Future[Backlog]()
 
-    assert await Recent("index", never, patience=0.01)() == (None, NO_ANSWER.format("index", 0.01))
+    assert await CachedCheck("index", never, patience=0.01)() == (None, NO_ANSWER.format("index", 0.01))
 
 
 async def test_probes_cost_nothing() -> None:
     """Many at once, and those that come soon after, have the store asked once."""
     inbox = Counted()
-    recent = Recent("data store", inbox.backlog, kept=60.0)
+    recent = CachedCheck("data store", inbox.backlog, kept=60.0)
 
     found = await asyncio.gather(*(recent() for _ in range(20)), recent())
 
@@ -140,7 +140,7 @@ async def test_a_probe_that_is_broken_off_stands_in_nobodys_way() -> None:
         await free.wait()
         return len(looks)
 
-    recent = Recent("data store", look)
+    recent = CachedCheck("data store", look)
     broken_off = asyncio.create_task(recent())
     await asyncio.sleep(0)
     broken_off.cancel()
@@ -152,7 +152,7 @@ async def test_a_probe_that_is_broken_off_stands_in_nobodys_way() -> None:
 async def test_what_is_old_is_looked_at_again() -> None:
     """So that a store that comes back is noticed."""
     inbox = Counted(StoreUnavailable(UNREACHABLE))
-    recent = Recent("data store", inbox.backlog, kept=0.0)
+    recent = CachedCheck("data store", inbox.backlog, kept=0.0)
     away = await recent()
     inbox.failure = None
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot.commands.inbox import LATER, NONE, Pile, dropped, listed, retried, shown
-from bot.wiring.check import Advice
+from bot.wiring.services import Advice
 from bot.wiring.stores import verdict
 from core.errors import InvalidInput, Unavailable
 from core.model import Backlog, DeadLetter, MessageRef
@@ -120,7 +120,7 @@ async def test_that_nothing_was_given_up_is_told() -> None:
     [
         (Backlog(), True, "0 questions wait, 0 being answered"),
         (Backlog(waiting=1, running=2, oldest=60.0), True, "1 question waits, 2 being answered"),
-        (Backlog(dead=1), True, Advice("1 question was given up: footnote inbox list")),
+        (Backlog(dead=1), True, Advice("1 question failed: footnote inbox list")),
         (
             Backlog(waiting=2, oldest=61.2),
             True,
@@ -131,7 +131,7 @@ async def test_that_nothing_was_given_up_is_told() -> None:
             False,
             (
                 "1 question waits, the oldest for 3600 seconds. Is a worker running? `footnote run`. "
-                "2 questions were given up: footnote inbox list"
+                "2 questions failed: footnote inbox list"
             ),
         ),
     ],

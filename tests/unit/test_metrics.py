@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.metrics import MOST_MODELS, OTHERS, REMEMBERED, Metrics
-from bot.stopwatch import Stopwatch
+from bot.wiring.platforms import LazyPlatform
 from core.events import (
     Answered,
     CatchUpCutShort,
@@ -121,7 +121,8 @@ def test_an_answer_is_timed_by_stage() -> None:
 async def test_what_readers_wait_for_is_timed() -> None:
     """Until somebody begins, counted for the first attempt only, and until the first words, whatever comes later."""
     metrics = Metrics(now=lambda: NOON + timedelta(seconds=4))
-    surface = Stopwatch(RecordingSurface(), metrics)
+    surface = LazyPlatform(RecordingSurface(), metrics)
+    surface.begin()
     answer = Answer(id="a", text="It acts.", status=Status.ANSWERED, total_time_ms=5.0)
     refusal = Answer(id="a", text="Not now.", status=Status.REFUSED)
 

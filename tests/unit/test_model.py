@@ -57,7 +57,7 @@ from core.model import (
     heading,
     without_controls,
 )
-from core.model.value import Value
+from core.model.refs import Value
 from tests.builders import NOON, conversation, passage, question, thread, turn_of
 from tests.portion import examples
 

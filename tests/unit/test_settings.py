@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from bot.settings import Settings, read_settings
+from bot.settings import Settings, read_settings, slips, slips_of_settings
 from core.errors import Misconfigured
 from core.model import Usage
+
+KNOWN = {"OPENAI_MODEL", "OPENAI_API_KEY", "REDIS_URL", "FOOTNOTE_TOP_K"}
 
 
 @pytest.fixture(autouse=True)
@@ -80,13 +82,13 @@ def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, va
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("OPENAI_BASE_URL", "api.example.com/v1", "no web address"),
-        ("QDRANT_URL", "ftp://qdrant.example", "no web address"),
-        ("QDRANT_URL", "http://", "no web address"),
-        ("QDRANT_URL", "http://[hunter2", "no web address"),
-        ("QDRANT_URL", "http://qdrant.example:hunter2", "no web address"),
-        ("OPENAI_BASE_URL", "https://gateway.example:99999/v1", "no web address"),
-        ("OPENAI_BASE_URL", "https://me:hunter2℀@gateway.example", "no web address"),
+        ("OPENAI_BASE_URL", "api.example.com/v1", "not a web address"),
+        ("QDRANT_URL", "ftp://qdrant.example", "not a web address"),
+        ("QDRANT_URL", "http://", "not a web address"),
+        ("QDRANT_URL", "http://[hunter2", "not a web address"),
+        ("QDRANT_URL", "http://qdrant.example:hunter2", "not a web address"),
+        ("OPENAI_BASE_URL", "https://gateway.example:99999/v1", "not a web address"),
+        ("OPENAI_BASE_URL", "https://me:hunter2℀@gateway.example", "not a web address"),
         ("QDRANT_URL", "http://me:hunter2@qdrant.example", "leave the key out"),
         ("COHERE_BASE_URL", "https://hunter2@cohere.example", "leave the key out"),
         ("OPENAI_API_KEY", "hunter2 hunter2", "a character that no key has"),
@@ -164,3 +166,30 @@ def test_settings_do_not_change() -> None:
     """They are read once."""
     with pytest.raises(ValidationError, match="frozen"):
         Settings().top_k = 7
+
+
+@pytest.mark.parametrize(
+    ("name", "sentences"),
+    [
+        ("OPENAI_MODLE", ["OPENAI_MODLE is not a setting. Did you mean OPENAI_MODEL?"]),
+        ("OPENAI_MODEL", []),
+        ("openai_model", []),
+        ("OPEN_AI_API_KEY", ["OPEN_AI_API_KEY is not a setting. Did you mean OPENAI_API_KEY?"]),
+        ("FOOTNOTE_COLOUR", ["FOOTNOTE_COLOUR is not a setting, and nothing reads it."]),
+        ("FOOTNOTE_SHARED_DATA", []),
+        ("PATH", []),
+        ("RADIUS_URI", []),
+    ],
+)
+def test_a_slip_is_pointed_out(name: str, sentences: list[str]) -> None:
+    """By the nearest name, or as nothing that is read; what belongs to other programs is left alone."""
+    assert [str(slip) for slip in slips([name], KNOWN)] == sentences
+
+
+def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is when the command starts."""
+    monkeypatch.setenv("FOOTNOTE_TOPK", "7")
+
+    assert [str(slip) for slip in slips_of_settings()] == [
+        "FOOTNOTE_TOPK is not a setting. Did you mean FOOTNOTE_TOP_K?"
+    ]

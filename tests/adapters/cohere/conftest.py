@@ -6,14 +6,14 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from adapters.cohere import CohereEmbedder, CohereReranker, Timeouts
+from adapters.cohere import CohereEmbedder, CohereReranker, CohereTimeouts
 from adapters.retry import RetryPolicy, doubling
 from core.events import Event
 from tests.servers.cohere import KEY, CohereServer
 
 DIMENSION = 256
 QUICK = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
-SHORT = Timeouts(query=1.0, passages=1.0)
+SHORT = CohereTimeouts(query=1.0, passages=1.0)
 
 
 @pytest.fixture(name="server")

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from adapters.cohere import CohereEmbedder, CohereReranker
 from core.errors import EmbeddingUnavailable, Misconfigured
-from core.relevance import Calibration
+from core.model import Calibration
 from tests.adapters.cohere.conftest import DIMENSION, QUICK
 from tests.fakes.embedder import HashEmbedder
 from tests.servers.cohere import KEY, CohereServer
@@ -143,7 +143,7 @@ async def test_a_closed_embedder_opens_again(embedder: CohereEmbedder) -> None:
 
 async def test_the_check_names_the_model_and_where_it_is(server: CohereServer, embedder: CohereEmbedder) -> None:
     """One word is embedded: that proves the key, the model and the dimension."""
-    assert await embedder.check() == f"embed-v4.0 (256 numbers) at {server.url.removeprefix('http://')}"
+    assert await embedder.check() == f"embed-v4.0 (256 dimensions) at {server.url.removeprefix('http://')}"
     assert len(server.received) == 1
 
 
@@ -160,7 +160,7 @@ async def test_the_check_names_the_model_and_where_it_is(server: CohereServer, e
             "embed-english-v3.0",
             256,
             KEY,
-            "Cohere's answer cannot be used: its vectors have 1024 numbers instead of 256. Check COHERE_DIMENSION.",
+            "Cohere's answer cannot be used: its vectors have 1024 dimensions instead of 256. Check COHERE_DIMENSION.",
         ),
     ],
 )

@@ -67,16 +67,16 @@ def answer(*vectors: Any) -> dict[str, Any]:
 
 
 UNUSABLE: dict[str, tuple[Any, str]] = {
-    "wrong dimension": (answer(floats([1.0] * 7)), "have 7 numbers instead of 256. Check COHERE_DIMENSION"),
-    "half a number": (answer(base64.b64encode(b"abcdef").decode()), "have 1.5 numbers instead of 256"),
+    "wrong dimension": (answer(floats([1.0] * 7)), "have 7 dimensions instead of 256. Check COHERE_DIMENSION"),
+    "half a number": (answer(base64.b64encode(b"abcdef").decode()), "have 1.5 dimensions instead of 256"),
     "too many": (answer(encoded(VECTOR), encoded(VECTOR)), "2 vectors for 1 texts"),
     "none": (answer(), "0 vectors for 1 texts"),
     "no base64": ({"id": "1", "embeddings": {"float": [VECTOR]}}, "no vectors in base64"),
     "no embeddings": ({"id": "1"}, "no vectors in base64"),
     "a list": ([], "not Cohere's API"),
     "null": (None, "no vectors in base64"),
-    "not base64": (answer("%%%"), "no base64"),
-    "null in the list": (answer(None), "no base64"),
+    "not base64": (answer("%%%"), "are not base64"),
+    "null in the list": (answer(None), "are not base64"),
     "NaN": (answer(floats([*VECTOR[:-1], math.nan])), "no number"),
     "infinite": (answer(floats([*VECTOR[:-1], math.inf])), "no number"),
     "zeros": (answer(floats([0.0] * DIMENSION)), "nothing but zeros"),

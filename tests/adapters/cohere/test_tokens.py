@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.cohere.tokens import count_tokens, cut
-from adapters.minilm.wordpieces import WordPieces
+from adapters.minilm.embedder import WordPieces
 from tests.portion import examples
 
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("abcXYZ 19_\n-")), max_size=60)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from itertools import pairwise
 
-from adapters.cohere.turns import PIECE, Turns
+from adapters.cohere.connection import PIECE, Turns
 
 
 async def test_one_piece_is_done_in_each_round() -> None:

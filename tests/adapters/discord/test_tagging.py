@@ -13,7 +13,7 @@ import pytest
 from adapters.chat.place_breaker import LASTING
 from bot.app import unknown
 from bot.settings import Settings
-from bot.wiring.platforms import open_platforms
+from bot.wiring import open_platforms
 from core.errors import StoreUnavailable
 from core.events import unobserved
 from core.model import Answer, Claim, Policy, Status, WorkspaceRef

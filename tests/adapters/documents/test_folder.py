@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents import readers
-from adapters.documents.folder import Folder
+from adapters.documents.folder import READERS, Folder
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
 
@@ -201,7 +200,7 @@ async def test_links_are_followed_once_and_never_out_of_the_folder(tmp_path: Pat
     assert [item.title for item in items if isinstance(item, Document)] == ["Page", "Stored"]
     assert reasons(items) == {
         "out.md": "is a link that leads out of the folder, which is not followed.",
-        "self.md": "is a link that leads nowhere; mend or remove it.",
+        "self.md": "is a link that leads nowhere; fix or remove it.",
     }
 
 
@@ -227,7 +226,7 @@ async def test_a_file_of_an_unknown_kind_named_by_itself_is_reported(tmp_path: P
     """The reason lists what can be read."""
     write(tmp_path, {"a.png": b"x"})
 
-    expected = f"is of a kind that cannot be read; these can: {', '.join(sorted(readers.READERS))}."
+    expected = f"is of a kind that cannot be read; these can: {', '.join(sorted(READERS))}."
     assert reasons(await loaded(tmp_path / "a.png")) == {"a.png": expected}
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adapters.openai import OpenAIChat
-from adapters.openai.dialect import SIGNATURES_KEPT, Dialect
+from adapters.openai.dialect import SIGNATURES_KEPT, EndpointDialect
 from core.errors import ModelUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt
 from tests.adapters.openai.asking import ASKED, ask, turn_of
@@ -103,7 +103,7 @@ async def test_bad_arguments_are_not_sent_back(model: OpenAIChat, server: ChatSe
 
 def test_signatures_are_not_kept_forever() -> None:
     """They are needed until the answer is written."""
-    dialect = Dialect(MODEL)
+    dialect = EndpointDialect(MODEL)
     dialect.remember({f"{number}": SIGNATURE for number in range(SIGNATURES_KEPT + 1)})
     calls = [dialect.body(with_call(kept), ())["messages"][2]["tool_calls"][0] for kept in ("0", str(SIGNATURES_KEPT))]
     assert ["extra_content" in call for call in calls] == [False, True]

@@ -8,18 +8,18 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from adapters.qdrant import ServerIndex
-from adapters.qdrant.connection import Patience
+from adapters.qdrant.connection import QdrantTimeouts
 from adapters.retry import RetryPolicy, doubling
-from core.chunking import embedding_text
+from core.documents.chunking import embedding_text
 from core.model import EmbeddedPassage, IndexQuery, Passage, Scope
 from tests.builders import passage
 from tests.fakes.embedder import HashEmbedder
 
 EMBEDDER = HashEmbedder()
 TWICE = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
-HASTE = Patience(search=0.5, ingest=0.5)
-CALM = Patience(search=30, ingest=30)
-EASE = Patience(search=5.0, ingest=5.0)
+HASTE = QdrantTimeouts(search=0.5, ingest=0.5)
+CALM = QdrantTimeouts(search=30, ingest=30)
+EASE = QdrantTimeouts(search=5.0, ingest=5.0)
 
 
 @asynccontextmanager
@@ -29,7 +29,7 @@ async def opened(url: str, **options: Any) -> AsyncGenerator[ServerIndex]:
         "embedder": EMBEDDER.name,
         "dimension": EMBEDDER.dimension,
         "retries": TWICE,
-        "patience": EASE,
+        "timeouts": EASE,
     }
     index = ServerIndex(url, **{**standard, **options})
     try:

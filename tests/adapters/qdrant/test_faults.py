@@ -8,8 +8,17 @@ from uuid import UUID
 
 import pytest
 
-from adapters.qdrant.connection import Connection
-from adapters.qdrant.failures import BUSY, FOREIGN, KEY, REFUSED, RIGHTS, SLOW, STRANGER, UNREACHABLE
+from adapters.qdrant.connection import (
+    BUSY,
+    FOREIGN,
+    KEY,
+    REFUSED,
+    RIGHTS,
+    SLOW,
+    STRANGER,
+    UNREACHABLE,
+    QdrantConnection,
+)
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
 from core.events import Event, Retried, unobserved
 from core.model import IndexQuery
@@ -57,8 +66,8 @@ async def test_a_fault_that_passes_is_survived(name: str) -> None:
     """The call is made again, for reads and writes alike, and an observer is told why."""
     fault, reason = PASSING[name]
     seen: list[Event] = []
-    patience = HASTE if isinstance(fault, Hang) else CALM
-    async with QdrantServer() as server, opened(server.url, patience=patience, observer=seen.append) as index:
+    timeouts = HASTE if isinstance(fault, Hang) else CALM
+    async with QdrantServer() as server, opened(server.url, timeouts=timeouts, observer=seen.append) as index:
         server.faults.append(fault)
         await put(index, page("a", "Robots act."))
         server.faults.append(fault)
@@ -71,8 +80,8 @@ async def test_a_fault_that_passes_is_survived(name: str) -> None:
 async def test_a_fault_that_lasts_is_told_in_words(name: str) -> None:
     """After the retries, where they make sense, one sentence says what to do; afterwards everything works again."""
     fault, tries, sentence = LASTING[name]
-    patience = HASTE if isinstance(fault, Hang) else CALM
-    async with QdrantServer() as server, opened(server.url, patience=patience) as index:
+    timeouts = HASTE if isinstance(fault, Hang) else CALM
+    async with QdrantServer() as server, opened(server.url, timeouts=timeouts) as index:
         await put(index, page("a", "Robots act."))
         assert await texts(index) == {"Robots act."}
         server.received.clear()
@@ -98,7 +107,7 @@ async def test_a_fault_that_lasts_is_told_in_words(name: str) -> None:
 )
 async def test_what_another_has_written_is_no_answer(result: object) -> None:
     """A collection may be written to by anybody who has the key; the sentence says how to get out of the way."""
-    async with QdrantServer() as server, opened(server.url, patience=CALM) as index:
+    async with QdrantServer() as server, opened(server.url, timeouts=CALM) as index:
         await put(index, page("a", "Robots act."))
         assert await texts(index) == {"Robots act."}
         server.broken = Reply(200, {"result": result, "status": "ok", "time": 0.1})
@@ -111,7 +120,7 @@ async def test_what_another_has_written_is_no_answer(result: object) -> None:
 
 async def test_a_body_that_trickles_is_given_up() -> None:
     """The limit is for the whole of a try, and not for each byte."""
-    async with QdrantServer() as server, opened(server.url, patience=HASTE) as index:
+    async with QdrantServer() as server, opened(server.url, timeouts=HASTE) as index:
         server.broken = Trickle()
         with pytest.raises(RetrievalUnavailable) as caught:
             await texts(index)
@@ -245,7 +254,7 @@ async def test_no_secret_is_told(fault: Fault) -> None:
     """Neither the key nor the password in the address is in an error, its causes or the index itself."""
     async with QdrantServer(api_key=SECRET) as server:
         url = server.url.replace("http://", "http://somebody:hunter2@")
-        async with opened(url, api_key=SECRET, patience=HASTE) as index:
+        async with opened(url, api_key=SECRET, timeouts=HASTE) as index:
             server.broken = fault
             for ask in (lambda: texts(index), index.check):
                 with pytest.raises(FootnoteError) as caught:
@@ -300,6 +309,6 @@ async def test_the_environment_is_not_listened_to(monkeypatch: pytest.MonkeyPatc
 )
 def test_an_unencrypted_key_is_pointed_out(url: str, key: str | None, *, shown: bool) -> None:
     """On the way to another machine everybody could read it."""
-    connection = Connection(url, key, retries=TWICE, patience=HASTE, observer=unobserved)
+    connection = QdrantConnection(url, key, retries=TWICE, timeouts=HASTE, observer=unobserved)
 
     assert connection.shows_key == shown

@@ -9,7 +9,7 @@ import sys
 import pytest
 from aiohttp import web
 
-from adapters.qdrant.failures import REFUSED
+from adapters.qdrant.connection import REFUSED
 from adapters.qdrant.requests import STORED_AT, newest
 from adapters.qdrant.server import POINTS_OF_A_REQUEST
 from core.errors import RetrievalUnavailable

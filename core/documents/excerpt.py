@@ -1,11 +1,13 @@
-"""Words and sentences of plain text, as far as comparing a passage with a query needs them."""
+"""Words and sentences of plain text, and the window of whole sentences in a passage that fits a query best."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
+from math import fsum
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _END = re.compile(
@@ -32,7 +34,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e"
 
 
 def stems(text: str) -> list[str]:
-    """Give the words that carry meaning, lower-case, with common English endings cut off."""
+    """Return the words that carry meaning, lower-case, with common English endings cut off."""
     return [_stem(word) for word in _WORD.findall(text.casefold()) if word not in _STOP]
 
 
@@ -45,7 +47,7 @@ def _stem(word: str) -> str:
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Give the places of the sentences, with their closing marks; list items, rows and lines of code count as such."""
+    """Yield the places of the sentences, with their closing marks; list items, rows and lines of code count as such."""
     here = 0
     for fence in _FENCED.finditer(text):
         yield from _spans(text, here, fence.start(), _END)
@@ -63,7 +65,7 @@ def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Ite
 
 
 def _in_code(text: str, start: int, found: re.Match[str]) -> bool:
-    """Say whether an end lies between two backticks of one paragraph, where it ends nothing."""
+    """Return whether an end lies between two backticks of one paragraph, where it ends nothing."""
     here = max(text.rfind("\n", start, found.start()), start)
     return "\n" not in found[0] and text.count("`", here, found.end()) % 2 == 1
 
@@ -71,3 +73,54 @@ def _in_code(text: str, start: int, found: re.Match[str]) -> bool:
 def sentences(text: str) -> list[str]:
     """Cut running text into sentences."""
     return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def excerpt(text: str, query: str, *, limit: int) -> str:
+    """Return at most *limit* characters of *text*: the run of whole sentences that shares most with *query*.
+
+    A sentence counts once for each different word of the query, rare words of the passage more; of equal windows the
+    first wins. A sentence longer than the limit is cut between words.
+    """
+    if len(text) <= limit:
+        return text
+    sentences = _sentences(text, limit)
+    if not sentences:
+        return ""
+    spans = [span for span, _ in sentences]
+    wanted = set(stems(query))
+    found = [wanted & words for _, words in sentences]
+    frequency = Counter(word for words in found for word in words)
+    best = (-1.0, 0, 0)
+    for first in range(len(spans)):
+        seen: set[str] = set()
+        score = 0.0
+        for last in range(first, len(spans)):
+            if spans[last][1] - spans[first][0] > limit:
+                break
+            if not found[last] <= seen:
+                seen |= found[last]
+                score = fsum(1 / frequency[word] for word in seen)  # exact, so that the order of a set does not matter
+            if score > best[0] or (score == best[0] and first == best[1]):
+                best = (score, first, last)
+    _, first, last = best
+    return text[spans[first][0] : spans[last][1]]
+
+
+@lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
+def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[str]], ...]:
+    """Return each sentence's place in the text, none longer than *limit*, and its words."""
+    return tuple(((start, end), frozenset(stems(text[start:end]))) for start, end in _short_spans(text, limit))
+
+
+def _short_spans(text: str, limit: int) -> list[tuple[int, int]]:
+    """Return the sentences' places in the text, none longer than *limit*."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        here = start
+        while end - here > limit:
+            cut = text.rfind(" ", here + 1, here + limit + 1)
+            cut = cut if cut > here else here + limit
+            spans.append((here, cut))
+            here = cut
+        spans.append((here, end))
+    return spans

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,9 +11,17 @@ from typing import Any, TypeVar
 
 from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable
 from core.events import Observer, ServiceFailed, unobserved
-from core.model import Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
+from core.model import Calibration, Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
 from core.ports import Embedder, PassageIndex, Reranker
-from core.relevance import LEXICAL, rarity
+
+LEXICAL = Calibration(midpoint=1.7, slope=3.3)
+"""For searching by words alone; less sure than a cosine. Measured by the same command."""
+
+
+def rarity(bm25: float, passages: int) -> float:
+    """Make BM25 sums of indexes of different sizes comparable: a rare word weighs the logarithm of their number."""
+    return bm25 / math.log(1 + max(passages, 1))
+
 
 Result = TypeVar("Result")
 
@@ -57,7 +66,7 @@ class HybridRetriever:
         self._observer = observer
 
     async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
-        """Give the best passages, best first; by words alone while the embedder is down."""
+        """Return the best passages, best first; by words alone while the embedder is down."""
         start = self._clock()
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
         vectors = await self._embed(texts)
@@ -92,7 +101,7 @@ class HybridRetriever:
 
     @contextmanager
     def _watching_index(self) -> Generator[None]:
-        """Report what the index raises; whoever asks a question cannot mend a mistake in the settings either."""
+        """Report what the index raises; whoever asks a question cannot fix a mistake in the settings either."""
         try:
             yield
         except (RetrievalUnavailable, Misconfigured) as error:
@@ -100,7 +109,7 @@ class HybridRetriever:
             raise RetrievalUnavailable(str(error)) from error
 
     async def _scored(self, query: str, evidence: Sequence[_Evidence], *, lexical_only: bool) -> Sequence[Hit]:
-        """Give everything that was found with its relevance, in the order of the ranks."""
+        """Return everything that was found with its relevance, in the order of the ranks."""
         if self._reranker is not None and not lexical_only:
             try:
                 return await self._reranked(self._reranker, query, evidence)

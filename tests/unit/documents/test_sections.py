@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.anchors import Slugger, plain_text, slug
+from core.documents.sections import Slugger, plain_text, slug
 
 
 @pytest.mark.parametrize(

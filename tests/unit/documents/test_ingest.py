@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from core.documents.ingest import Ingestion, Outcome, PageDone, Step, Summary
 from core.errors import EmbeddingUnavailable, RetrievalUnavailable
-from core.ingest import Ingestion, Outcome, PageDone, Step, Summary
 from core.model import Document, Unreadable
 from tests.fakes.documents import ListSource
 from tests.fakes.embedder import HashEmbedder

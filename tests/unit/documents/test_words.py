@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.words import sentence_spans, sentences, stems
+from core.documents.excerpt import sentence_spans, sentences, stems
 from tests.portion import examples
 
 

@@ -1,16 +1,23 @@
-"""Cuts one block of Markdown into pieces that fit, along its own seams. Nothing here waits, reads or writes.
+"""Cuts a document into passages: under its headings, small enough to embed. Nothing here waits, reads or writes.
 
-The rule it keeps: no word is lost, and every code fence that a piece opens is closed in it.
+The rules it keeps: a passage never crosses a heading, no word of the text is lost, what is embedded of a passage never
+measures more than the limit, and every code fence is closed in the passage that opens it.
 """
 
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import quote
 
 from markdown_it.tree import SyntaxTreeNode
+
+from core.documents.sections import ParsedPage, Section, read_page
+from core.errors import InvalidInput
+from core.model import Document, Passage, heading
 
 Measure: TypeAlias = Callable[[str], int]
 
@@ -71,7 +78,7 @@ class BlockSplitter:
     measure: Measure
 
     def split(self, block: SyntaxTreeNode) -> list[Piece]:
-        """Give the pieces of a block, in order; none for one without text."""
+        """Return the pieces of a block, in order; none for one without text."""
         match block.type:
             case "hr":
                 return []
@@ -87,8 +94,7 @@ class BlockSplitter:
             case _:
                 return self.split_text("".join(child.content for child in block.children) or block.content)
 
-    def cost(self, text: str) -> int:
-        """Measure a text."""
+    def _cost(self, text: str) -> int:
         return cost_of(text, self.measure)
 
     def split_text(self, text: str) -> list[Piece]:
@@ -96,7 +102,7 @@ class BlockSplitter:
         text = _without_fence_start(text.strip())
         if not text:
             return []
-        cost = self.cost(text)
+        cost = self._cost(text)
         if cost <= self.room:
             return [Piece(text, cost)]
         sentences = [piece for sentence in _sentences(text) for piece in self._halved(sentence, self.room - 1)]
@@ -109,7 +115,7 @@ class BlockSplitter:
         return [Piece(escaped, cost + len(escaped) - len(text)) for escaped, text, cost in safe]
 
     def _halved(self, text: str, room: int) -> Iterator[Piece]:
-        cost = self.cost(text)
+        cost = self._cost(text)
         if cost <= room or len(text) == 1:
             yield Piece(text, cost)
             return
@@ -118,11 +124,11 @@ class BlockSplitter:
         yield from self._halved(text[middle:], room)
 
     def _whole(self, block: SyntaxTreeNode) -> Piece | None:
-        """Give a list, an item or a quote as it was written, if it fits and closes the fences in it."""
+        """Return a list, an item or a quote as it was written, if it fits and closes the fences in it."""
         if not all(self._is_closed(fence) for fence in block.walk() if fence.type == "fence"):
             return None
         text = _dedented(self._source(block))
-        cost = self.cost(text)
+        cost = self._cost(text)
         return Piece(text, cost) if cost <= self.room else None
 
     def _source(self, block: SyntaxTreeNode) -> Sequence[str]:
@@ -163,14 +169,15 @@ class BlockSplitter:
         content = block.content.strip("\n")
         if not content.strip():
             return []
-        info = _language(block.info)
+        info = block.info.strip().replace("`", "")
+        info = info if len(info) <= _INFO_LIMIT else ""
         whole = _fenced(content, info)
-        cost = self.cost(whole)
+        cost = self._cost(whole)
         if cost <= self.room:
             return [Piece(whole, cost)]
-        if self.cost(_fenced("", info)) > self.room // 2:
+        if self._cost(_fenced("", info)) > self.room // 2:
             info = ""
-        around = self.cost(_fenced("", info))
+        around = self._cost(_fenced("", info))
         inside = self.room - around
         lines = [piece for line in content.split("\n") for piece in self._halved(line, inside)]
         parcels = [Piece(p.text.strip("\n"), p.cost) for p in self._pack_lines(lines, inside) if p.text.strip()]
@@ -179,11 +186,11 @@ class BlockSplitter:
     def _split_table(self, block: SyntaxTreeNode) -> list[Piece]:
         rows = [line.strip(" \t>") for line in self._source(block)]
         rows[1] = _DASHES.sub("---", rows[1])
-        whole = Piece("\n".join(rows), self.cost("\n".join(rows)))
+        whole = Piece("\n".join(rows), self._cost("\n".join(rows)))
         if whole.cost <= self.room:
             return [whole]
-        header, joint = "\n".join(rows[:2]) + "\n", self.cost("\n")
-        above = self.cost(header) + joint
+        header, joint = "\n".join(rows[:2]) + "\n", self._cost("\n")
+        above = self._cost(header) + joint
         if above > self.room // 2:  # a header as wide as this would leave no place for the rows
             header, above = "", 0
         room = self.room - above - 1
@@ -193,7 +200,7 @@ class BlockSplitter:
         return [Piece(header + piece.text, above + piece.cost) for piece in self._pack_lines(cells, room + 1)]
 
     def _pack_lines(self, pieces: Sequence[Piece], room: int) -> list[Piece]:
-        return pack(pieces, room=room, joint="\n", joint_cost=self.cost("\n"))
+        return pack(pieces, room=room, joint="\n", joint_cost=self._cost("\n"))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -206,7 +213,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _middle(text: str) -> int:
-    """Give the place to cut: behind the space nearest to the middle, or the middle itself."""
+    """Return the place to cut: behind the space nearest to the middle, or the middle itself."""
     half = len(text) // 2
     ends = [space.end() for space in _SPACE.finditer(text) if 0 < space.end() < len(text)]
     return min(ends, key=lambda end: abs(end - half), default=half)
@@ -215,11 +222,6 @@ def _middle(text: str) -> int:
 def _without_fence_start(text: str) -> str:
     """Escape the marks of a code fence where a cut brought them to the start of a text."""
     return f"\\{text}" if _FENCE_START.match(text) else text
-
-
-def _language(info: str) -> str:
-    info = info.strip().replace("`", "")
-    return info if len(info) <= _INFO_LIMIT else ""
 
 
 def _fenced(content: str, info: str) -> str:
@@ -235,3 +237,81 @@ def _dedented(lines: Sequence[str]) -> str:
     """Take the first line's indentation away from all lines, as far as they have it."""
     indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
     return "\n".join(line[min(indent, len(line) - len(line.lstrip())) :] for line in lines).strip()
+
+
+SMALLEST_LIMIT = 32  # with less there is no room for text between a heading path and the marks of a fence
+
+
+@dataclass(frozen=True, slots=True)
+class Chunker:
+    """Cuts documents into passages of at most *limit* tokens, as *measure* counts, heading path included."""
+
+    limit: int
+    measure: Measure
+
+    def __post_init__(self) -> None:
+        if self.limit < SMALLEST_LIMIT:
+            message = f"The passage limit is {self.limit} tokens; it has to be at least {SMALLEST_LIMIT}."
+            raise InvalidInput(message, field="limit")
+
+    def chunk(self, document: Document, *, content_hash: str) -> tuple[Passage, ...]:
+        """Return the passages of a page in reading order; none for a page without text."""
+        title = self._shortened([document.title])
+        page = read_page(document.text, document.title)
+        found = [(section, name, text) for section in page.sections for name, text in self._texts(page, section, title)]
+        return tuple(
+            Passage(
+                passage_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.url}\n{position}")),
+                source=document.source,
+                page_url=document.url,
+                source_url=document.url + _fragment(section.anchor),
+                page_title=title,
+                section_title=name,
+                chapter=document.chapter,
+                text=text,
+                position=position,
+                page_length=len(found),
+                content_hash=content_hash,
+                opens_at=document.opens_at,
+            )
+            for position, (section, name, text) in enumerate(found)
+        )
+
+    def _texts(self, page: ParsedPage, section: Section, title: str) -> Iterator[tuple[str, str]]:
+        """Yield the section's name and text for each of its passages."""
+        if not section.blocks:
+            return
+        name = " › ".join(section.path)
+        above = cost_of(heading(title, name), self.measure)
+        if above > self.limit // 2:
+            name = self._shortened(section.path)
+            above = cost_of(heading(title, name), self.measure)
+        joint_cost = self.measure("\n\n")
+        room = self.limit - above - joint_cost
+        splitter = BlockSplitter(page.lines, room, self.measure)
+        pieces = [piece for block in section.blocks for piece in splitter.split(block)]
+        for piece in pack(pieces, room=room, joint="\n\n", joint_cost=joint_cost):
+            yield name, piece.text
+
+    def _shortened(self, path: Sequence[str]) -> str:
+        """Join a path; one that would take more than a quarter of the limit loses its outer levels, then its end."""
+        room = self.limit // 4
+        names = list(path)
+        while len(names) > 1 and cost_of(" › ".join(names), self.measure) > room:
+            del names[0]
+        text = " › ".join(names)
+        if cost_of(text, self.measure) <= room:
+            return text
+        while text and cost_of(f"{text}…", self.measure) > room:
+            text = text[: len(text) // 2]
+        return f"{text.rstrip()}…"
+
+
+def embedding_text(passage: Passage) -> str:
+    """Return what is embedded and searched by words: the heading path, then the text."""
+    return f"{passage.heading}\n\n{passage.text}"
+
+
+def _fragment(anchor: str) -> str:
+    """Return the end of a link to an anchor; percent-encoded, so that no anchor can break out of a Markdown link."""
+    return f"#{quote(anchor, safe='-._~=')}" if anchor else ""

@@ -1,8 +1,23 @@
-"""What a client library said, kept as the cause of an error; what several adapters share, free of vendors."""
+"""What a client library raised: its words without secrets, and whether a certificate was to blame."""
 
 from __future__ import annotations
 
 import re
+import ssl
+from collections.abc import Iterator
+
+
+def is_untrusted(error: BaseException) -> bool:
+    """Return whether a certificate that nobody vouches for is behind the error; trying again would not help."""
+    return any(isinstance(one, ssl.SSLCertVerificationError) for one in _chain(error))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Go back to what caused a failure; the clients wrap each other's exceptions."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
 
 LONGEST = 500  # characters of a text that may be a whole page
 SECRETS = re.compile(
@@ -15,7 +30,7 @@ class VendorText(Exception):
 
 
 def quoted(error: Exception, secret: str, *, said: str | None = None) -> VendorText:
-    """Give what the vendor *said*, by default the text of the error, without the secret.
+    """Return what the vendor *said*, by default the text of the error, without the secret.
 
     The secret is looked for before the text is cut, so that no half of it is left; a text that the vendor has cut is
     of no use here.

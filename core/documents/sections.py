@@ -1,9 +1,10 @@
-"""Cuts a page at its headings. Nothing here waits, reads or writes."""
+"""Cuts a page at its headings, and gives each its anchor by the rules of Docusaurus and GitHub. Nothing here waits."""
 
 from __future__ import annotations
 
 import re
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +13,52 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from core.anchors import Slugger, plain_text
+_EXPLICIT = re.compile(r"\{#([^{}\n]+)\}\Z")
+_KEPT = frozenset({"Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "Pc"})  # letters, marks, digits, "_"
+
+
+class Slugger:
+    """Assigns the headings of one page their anchors, in order: the same heading twice gets a number behind it."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def read(self, heading: str) -> tuple[str, str]:
+        """Return the heading as people see it, and its anchor; a `{#anchor}` at its end wins and is not shown."""
+        if explicit := _EXPLICIT.search(heading):
+            return heading[: explicit.start()].rstrip(), explicit[1]
+        return heading, self._slug(heading)
+
+    def _slug(self, heading: str) -> str:
+        first = slug(heading)
+        result = first
+        while result in self._seen:
+            self._seen[first] += 1
+            result = f"{first}-{self._seen[first]}"
+        self._seen[result] = 0
+        return result
+
+
+def slug(heading: str) -> str:
+    """Lower the case, drop punctuation and symbols, and turn each space into a hyphen."""
+    kept = (c for c in heading.lower() if c in " -" or unicodedata.category(c) in _KEPT)
+    return "".join(kept).replace(" ", "-")
+
+
+def plain_text(tokens: Sequence[Token]) -> str:
+    """Return the text of inline Markdown without its marks: of a link its label, of an image its description."""
+    return "".join(_text(token) for token in tokens)
+
+
+def _text(token: Token) -> str:
+    match token.type:
+        case "softbreak" | "hardbreak":
+            return "\n"
+        case "html_inline":
+            return ""
+        case _:
+            return plain_text(token.children) if token.children else token.content
+
 
 _LINE_BREAK = re.compile(r"\r\n?")
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -31,18 +77,18 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ParsedPage:
     """A page as lines and sections; blocks name their place in the lines."""
 
     lines: tuple[str, ...]
     sections: tuple[Section, ...]
 
 
-def read_page(text: str, title: str) -> Page:
+def read_page(text: str, title: str) -> ParsedPage:
     """Parse Markdown into sections; a first heading that says the page's *title* again opens no section."""
     text = _LINE_BREAK.sub("\n", text).replace("\0", "\ufffd")  # as the parser does, so that line numbers agree
     text, tokens = _parse(text)
-    return Page(lines=tuple(text.split("\n")), sections=tuple(_sections(SyntaxTreeNode(tokens), title)))
+    return ParsedPage(lines=tuple(text.split("\n")), sections=tuple(_sections(SyntaxTreeNode(tokens), title)))
 
 
 def _sections(tree: SyntaxTreeNode, title: str) -> Iterator[Section]:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.excerpt import excerpt
-from core.words import sentence_spans
+from core.documents.excerpt import excerpt, sentence_spans
 from tests.portion import examples
 
 TEXT = """\

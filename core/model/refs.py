@@ -1,4 +1,4 @@
-"""Where something was said, and who said it."""
+"""Where something was said, who said it, and where an answer goes; and what all values have in common."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from datetime import datetime
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import InvalidInput
-from core.model.value import Value
+
+
+class Value(BaseModel):
+    """A frozen value that refuses unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class WorkspaceRef(Value):
@@ -19,7 +24,7 @@ class WorkspaceRef(Value):
     workspace: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """Give `platform:workspace`, each part percent-encoded."""
+        """Return `platform:workspace`, each part percent-encoded."""
         return ":".join(quote(part, safe="") for part in (self.platform, self.workspace))
 
     @classmethod
@@ -54,7 +59,7 @@ class ThreadRef(Value):
     thread: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """Give `platform:workspace:channel:thread`, each part percent-encoded, so that parsing is exact."""
+        """Return `platform:workspace:channel:thread`, each part percent-encoded, so that parsing is exact."""
         return ":".join(quote(part, safe="") for part in (self.platform, self.workspace, self.channel, self.thread))
 
     @property
@@ -79,7 +84,7 @@ class MessageRef(Value):
     id: str = Field(min_length=1)
 
     def __str__(self) -> str:
-        """Give the thread's string form with the message's id behind it."""
+        """Return the thread's string form with the message's id behind it."""
         return f"{self.thread}:{quote(self.id, safe='')}"
 
     @classmethod
@@ -106,3 +111,25 @@ class Message(Value):
     text: str
     author: str = ""
     at: datetime | None = None
+
+
+class Interaction(Value):
+    """A command or a button that somebody used; until it expires, whoever has its token may answer in its name."""
+
+    id: str = Field(min_length=1)
+    token: str = Field(min_length=1, repr=False)
+    expires_at: datetime
+
+
+class ReplyAddress(Value):
+    """A thread, a message that the answer replies to or opens its thread on, or an interaction while that lives."""
+
+    thread: ThreadRef
+    message: MessageRef | None = None
+    interaction: Interaction | None = None
+
+    def at(self, now: datetime) -> ReplyAddress:
+        """Return what is left of the address: an interaction that has expired leads nowhere."""
+        if self.interaction is None or self.interaction.expires_at > now:
+            return self
+        return self.model_copy(update={"interaction": None})

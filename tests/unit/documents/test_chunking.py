@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.chunking import Chunker, embedding_text
+from core.documents.chunking import Chunker, embedding_text
 from core.errors import InvalidInput
 from core.model import Document, Passage
 from tests.portion import examples, portion

@@ -8,12 +8,22 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
+from core.documents.retrieval import CANDIDATES, LEXICAL, HybridRetriever
 from core.errors import EmbeddingUnavailable, FootnoteError, Misconfigured, RetrievalUnavailable
 from core.events import Event, ServiceFailed
-from core.model import Candidate, EmbeddedPassage, Hit, IndexQuery, Outline, Passage, Scope, SearchResult, Vector
+from core.model import (
+    Calibration,
+    Candidate,
+    EmbeddedPassage,
+    Hit,
+    IndexQuery,
+    Outline,
+    Passage,
+    Scope,
+    SearchResult,
+    Vector,
+)
 from core.ports import Reranker
-from core.relevance import LEXICAL, Calibration
-from core.retrieval import CANDIDATES, HybridRetriever
 from tests.builders import passage
 from tests.fakes.clock import Clock
 from tests.fakes.embedder import HashEmbedder

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from core.chunking import Chunker, embedding_text
+from core.documents.chunking import Chunker, embedding_text
 from core.model import Document, EmbeddedPassage, Unreadable
 from core.ports import DocumentSource, Embedder, PassageIndex
 
@@ -119,7 +119,7 @@ class Ingestion:
         return PageDone(found.url, Outcome.CHANGED if found.url in known else Outcome.ADDED, count)
 
     async def _store(self, document: Document, page_hash: str) -> int:
-        """Put a page in the place of what the index holds of it; give the number of its passages."""
+        """Put a page in the place of what the index holds of it; return the number of its passages."""
         passages = await asyncio.to_thread(self._chunker.chunk, document, content_hash=page_hash)
         if not passages:
             return 0
@@ -135,6 +135,6 @@ class Ingestion:
         return await self._index.prune(source, keep=tally.urls | unread)
 
     def _hash(self, document: Document) -> str:
-        """Give the fingerprint of everything that the passages of a page depend on."""
+        """Return the fingerprint of everything that the passages of a page depend on."""
         pipeline = f"{PIPELINE} {self._chunker.limit} {self._embedder.name}"
         return hashlib.sha256(f"{pipeline}\n{document.model_dump_json()}".encode()).hexdigest()

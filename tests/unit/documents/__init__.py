@@ -1,0 +1,1 @@
+"""What reads and searches documents, with doubles in the place of the world."""
