@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from adapters.chat.posting import PostingFailed
 from core import sentences
-from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, StoreUnavailable
+from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, PostingFailed, StoreUnavailable
 from core.model import QUESTION_LIMIT, Actor, Retried, Stopped, Vote
 
 if TYPE_CHECKING:

@@ -86,11 +86,12 @@ class Channel(Protocol):
 class ChatEvent:
     """An event as its platform has read it.
 
-    `me` is the bot's id, and `at` where a reply stands. `owns_thread` says that the bot began the thread; it owns it too if `opening`, the first
-    message there, was a question. In a forum (`in_forum`) that counts only where moderators want posts answered without
-    a mention, as they may want a `is_new_post`. An event that `comes_again` unless it is acknowledged is not worth a
-    word until the last time. One that `is_late` was not heard when it happened, so nothing is said to anybody beside an
-    answer; and of several events that tell the same, one `speaks`. `alert` tells moderators what the bot lacks.
+    `me` is the bot's id, and `at` where a reply stands. `owns_thread` says that the bot began the thread; it owns
+    it too if `opening`, the first message there, was a question. In a forum (`in_forum`) that counts only where
+    moderators want posts answered without a mention, as they may want one that `is_new_post`. An event that
+    `comes_again` unless it is acknowledged is not worth a word until the last time. One that `is_late` was not heard
+    when it happened, so nothing is said to anybody beside an answer; and of several events that tell the same, one
+    `speaks`. `alert` tells moderators what the bot lacks.
     """
 
     inbound: Inbound

@@ -18,6 +18,7 @@ from core.model import Delivery, WaitNotice
 
 LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
 
+
 class Noted:
     """A `Poster` for a task that is held. That something is posted is noted before; which id it has, beside the rest.
 

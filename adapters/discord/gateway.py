@@ -11,8 +11,8 @@ from typing import Any
 
 from discord import AutoShardedClient, Guild, MemberCacheFlags
 
-from adapters.chat.catch_up import CatchUp
 from adapters.chat.background import BackgroundTasks
+from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
 from adapters.chat.services import ChatServices
 from adapters.discord.channels import EventReader

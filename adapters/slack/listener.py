@@ -10,8 +10,8 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.catch_up import CatchUp
 from adapters.chat.background import BackgroundTasks
+from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import ChatEvent, Intake
 from adapters.chat.place_breaker import ExpiringSet
 from adapters.slack.channels import read_event

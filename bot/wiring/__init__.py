@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -23,7 +23,6 @@ from core.agent import Agent, Limits
 from core.documents.ingest import Ingestion
 from core.errors import Misconfigured
 from core.events import Observer, PlatformWaited, unobserved
-from core.model import Outline
 from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
 from core.responder import Responder
 

@@ -108,6 +108,7 @@ class SlackPlatform:
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Yield what answers there; it has to log in first."""
         from adapters.slack.answering.surface import SlackSurface
+
         surface = SlackSurface(
             self._workspaces,
             people=self._people,
@@ -177,9 +178,8 @@ class SlackPlatform:
         said = isinstance(error, FootnoteError)
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
 
-    def _patience(self) -> Patience:
-    
-        return Patience(retrying=lambda attempt, reason: self._observer(ConnectionLost(NAME, attempt, reason)))
+    def _retries(self) -> RetryPolicy:
+        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def _client(self) -> Any:
         from adapters.slack.client.connection import connect

@@ -88,7 +88,7 @@ class DiscordSurface:
         """Take back what was posted, unless somebody has said something below it."""
         with Held(withdrawal, self._deliveries, self._observer).applies():
             if withdrawal.delivery.notice is not None:
-                with suppress(Gone, Refused):
+                with suppress(Gone, Rejected):
                     await retract(self._spots, withdrawal.message, withdrawal.delivery.notice)
             if await has_replies(withdrawal, self._spots):
                 return

@@ -8,13 +8,15 @@ from discord import AutoShardedClient
 
 from adapters.chat.accepting import NO_STORE, accepted, drop, settle
 from adapters.chat.services import ChatServices
-from adapters.discord.commands.replying import awaited, deferred, tell
 from adapters.discord.commands.context import Used, address_of, person_of, private_message
+from adapters.discord.commands.replying import awaited, deferred, tell
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Asked, MessageRef, Question
 
 
-async def ask(services: ChatServices, used: Used, text: str, *, selection: str | None = None, private: bool = False) -> None:
+async def ask(
+    services: ChatServices, used: Used, text: str, *, selection: str | None = None, private: bool = False
+) -> None:
     """Take a question; what cannot be asked is told at once, to the one person who asked it."""
     private = private or selection is not None
     try:

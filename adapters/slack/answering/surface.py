@@ -108,7 +108,7 @@ class SlackSurface:
                 with suppress(PostingFailed):
                     await take_away(_place(workspace, withdrawal.message), self._ways)
             if withdrawal.delivery.notice is not None:
-                with suppress(Gone, Refused):
+                with suppress(Gone, Rejected):
                     await retract(workspace, withdrawal.message, withdrawal.delivery.notice)
             if await has_replies(withdrawal, workspace):
                 return

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from adapters.chat.commands import carried_out
-from adapters.chat.posting import Refused
 from adapters.chat.services import ChatServices
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspaces
@@ -17,6 +16,7 @@ from adapters.slack.commands.slash import ADMIN, NAME
 from adapters.slack.commands.wording import FORMS, since
 from adapters.slack.rendering.escaping import plain_text
 from adapters.slack.rendering.sources_list import sources
+from core.errors import Rejected
 from core.model import Actor, Citation, Person, ThreadRef, WorkspaceRef
 from core.sentences import Drawing, Forms
 
@@ -93,7 +93,7 @@ class SlackContext:
         """Return who uses it with the right to moderate; where Slack does not say, there is none."""
         try:
             profile = await self.kit.people.profile(self.used.workspace, self.used.user)
-        except Refused:
+        except Rejected:
             return Actor(person=self.person, home=self.used.home, may_moderate=False)
         person = Person(id=self.used.user, name=profile.name)
         return Actor(person=person, home=self.used.home, may_moderate=profile.is_moderator)

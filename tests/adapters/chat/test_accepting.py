@@ -14,7 +14,7 @@ from core.events import Event, Passed, Step
 from core.model import Asked, Signal
 from core.sentences import BROKEN
 from tests.builders import question
-from tests.fakes.desk import Counter, MemoryDesk
+from tests.fakes.services import Counter, MemoryServices
 from tests.inboxes import asked
 from tests.waiting import cancelled, wait_until
 
@@ -44,11 +44,11 @@ class Finder:
         """Hear it."""
         self.told.append(text)
 
-    async def settle(self, office: MemoryDesk, what: Asked = A) -> None:
+    async def settle(self, office: MemoryServices, what: Asked = A) -> None:
         """Accept it, and move it."""
-        until = await accepted(office.desk, what)
+        until = await accepted(office.services, what)
         assert until is not None
-        await settle(office.desk, what, until, self.find, self.tell)
+        await settle(office.services, what, until, self.find, self.tell)
 
 
 def placed(what: Asked) -> Asked:
@@ -58,9 +58,9 @@ def placed(what: Asked) -> Asked:
 
 async def left(*questions: Asked) -> Counter:
     """Give what another process sees of an inbox after one has accepted questions and died."""
-    office = MemoryDesk()
+    office = MemoryServices()
     for each in questions:
-        await accepted(office.desk, each)
+        await accepted(office.services, each)
     return office.inbox.follow()
 
 
@@ -70,8 +70,8 @@ def put(*questions: Asked) -> list[Signal]:
 
 
 @pytest.fixture(name="office")
-def _office() -> MemoryDesk:
-    return MemoryDesk()
+def _office() -> MemoryServices:
+    return MemoryServices()
 
 
 @pytest.fixture(name="broken")
@@ -85,7 +85,7 @@ async def _broken() -> list[Any]:
 @pytest.mark.parametrize("error", [AWAY, GONE])
 @pytest.mark.parametrize(("fails", "done", "told"), [(0, [A], []), (1, [A], []), (FOREVER, [], [NO_STORE])])
 async def test_what_is_accepted_is_moved_or_told_to_be_impossible(
-    office: MemoryDesk, error: Exception, fails: int, done: list[Asked], told: list[str]
+    office: MemoryServices, error: Exception, fails: int, done: list[Asked], told: list[str]
 ) -> None:
     """A short absence is waited for; in the end nothing is left of it."""
     finder = Finder(fails=fails, error=error)
@@ -94,7 +94,7 @@ async def test_what_is_accepted_is_moved_or_told_to_be_impossible(
     assert (office.inbox.signals, finder.told, office.inbox.kept) == (put(*done), told, {})
 
 
-async def test_what_breaks_is_told_and_not_tried_again(office: MemoryDesk) -> None:
+async def test_what_breaks_is_told_and_not_tried_again(office: MemoryServices) -> None:
     """By nobody: the next process would do what somebody was told will not be done."""
     finder = Finder(fails=1, error=ValueError("robot"))
     with pytest.raises(ValueError, match="robot"):
@@ -103,7 +103,7 @@ async def test_what_breaks_is_told_and_not_tried_again(office: MemoryDesk) -> No
     assert (office.inbox.signals, finder.told, office.inbox.kept) == ([], [f"⚠️ {BROKEN}"], {})
 
 
-async def test_what_nobody_waits_for_is_dropped(office: MemoryDesk) -> None:
+async def test_what_nobody_waits_for_is_dropped(office: MemoryServices) -> None:
     """The platform has told whoever asked that nothing answered."""
     finder = Finder(is_over=True)
     await finder.settle(office)
@@ -111,7 +111,7 @@ async def test_what_nobody_waits_for_is_dropped(office: MemoryDesk) -> None:
     assert (office.inbox.signals, finder.told, office.inbox.kept) == ([], [], {})
 
 
-async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: MemoryDesk) -> None:
+async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: MemoryServices) -> None:
     """Nobody is told anything, as it is taken over then."""
     finder, loop = Finder(), asyncio.get_running_loop()
     office.inbox.accepted_for = 0.3
@@ -121,12 +121,12 @@ async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: Memo
         await asyncio.Event().wait()
         raise AssertionError
 
-    until = await accepted(office.desk, A)
+    until = await accepted(office.services, A)
     assert until is not None
-    await settle(office.desk, A, until, hang, finder.tell)
+    await settle(office.services, A, until, hang, finder.tell)
     took = loop.time() - began
     await wait_until(lambda: loop.time() - began > office.inbox.accepted_for, what="the end of the lease")
-    await take_over_once(office.desk, PLATFORM, finder.find)
+    await take_over_once(office.services, PLATFORM, finder.find)
 
     assert took >= office.inbox.accepted_for * SHARE
     assert (office.inbox.signals, finder.told, office.inbox.kept) == (put(A), [], {})
@@ -140,25 +140,25 @@ async def test_it_is_dropped_once_the_store_is_back() -> None:
         waits.append(seconds)
         office.inbox.fails = AWAY if len(waits) < 6 else None
 
-    office, finder = MemoryDesk(sleep=sleep), Finder()
+    office, finder = MemoryServices(sleep=sleep), Finder()
     office.inbox.fails = AWAY
     await finder.settle(office)
 
     assert (office.inbox.signals, office.inbox.kept, len(waits), finder.told) == ([], {}, 6, [NO_STORE])
 
 
-async def test_what_cannot_be_accepted_must_not_be_acknowledged(office: MemoryDesk) -> None:
+async def test_what_cannot_be_accepted_must_not_be_acknowledged(office: MemoryServices) -> None:
     """And what is accepted already is under way."""
-    assert [await accepted(office.desk, A) is not None for _ in range(2)] == [True, False]
+    assert [await accepted(office.services, A) is not None for _ in range(2)] == [True, False]
     office.inbox.is_closed = True
     with pytest.raises(StoreUnavailable):
-        await accepted(office.desk, B)
+        await accepted(office.services, B)
 
 
 async def test_it_is_told_that_it_was_acknowledged() -> None:
     """A process may die after that."""
     told: list[Event] = []
-    await Finder().settle(MemoryDesk(observer=told.append))
+    await Finder().settle(MemoryServices(observer=told.append))
 
     assert told == [Passed(A.message, Step.ACKNOWLEDGED)]
 
@@ -167,8 +167,8 @@ async def test_it_is_told_that_it_was_acknowledged() -> None:
 @pytest.mark.parametrize("error", [AWAY, GONE])
 async def test_what_others_left_is_moved_once_all_is_there(error: Exception) -> None:
     """One may stumble over it for a moment, and nothing is left."""
-    office, finder = MemoryDesk(inbox=await left(A, B)), Finder(fails=3, error=error)
-    await take_over_once(office.desk, PLATFORM, finder.find)
+    office, finder = MemoryServices(inbox=await left(A, B)), Finder(fails=3, error=error)
+    await take_over_once(office.services, PLATFORM, finder.find)
 
     assert ([each in office.inbox.signals for each in put(A, B)], office.inbox.kept) == ([True, True], {})
 
@@ -176,14 +176,14 @@ async def test_what_others_left_is_moved_once_all_is_there(error: Exception) -> 
 @pytest.mark.promise("asked-once")
 async def test_of_several_processes_one_is_at_it() -> None:
     """A new one waits until the time of the one before is over, and two new ones do not do it both."""
-    first = MemoryDesk()
+    first = MemoryServices()
     first.inbox.accepted_for = 0.1
-    await accepted(first.desk, A)
-    others, finder = [MemoryDesk(inbox=first.inbox) for _ in range(2)], Finder()
+    await accepted(first.services, A)
+    others, finder = [MemoryServices(inbox=first.inbox) for _ in range(2)], Finder()
     for each in others:
-        await take_over_once(each.desk, PLATFORM, finder.find)
+        await take_over_once(each.services, PLATFORM, finder.find)
     before = finder.looks
-    taking = [asyncio.create_task(take_over(each.desk, PLATFORM, finder.find)) for each in others]
+    taking = [asyncio.create_task(take_over(each.services, PLATFORM, finder.find)) for each in others]
     await wait_until(lambda: not first.inbox.kept, what="the move")
     for task in taking:
         await cancelled(task)
@@ -192,26 +192,26 @@ async def test_of_several_processes_one_is_at_it() -> None:
 
 
 @pytest.mark.promise("crash-safe")
-async def test_what_the_store_has_lost_is_moved_all_the_same(office: MemoryDesk) -> None:
+async def test_what_the_store_has_lost_is_moved_all_the_same(office: MemoryServices) -> None:
     """A server that failed over may not have it, and whoever asked waits for an answer."""
     finder = Finder()
-    until = await accepted(office.desk, A)
+    until = await accepted(office.services, A)
     assert until is not None
     office.inbox.kept.clear()
     office.inbox.ends.clear()
-    await settle(office.desk, A, until, finder.find, finder.tell)
+    await settle(office.services, A, until, finder.find, finder.tell)
 
     assert (office.inbox.signals, finder.told) == (put(A), [])
 
 
 @pytest.mark.promise("asked-once")
-async def test_whoever_was_frozen_leaves_it_to_the_one_that_took_it_over(office: MemoryDesk) -> None:
+async def test_whoever_was_frozen_leaves_it_to_the_one_that_took_it_over(office: MemoryServices) -> None:
     """It looks for nothing and says nothing, and what is accepted stays, on which the other relies."""
     finder, office.inbox.accepted_for = Finder(), 0.0
-    until = await accepted(office.desk, A)
+    until = await accepted(office.services, A)
     assert until is not None
     assert await office.inbox.overdue(PLATFORM) == A
-    await settle(office.desk, A, until, finder.find, finder.tell)
+    await settle(office.services, A, until, finder.find, finder.tell)
 
     assert (finder.looks, finder.told, list(office.inbox.kept)) == (0, [], [A.message])
 
@@ -226,9 +226,9 @@ async def test_a_store_that_is_away_is_waited_for() -> None:
         office.inbox.is_closed = False
         await asyncio.sleep(0)
 
-    office, finder = MemoryDesk(inbox=await left(A), sleep=sleep), Finder()
+    office, finder = MemoryServices(inbox=await left(A), sleep=sleep), Finder()
     office.inbox.is_closed = True
-    taking = asyncio.create_task(take_over(office.desk, PLATFORM, finder.find))
+    taking = asyncio.create_task(take_over(office.services, PLATFORM, finder.find))
     await wait_until(lambda: not office.inbox.kept, what="the move")
     await cancelled(taking)
 
@@ -237,15 +237,15 @@ async def test_a_store_that_is_away_is_waited_for() -> None:
 
 async def test_what_cannot_be_moved_for_long_stays_for_the_next_time() -> None:
     """Until it expires."""
-    office = MemoryDesk(inbox=await left(A))
-    await take_over_once(office.desk, PLATFORM, Finder(fails=FOREVER).find)
+    office = MemoryServices(inbox=await left(A))
+    await take_over_once(office.services, PLATFORM, Finder(fails=FOREVER).find)
 
     assert (list(office.inbox.kept), office.inbox.signals) == ([A.message], [])
 
 
 async def test_what_breaks_keeps_nothing_else_from_being_moved(broken: list[Any]) -> None:
     """It is written into the log, and not tried again."""
-    office = MemoryDesk(inbox=await left(A, B))
-    await take_over_once(office.desk, PLATFORM, Finder(fails=1, error=ValueError("robot")).find)
+    office = MemoryServices(inbox=await left(A, B))
+    await take_over_once(office.services, PLATFORM, Finder(fails=1, error=ValueError("robot")).find)
 
     assert (len(office.inbox.signals), office.inbox.kept, [str(each) for each in broken]) == (1, {}, ["robot"])

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-
 from adapters.chat.chores import Chores
+
 from adapters.chat.posting import NOTICE, Part, Posted, PostingFailed, Refused, TooFast, nonce
 from adapters.chat.wait_notice import WaitNotices, Waits
 from core.errors import PeopleUnavailable

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from discord import AutoShardedClient
 
-from adapters.chat.services import ChatServices
 from adapters.discord.client.connection import connect
 from adapters.discord.gateway import Listener
 from core.ports import Inbox
+from tests.fakes.services import bundle
 from tests.servers.discord import DiscordServer, Message
 
 Setup: TypeAlias = Callable[[AutoShardedClient], Awaitable[object]]
@@ -35,7 +35,7 @@ async def listening(
         message_content=message_content,
         api_url=server.api_url,
         gateway_url=server.gateway_url,
-        services=ChatServices(inbox=box, **services),
+        services=bundle(box, **services),
         setup=setup,
         guild_ready_timeout=0.05,
     )

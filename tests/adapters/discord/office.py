@@ -8,13 +8,11 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.chat.desk import Desk
-
 from adapters.discord.client.connection import connect
 from adapters.discord.commands.install import install
 from core.model import ThreadRef, WorkspaceRef
 from tests.adapters.discord.eager import EagerClient
-from tests.fakes.desk import SOURCE, TERMS, MemoryDesk
+from tests.fakes.services import SOURCE, TERMS, MemoryServices
 from tests.servers.discord import DiscordServer, Interaction, Message
 
 __all__ = ["SOURCE", "TERMS", "Office", "OfficeClient", "home", "thread_ref"]
@@ -23,17 +21,17 @@ __all__ = ["SOURCE", "TERMS", "Office", "OfficeClient", "home", "thread_ref"]
 class OfficeClient(EagerClient):
     """Learns the commands before it connects."""
 
-    def __init__(self, *, desk: Desk, **options: Any) -> None:
+    def __init__(self, *, services: ChatServices, **options: Any) -> None:
         super().__init__(**options)
-        self._desk = desk
+        self._services = services
 
     async def setup_hook(self) -> None:
         """Install everything."""
-        await install(self, self._desk)
+        await install(self, self._services)
 
 
 @dataclass
-class Office(MemoryDesk):
+class Office(MemoryServices):
     """What stands behind the commands, and the clients that have them."""
 
     server: DiscordServer
@@ -46,7 +44,7 @@ class Office(MemoryDesk):
             message_content=False,
             api_url=self.server.api_url,
             gateway_url=self.server.gateway_url,
-            desk=self.desk,
+            services=self.services,
         )
         running = asyncio.create_task(client.start(self.server.token))
         try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from adapters.discord.inbound.event import PLATFORM
 
 from adapters.chat.accepting import NO_STORE, take_over_once
 from adapters.discord.commands.asking import find
-from adapters.discord.inbound.event import PLATFORM
 from core.model import Asked, Interaction, MessageRef, ReplyAddress, ThreadRef
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, OfficeClient
@@ -24,7 +24,7 @@ ORIGINAL = "GET /webhooks/{application}/{token}/messages/@original"
 
 async def take_over(office: Office, client: OfficeClient) -> None:
     """Move what others have left."""
-    await take_over_once(office.desk, PLATFORM, partial(find, client))
+    await take_over_once(office.services, PLATFORM, partial(find, client))
 
 
 @pytest.mark.promise("crash-safe")

@@ -313,7 +313,7 @@ async def test_help_and_privacy_are_told_privately(office: Office, place: Place)
     async with office.open():
         told = [await office.told(office.server.slash(place.ada, place.channel, name)) for name in ("help", "privacy")]
 
-    assert [one.content for one in told] == [sentences.HELP, sentences.privacy(office.desk.practices)]
+    assert [one.content for one in told] == [sentences.HELP, sentences.privacy(office.services.practices)]
     assert "48 hours" in told[1].content
     assert "OpenAI" in told[1].content
     assert [(one.seen_by, one.suppresses_embeds) for one in told] == [(place.ada.id, True)] * 2

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from adapters.discord.inbound.remarks import below
 
 from adapters.chat.posting import NOTICE, Part, nonce
-from adapters.discord.inbound.remarks import below
 from core.model import Claim, Delivery, Interruption, WaitNotice, Withdrawal
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from adapters.chat.services import ChatServices
 from adapters.retry import CONNECTING
 from adapters.slack.client.connection import connect, open_session
 from adapters.slack.client.workspaces import OneWorkspace, Workspaces
@@ -21,6 +20,7 @@ from adapters.slack.intake.sockets import Sockets, Way
 from adapters.slack.listener import SlackListener, install
 from adapters.slack.sessions import SlackHooks
 from core.ports import Inbox
+from tests.fakes.services import bundle
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
 from tests.waiting import at_once
 
@@ -88,7 +88,10 @@ async def listening(
         workspaces = workspaces or OneWorkspace(session, place.workspace.token, server.api_url)
         app = make_app(workspaces, client)
         listener = install(
-            app, ChatServices(inbox=box, now=partial(_now, server), **services), workspaces, hooks or SlackHooks()
+            app,
+            bundle(box, **{"name": "Slack", "now": partial(_now, server), **services}),
+            workspaces,
+            hooks or SlackHooks(),
         )
 
         def connected(_: str) -> None:

@@ -16,24 +16,20 @@ from adapters.slack.commands.install import Commands, install
 from adapters.slack.intake.app import make_app
 from adapters.slack.intake.link import Link
 from adapters.slack.rendering.blocks import blocks_of
-from core.errors import RetrievalUnavailable
-from core.model import Outline, Question, ThreadRef, WorkspaceRef
-from tests.fakes.desk import MemoryDesk
+from core.model import Question, ThreadRef, WorkspaceRef
+from tests.fakes.services import MemoryServices
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace
-
-OUTLINE = Outline(passages=40, pages=12, sources=("handbook", "fa<q>"), chapters=())
 
 
 @dataclass
-class Office(MemoryDesk):
-    """What stands behind the commands, and the app that has them; `outline` is None while it cannot be looked up."""
+class Office(MemoryServices):
+    """What stands behind the commands, and the app that has them."""
 
     server: SlackServer
     workspace: Workspace
     ada: User
     boss: User
     channel: Channel
-    outline: Outline | None = OUTLINE
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -52,7 +48,7 @@ class Office(MemoryDesk):
             workspaces = OneWorkspace(session, self.workspace.token, self.server.api_url)
             app = make_app(workspaces, client)
             people = People(workspaces, moderators=moderators)
-            commands = install(app, self.desk, workspaces, people, outline=self._outline, api_url=self.server.api_url)
+            commands = install(app, self.services, workspaces, people, api_url=self.server.api_url)
             opened: Any = await cast("Any", client).apps_connections_open(app_token=self.server.app_token)
             link = await Link.open(session, str(opened["url"]), app.async_dispatch)
             try:
@@ -94,11 +90,6 @@ class Office(MemoryDesk):
         view = self.server.view_of(user)
         assert view is not None
         return view
-
-    async def _outline(self) -> Outline:
-        if self.outline is None:
-            raise RetrievalUnavailable("The index cannot be reached.")
-        return self.outline
 
     def home(self) -> WorkspaceRef:
         """Name the workspace."""

@@ -20,7 +20,7 @@ from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Per
 from core.self_help import NOT_PART_OF_IT
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
-from tests.fakes.desk import SOURCE, TERMS
+from tests.fakes.services import SOURCE, TERMS
 from tests.servers.slack import Channel, Lost, Message, Reply, Reset, SlackServer
 
 NOBODY_SAYS = Reply(200, {"ok": False, "error": "internal_error"})
@@ -190,7 +190,7 @@ async def test_nothing_is_posted_to_ask_where_nothing_is_answered(office: Office
 
     assert [one.question.visibility for one in asked if isinstance(one, Asked)] == ["private", "thread"]
     assert [len(office.server.messages(channel)) for channel in (office.channel, other)] == [0, 1]
-    assert [await office.desk.moderation.answers_in(one.message.thread) for one in asked] == [False, True]
+    assert [await office.services.moderation.answers_in(one.message.thread) for one in asked] == [False, True]
 
 
 @pytest.mark.promise("answers-at-once")
@@ -269,7 +269,7 @@ async def test_privacy_says_for_how_long_and_who_reads_the_questions(office: Off
     async with office.open():
         told = await office.use(office.ada, "privacy")
 
-    assert told == mrkdwn(sentences.privacy(office.desk.practices, FORMS))
+    assert told == mrkdwn(sentences.privacy(office.services.practices, FORMS))
     assert "48 hours" in told
     assert "*/footnote forget*" in told
 

@@ -61,7 +61,7 @@ async def test_everybody_sees_what_the_bot_knows_does_and_keeps(office: Office) 
         "What I can do",
         mrkdwn(sentences.help_text(FORMS)),
         "What I keep",
-        mrkdwn(sentences.privacy(office.desk.practices, FORMS)),
+        mrkdwn(sentences.privacy(office.services.practices, FORMS)),
     ]
     assert buttons(office, office.ada) == [FORGET_ME]
 

@@ -28,7 +28,7 @@ from core.model import (
 from core.run import answer_id
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
-from tests.fakes.desk import SOURCE
+from tests.fakes.services import SOURCE
 from tests.servers.slack import Delivery, Message, Reply, User, View
 from tests.servers.slack.shape import Json
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from adapters.slack.inbound.remarks import below
 
 from adapters.chat.posting import NOTICE, Part, nonce
 from adapters.slack.client.workspaces import OneWorkspace
-from adapters.slack.inbound.remarks import below
 from core.model import Claim, Delivery, WaitNotice, Withdrawal
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box

@@ -10,23 +10,24 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
-from adapters.chat.desk import Desk
-
-from core.errors import StoreUnavailable
+from adapters.chat.services import ChatServices
+from core.errors import RetrievalUnavailable, StoreUnavailable
 from core.events import Event, Observer, unobserved
 from core.forgetting import Forgetting
-from core.model import Asked, Citation, Deleted, MessageRef, Signal, Task, Terms, ThreadRef, Turn
+from core.model import Asked, Citation, Deleted, MessageRef, Outline, Signal, Task, Terms, ThreadRef, Turn
 from core.moderation import Moderation
 from core.self_help import SelfHelp
 from core.sentences import Practices
 from tests.builders import NOON
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
+from tests.fakes.last_heard import MemoryLastHeard
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.votes import MemoryVotes
 from tests.waiting import at_once
 
+OUTLINE = Outline(passages=40, pages=12, sources=("handbook", "fa<q>"), chapters=())
 TERMS = Terms(top_k=7, relevance_threshold=0.25)
 SOURCE = Citation(
     number=1, chapter="one", section="Arms", title="Robots", url="https://docs.example/arms", relevance_score=0.8
@@ -124,8 +125,8 @@ class Counter:
 
 
 @dataclass(kw_only=True)
-class MemoryDesk:
-    """Stores that tests fill, read and shut, with the desk that works on them."""
+class MemoryServices:
+    """Stores that tests fill, read and shut, with the bundle that platforms work with."""
 
     inbox: Counter = field(default_factory=Counter)
     votes: MemoryVotes = field(default_factory=MemoryVotes)
@@ -134,6 +135,7 @@ class MemoryDesk:
     conversations: MemoryConversations = field(
         default_factory=lambda: MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
     )
+    outline: Outline | None = OUTLINE
     events: list[Event] = field(default_factory=list[Event])
     sleep: Callable[[float], Awaitable[object]] = at_once
     observer: Observer = unobserved
@@ -143,23 +145,28 @@ class MemoryDesk:
         self.observer(event)
 
     @cached_property
-    def desk(self) -> Desk:
+    def services(self) -> ChatServices:
         """Put it together."""
-        forgetting = Forgetting(self.conversations, self.votes, MemoryInbox(), self.policies)
-        moderation = Moderation(self.policies, self.conversations, forgetting, now=lambda: NOON)
-        return Desk(
-            inbox=self.inbox,
+        return bundle(
+            self.inbox,
             accepting=self.inbox,
-            self_help=SelfHelp(self.conversations, forgetting, moderation),
-            moderation=moderation,
             votes=self.votes,
             memo=self.memo,
+            policies=self.policies,
+            conversations=self.conversations,
+            outline=self.outlined,
             now=lambda: NOON,
             terms=TERMS,
             practices=Practices(conversation_hours=48, services=("OpenAI",)),
             sleep=self.sleep,
             observer=self._hear,
         )
+
+    async def outlined(self) -> Outline:
+        """Say what there is to search."""
+        if self.outline is None:
+            raise RetrievalUnavailable("The index cannot be reached.")
+        return self.outline
 
     async def remember(self, thread: ThreadRef, asker: object, *, id: str = "1", **fields: Any) -> None:  # noqa: A002 - the field's name
         """Keep a turn that somebody has asked for."""
@@ -184,3 +191,49 @@ class MemoryDesk:
                 self.inbox.came.clear()
                 await self.inbox.came.wait()
         return self.inbox.signals.pop(0)
+
+
+def bundle(
+    inbox: Any,
+    *,
+    accepting: Any = None,
+    votes: MemoryVotes | None = None,
+    policies: MemoryPolicies | None = None,
+    conversations: MemoryConversations | None = None,
+    **fields: Any,
+) -> ChatServices:
+    """Return what listeners and commands work with, over stores in memory where a test names none."""
+    votes, policies = votes or MemoryVotes(), policies or MemoryPolicies()
+    conversations = conversations or MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
+    forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
+    moderation = Moderation(policies, conversations, forgetting, now=lambda: NOON)
+    standard: dict[str, Any] = {
+        "name": "Discord",
+        "memo": MemoryMemo(),
+        "last_heard": MemoryLastHeard(),
+        "askers": _nobody_knows,
+        "owns": _not_ours,
+        "purge": forgetting.farewell,
+        "outline": _empty,
+    }
+    return ChatServices(
+        inbox=inbox,
+        accepting=accepting if accepting is not None else inbox,
+        votes=votes,
+        policies=policies,
+        moderation=moderation,
+        self_help=SelfHelp(conversations, forgetting, moderation),
+        **{**standard, **fields},
+    )
+
+
+async def _nobody_knows(_: ThreadRef) -> None:
+    return None
+
+
+async def _not_ours(_: ThreadRef) -> bool:
+    return False
+
+
+async def _empty() -> Outline:
+    return Outline(passages=0, pages=0, sources=(), chapters=())
