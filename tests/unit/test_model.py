@@ -34,7 +34,6 @@ from core.model import (
     Interaction,
     Message,
     MessageRef,
-    Notice,
     Person,
     Policy,
     Prices,
@@ -54,6 +53,7 @@ from core.model import (
     Unreadable,
     Usage,
     Vote,
+    WaitNotice,
     heading,
     without_controls,
 )
@@ -109,7 +109,7 @@ VALUES = [
     Stopped(message=question().message, by=Person(id="p1")),
     Retried(message=question().message, by=Person(id="p1")),
     Terms(top_k=3, relevance_threshold=0.7),
-    Notice(question=question().message, revision=1, place="c1", words="Wait.", at=NOON, posted="m2"),
+    WaitNotice(thread=question().thread, nonce="n", id="m2"),
     Vote(answer_id="a", person_id="p1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON),
     Tally(helpful=2, unhelpful=1),
 ]
