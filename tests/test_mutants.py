@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
 from bench.mutants import lua, python
 from bench.mutants.mutant import Mutant, Place, sampled
-from bench.mutants.table import equivalents, groups
+from bench.mutants.table import ROOT, equivalents, groups
 
 MODULE = '''"""A docstring of 3 words."""
 
@@ -73,3 +74,15 @@ def test_a_seed_means_a_sample() -> None:
 
     assert drawn(1) == drawn(1)
     assert len({mutant.text for mutant in drawn(2)}) == 3
+
+
+def test_what_went_unnoticed_once_is_held_by_a_test_that_is_there() -> None:
+    """The page of the tool names them."""
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "bench/mutants/README.md").read_text()))
+    written = {
+        found
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for found in re.findall(r"def (test_\w+)", path.read_text())
+    }
+
+    assert (len(named), named - written) == (10, set())

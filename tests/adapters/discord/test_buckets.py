@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -135,6 +136,28 @@ async def test_a_wait_for_the_throttle_that_is_given_up_leaves_no_place_taken() 
     await asyncio.wait([waiting])
 
     assert (bucket.remaining, bucket.outgoing, waiting.cancelled()) == (1, 0, True)
+
+
+def test_all_of_a_long_window_is_left_after_a_wait_that_is_given_up() -> None:
+    """A request that was never made is none of those that Discord allows."""
+
+    async def passed() -> int:
+        throttle, made = Throttle(1.0), 0
+        bucket = Bucket(throttle)
+        bucket.limit = bucket.remaining = 3
+        bucket.reset_after, bucket.expires = LONG, asyncio.get_running_loop().time() + LONG
+        await throttle.take()
+        waiting = asyncio.create_task(bucket.acquire())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        with suppress(RateLimited):
+            while True:
+                await bucket.acquire()
+                made += 1
+        return made
+
+    assert run(passed()) == 3
 
 
 async def test_a_request_that_is_broken_off_twice_leaves_no_place_taken() -> None:
