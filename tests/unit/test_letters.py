@@ -65,7 +65,7 @@ async def test_a_reference_that_is_unclear_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"^. fits several questions: [0-9a-f]{7,}, .*\. Write more of it\.$"):
         pile.find(shared)
     for words in ("", "zzz", "m99"):
-        with pytest.raises(InvalidInput, match=r"^No question .* Type footnote inbox list to see them\.$"):
+        with pytest.raises(InvalidInput, match=r"^No failed question .* Type footnote inbox list to see them\.$"):
             pile.find(words)
 
 

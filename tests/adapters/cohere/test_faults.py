@@ -77,8 +77,8 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
     "null": (None, "no vectors in base64"),
     "not base64": (answer("%%%"), "are not base64"),
     "null in the list": (answer(None), "are not base64"),
-    "NaN": (answer(floats([*VECTOR[:-1], math.nan])), "no number"),
-    "infinite": (answer(floats([*VECTOR[:-1], math.inf])), "no number"),
+    "NaN": (answer(floats([*VECTOR[:-1], math.nan])), "not a number"),
+    "infinite": (answer(floats([*VECTOR[:-1], math.inf])), "not a number"),
     "zeros": (answer(floats([0.0] * DIMENSION)), "nothing but zeros"),
 }
 
