@@ -18,7 +18,7 @@ class DiscordCommunity:
     """A guild with one channel."""
 
     server: DiscordServer = field(default_factory=DiscordServer)
-    help: str = sentences.HELP
+    help: str = sentences.help_text(sentences.Forms())
 
     def __post_init__(self) -> None:
         """Let people in."""

@@ -214,7 +214,7 @@ def bundle(
         "askers": _nobody_knows,
         "owns": _not_ours,
         "purge": forgetting.farewell,
-        "outline": _empty,
+        "outline": empty,
     }
     return ChatServices(
         inbox=inbox,
@@ -235,5 +235,6 @@ async def _not_ours(_: ThreadRef) -> bool:
     return False
 
 
-async def _empty() -> Outline:
+async def empty() -> Outline:
+    """Return that there is nothing to search."""
     return Outline(passages=0, pages=0, sources=(), chapters=())

@@ -54,7 +54,10 @@ def test_every_complaint_has_words() -> None:
 
 def test_long_texts_fit_into_one_message() -> None:
     """On every platform."""
-    texts = (sentences.HELP, sentences.privacy(Practices(services=("the chat model gpt-4o-mini (OpenAI)", "Cohere"))))
+    texts = (
+        sentences.help_text(sentences.Forms()),
+        sentences.privacy(Practices(services=("the chat model gpt-4o-mini (OpenAI)", "Cohere"))),
+    )
 
     assert [text for text in texts if len(text) > MESSAGE_LIMIT] == []
 

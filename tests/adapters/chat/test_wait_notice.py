@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from adapters.chat.chores import Chores
 
-from adapters.chat.posting import NOTICE, Part, Posted, PostingFailed, Refused, TooFast, nonce
+from adapters.chat.background import BackgroundTasks
+from adapters.chat.posting import NOTICE, Part, Posted, nonce
 from adapters.chat.wait_notice import WaitNotices, Waits
-from core.errors import PeopleUnavailable
+from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
 from core.model import Question, WaitNotice
 from tests.builders import NOON, question
 from tests.fakes.box import Box
@@ -19,7 +19,7 @@ from tests.fakes.poster import DELETED, Thread
 from tests.fakes.waiting_room import FULL, WORDS, waits
 from tests.waiting import at_once
 
-LONG = TooFast(3600)  # nobody waits for so long
+LONG = RateLimited(3600)  # nobody waits for so long
 ASKED = question()
 MARK = nonce(ASKED.message, 0, NOTICE)
 UNKNOWN = WaitNotice(thread=ASKED.thread, nonce=MARK)
@@ -28,8 +28,8 @@ KNOWN = UNKNOWN.model_copy(update={"id": "m1"})
 
 async def give(thread: Thread, *, by: Waits, asked: Question = ASKED) -> None:
     """Let somebody ask, and everything happen that can happen."""
-    chores = Chores()
-    WaitNotices(by, chores).give(asked, asked.thread, thread, place="C1")
+    chores = BackgroundTasks()
+    WaitNotices(by, chores).give(asked, asked.thread, thread)
     for _ in range(50):
         await at_once(0)
     await chores.close()
@@ -115,7 +115,7 @@ async def test_without_a_store_nothing_is_left_standing(box: Box, until: int, di
     assert (thread.did, thread.shown) == (did, [])
 
 
-@pytest.mark.parametrize("failures", [[Refused("code 1")], [LONG]], ids=["not posted", "not now"])
+@pytest.mark.parametrize("failures", [[Rejected("code 1")], [LONG]], ids=["not posted", "not now"])
 async def test_what_the_platform_does_not_do_is_let_be(box: Box, failures: Sequence[PostingFailed | None]) -> None:
     """Whoever answers looks for it, and finds nothing."""
     thread = Thread(failures=list(failures))

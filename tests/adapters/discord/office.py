@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.chat.services import ChatServices
 from adapters.discord.client.connection import connect
 from adapters.discord.commands.install import install
 from core.model import ThreadRef, WorkspaceRef

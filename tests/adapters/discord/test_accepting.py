@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from adapters.discord.inbound.event import PLATFORM
 
 from adapters.chat.accepting import NO_STORE, take_over_once
 from adapters.discord.commands.asking import find
+from adapters.discord.events import PLATFORM
 from core.model import Asked, Interaction, MessageRef, ReplyAddress, ThreadRef
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, OfficeClient

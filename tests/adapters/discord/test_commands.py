@@ -15,6 +15,8 @@ from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import SOURCE, TERMS, Office, home, thread_ref
 from tests.servers.discord import DiscordServer, Interaction, Lost, Permission, Reply, Reset
 
+FORMS = sentences.Forms()
+
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 ORIGINAL = "PATCH /webhooks/{application}/{token}/messages/@original"
 SYNC = "PUT /applications/{application}/commands"
@@ -270,7 +272,7 @@ async def test_without_an_answer_there_are_no_sources(office: Office, place: Pla
         here = await office.told(office.server.slash(place.ada, thread, "sources"))
         outside = await office.told(office.server.slash(place.ada, place.channel, "sources"))
 
-    assert (here.content, outside.content) == (sentences.NO_SOURCES, sentences.NOT_IN_THREAD)
+    assert (here.content, outside.content) == (sentences.NO_SOURCES, FORMS.in_thread)
 
 
 @pytest.mark.promise("forget-me")
@@ -290,7 +292,7 @@ async def test_whoever_asked_in_a_thread_can_have_it_forgotten(office: Office, p
         NOT_PART_OF_IT,
         sentences.thread_forgotten(was_there=True),
         sentences.thread_forgotten(was_there=False),
-        sentences.NOT_IN_THREAD,
+        FORMS.in_thread,
     ]
 
 
@@ -313,7 +315,7 @@ async def test_help_and_privacy_are_told_privately(office: Office, place: Place)
     async with office.open():
         told = [await office.told(office.server.slash(place.ada, place.channel, name)) for name in ("help", "privacy")]
 
-    assert [one.content for one in told] == [sentences.HELP, sentences.privacy(office.services.practices)]
+    assert [one.content for one in told] == [sentences.help_text(FORMS), sentences.privacy(office.services.practices)]
     assert "48 hours" in told[1].content
     assert "OpenAI" in told[1].content
     assert [(one.seen_by, one.suppresses_embeds) for one in told] == [(place.ada.id, True)] * 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from adapters.discord.commands.moderating import NAME
 
+from adapters.discord.commands.context import ADMIN as NAME
 from core import sentences
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Signal, Vote
 from tests.adapters.discord.conftest import Place
@@ -14,6 +14,8 @@ from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
 from tests.servers.discord import DiscordServer, Message, Permission, User
 from tests.servers.discord.acting import Option
+
+FORMS = sentences.Forms()
 
 REFUSED = "Only moderators may do that. Ask one of them."
 EVERYTHING: Mapping[str, str] = {"what": "everything"}
@@ -255,7 +257,7 @@ async def test_moderators_forget_a_thread(office: Office, place: Place, boss: Us
         outside = await ordered(office, boss, place, "forget", **here)
 
     noted = await office.policies.recent(home(place.guild.id), limit=9)
-    assert (told, outside.content) == ([sentences.thread_forgotten(was_there=True)] * 2, sentences.NOT_IN_THREAD)
+    assert (told, outside.content) == ([sentences.thread_forgotten(was_there=True)] * 2, FORMS.in_thread)
     assert [(entry.did, entry.about) for entry in noted] == [("forget thread", str(ref))] * 2
 
 
@@ -268,7 +270,7 @@ async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office,
         before = await office.conversations.load(ref)
         told = await ordered(office, boss, place, "forget", **EVERYTHING, confirm=True)
 
-    assert (asked.content, told.content) == (sentences.UNCONFIRMED, sentences.everything_forgotten(1))
+    assert (asked.content, told.content) == (FORMS.unconfirmed, sentences.everything_forgotten(1))
     assert (before is not None, await office.conversations.load(ref)) == (True, None)
 
 

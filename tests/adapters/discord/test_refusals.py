@@ -10,6 +10,7 @@ import pytest
 from bot.settings import Settings
 from bot.wiring.discord import DiscordPlatform
 from core.events import Event, Passed, PlaceRefused
+from tests.fakes.services import empty
 from tests.on_discord import OnDiscord, on_discord
 from tests.platforms import ANSWER, progress
 
@@ -28,7 +29,7 @@ async def test_a_place_that_is_closed_to_the_bot_is_told_to_whoever_runs_it(disc
     claim = await discord.asks()
     discord.forbids(claim)
 
-    async with DiscordPlatform(Settings(**values), events.append).speaker(discord.notes) as speaker:
+    async with DiscordPlatform(Settings(**values), events.append, empty).speaker(discord.notes) as speaker:
         await speaker.log_in()
         await speaker.surface.reply(claim, progress(ANSWER))
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from adapters.discord.inbound.remarks import below
 
 from adapters.chat.posting import NOTICE, Part, nonce
+from adapters.discord.client.poster import ChannelPoster
 from core.model import Claim, Delivery, Interruption, WaitNotice, Withdrawal
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
@@ -30,7 +30,8 @@ async def told(discord: OnDiscord, *, is_known: bool) -> Claim:
     """Ask, be told to wait, and give what a worker holds then; whoever said it may have died over it."""
     claim = await discord.asks()
     mark = nonce(claim.message, 0, NOTICE)
-    said = await below(discord.client, str(discord.channel.id), claim.message).post(Part(WORDS), mark)
+    channel = discord.client.get_partial_messageable(discord.channel.id)
+    said = await ChannelPoster(channel, reply_to=int(claim.message.id)).post(Part(WORDS), mark)
     place = claim.thread.model_copy(update={"thread": str(discord.channel.id)})
     notice = WaitNotice(thread=place, nonce=mark, id=said.id if is_known else "")
     return replace(claim, delivery=Delivery(notice=notice))

@@ -87,9 +87,10 @@ async def listening(
         client = connect(session, api_url=server.api_url)
         workspaces = workspaces or OneWorkspace(session, place.workspace.token, server.api_url)
         app = make_app(workspaces, client)
+        given: dict[str, Any] = {"name": "Slack", "now": partial(_now, server), **services}
         listener = install(
             app,
-            bundle(box, **{"name": "Slack", "now": partial(_now, server), **services}),
+            bundle(box, **given),
             workspaces,
             hooks or SlackHooks(),
         )

@@ -11,8 +11,8 @@ from adapters.chat.kept import GAP
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
-from adapters.slack.commands.slash import Order, Word, parsed
-from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
+from adapters.slack.commands.slash import parsed
+from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, mrkdwn
 from adapters.slack.events import workspace_of
 from core import sentences
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
@@ -24,7 +24,6 @@ from tests.fakes.services import SOURCE, TERMS
 from tests.servers.slack import Channel, Lost, Message, Reply, Reset, SlackServer
 
 NOBODY_SAYS = Reply(200, {"ok": False, "error": "internal_error"})
-UNKNOWN, EVERYTHING = Word.UNKNOWN, Word.FORGET_EVERYTHING
 
 
 @pytest.fixture(name="office")
@@ -34,44 +33,53 @@ async def _office() -> AsyncIterator[Office]:
 
 
 @pytest.mark.parametrize(
-    ("text", "order"),
+    ("text", "command", "values"),
     [
-        ("", Order(Word.HELP)),
-        ("ask What is ROS?", Order(Word.ASK, "What is ROS?")),
-        ("  ASK  --private  What\nis it?", Order(Word.ASK, "What\nis it?", is_private=True)),
-        ("ask —private What?", Order(Word.ASK, "What?", is_private=True)),
-        ("--private what is it", Order(Word.ASK, "what is it", is_private=True)),
-        ("ask --privately What?", Order(Word.ASK, "--privately What?")),
-        ("ask", Order(Word.ASK)),
-        ("what is ROS", Order(Word.ASK, "what is ROS")),
-        ("ROS?", Order(Word.ASK, "ROS?")),
-        ("stats", Order(UNKNOWN, "stats")),
-        ("help me", Order(UNKNOWN, "help me")),
-        ("Sources ", Order(Word.SOURCES)),
-        ("forget", Order(Word.FORGET)),
-        ("forget   me", Order(Word.FORGET_ME)),
-        ("forget it", Order(UNKNOWN, "forget it")),
-        ("admin", Order(UNKNOWN, "admin")),
-        ("admin Status", Order(Word.STATUS)),
-        ("admin status 2", Order(Word.STATUS, "2")),
-        ("admin status 100", Order(Word.STATUS, "100")),
-        ("admin status 0", Order(UNKNOWN, "admin status 0")),
-        ("admin status 101", Order(UNKNOWN, "admin status 101")),
-        ("admin pause here", Order(Word.PAUSE_HERE)),
-        ("admin resume  Here", Order(Word.RESUME_HERE)),
-        ("admin pause there", Order(UNKNOWN, "admin pause there")),
-        ("admin forget person <@U1|ada>", Order(Word.FORGET_PERSON, "U1")),
-        ("admin forget person <@W2>", Order(Word.FORGET_PERSON, "W2")),
-        ("admin forget person <@U1> <@U2>", Order(Word.FORGET_PERSON)),
-        ("admin forget person ada", Order(Word.FORGET_PERSON)),
-        ("admin forget everything", Order(EVERYTHING)),
-        ("admin forget everything confirm", Order(EVERYTHING, is_confirmed=True)),
-        ("admin forget everything please", Order(UNKNOWN, "admin forget everything please")),
+        ("", "help", {}),
+        ("ask What is ROS?", "ask", {"question": "What is ROS?"}),
+        ("  ASK  --private  What\nis it?", "ask", {"question": "What\nis it?", "private": True}),
+        ("ask —private What?", "ask", {"question": "What?", "private": True}),
+        ("--private what is it", "ask", {"question": "what is it", "private": True}),
+        ("ask --privately What?", "ask", {"question": "--privately What?"}),
+        ("ask", "ask", {"question": ""}),
+        ("what is ROS", "ask", {"question": "what is ROS"}),
+        ("ROS?", "ask", {"question": "ROS?"}),
+        ("stats", "", {}),
+        ("help me", "help", None),
+        ("Sources ", "sources", {}),
+        ("forget", "forget", None),
+        ("forget   me", "forget", {"what": "me"}),
+        ("forget it", "forget", None),
+        ("admin", "", {}),
+        ("admin Status", "admin status", {}),
+        ("admin status 2", "admin status", {"page": 2}),
+        ("admin status 100", "admin status", {"page": 100}),
+        ("admin status 0", "admin status", None),
+        ("admin status 101", "admin status", None),
+        ("admin pause", "admin pause", {}),
+        ("admin pause here", "admin pause", {"channel": "C1"}),
+        ("admin resume  Here", "admin resume", {"channel": "C1"}),
+        ("admin pause <#C2|help>", "admin pause", {"channel": "C2"}),
+        ("admin pause there", "admin pause", None),
+        ("admin auto-answer C1", "admin auto-answer", None),
+        ("admin forget person <@U1|ada>", "admin forget", {"what": "person", "person": "U1"}),
+        ("admin forget person <@W2>", "admin forget", {"what": "person", "person": "W2"}),
+        ("admin forget person <@U1> <@U2>", "admin forget", {"what": "person", "person": ""}),
+        ("admin forget person ada", "admin forget", {"what": "person", "person": ""}),
+        ("admin forget everything", "admin forget", {"what": "everything"}),
+        ("admin forget everything confirm", "admin forget", {"what": "everything", "confirm": True}),
+        ("admin forget everything please", "admin forget", None),
     ],
 )
-def test_what_is_written_behind_the_command_says_what_to_do(text: str, order: Order) -> None:
+def test_what_is_written_behind_the_command_says_what_to_do(
+    text: str, command: str, values: dict[str, object] | None
+) -> None:
     """A question needs no word in front, but a single word that is none of ours is a slip."""
-    assert parsed(text) == order
+    usage = parsed(text, channel="C1")
+    found = usage.command
+    named = f"{'admin ' if found.for_moderators else ''}{found.name}" if found else ""
+
+    assert (named, usage.values) == (command, values)
 
 
 @pytest.mark.parametrize(
@@ -247,9 +255,9 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning(office: Office, fla
         ("ask", NO_QUESTION),
         ("help", mrkdwn(sentences.help_text(FORMS))),
         ("", mrkdwn(sentences.help_text(FORMS))),
-        ("sources", mrkdwn(ONLY_IN_THREADS)),
+        ("sources", mrkdwn(FORMS.in_thread)),
         ("forget", mrkdwn(FORGET_WHAT)),
-        ("forget thread", mrkdwn(ONLY_IN_THREADS)),
+        ("forget thread", mrkdwn(FORMS.in_thread)),
         ("&lt;!here&gt;", f"I don't understand “&lt;!here&gt;”. This is what I understand:\n{COMMANDS}"),
     ],
 )
@@ -373,7 +381,7 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
 
     assert [one.text for one in office.told(bob)] == [NOT_PART_OF_IT]
     assert [one.text for one in office.told(office.ada)] == [
-        mrkdwn(ONLY_IN_THREADS),
+        mrkdwn(FORMS.in_thread),
         sentences.thread_forgotten(was_there=True),
     ]
     assert await office.conversations.load(thread) is None

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from adapters.slack.commands.moderating import Overview
-from adapters.slack.commands.silencing import SILENT
 
-from adapters.slack.commands.home import FORGET_ME, PAUSE, RESUME, SECTION, home_blocks
+from adapters.slack.commands.home import FORGET_ME, PAUSE, RESUME, SECTION, SILENT, Overview, home_blocks
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from core import sentences
 from core.model import Outline, Policy, PolicyFault

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.commands.wording import ONLY_IN_CHANNELS, UNCONFIRMED, since
+from adapters.slack.commands.wording import FORMS, since
 from core import sentences
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Vote
 from tests.adapters.slack.office import Office
@@ -88,7 +88,7 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office)
         f"{sentences.resumed(is_new=False)}\n{sentences.silent_line([name])}",
         sentences.silenced(name, on=False, is_new=True),
         sentences.silenced(name, on=False, is_new=False),
-        ONLY_IN_CHANNELS,
+        sentences.ONLY_IN_CHANNELS,
     ]
     assert [(entry.did, entry.about) for entry in noted] == [
         ("resume channel", office.channel.id),
@@ -176,7 +176,7 @@ async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office)
         before = await office.conversations.load(thread)
         told = await office.use(office.boss, "admin forget everything confirm")
 
-    assert (asked, told) == (UNCONFIRMED, sentences.everything_forgotten(1))
+    assert (asked, told) == (FORMS.unconfirmed, sentences.everything_forgotten(1))
     assert (before is not None, await office.conversations.load(thread)) == (True, None)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from adapters.slack.inbound.remarks import below
 
+from adapters.chat.intake import BotIdentity
 from adapters.chat.posting import NOTICE, Part, nonce
+from adapters.slack.channels import SlackChannel
 from adapters.slack.client.workspaces import OneWorkspace
 from core.model import Claim, Delivery, WaitNotice, Withdrawal
 from tests.adapters.slack.ears import Place, listening, place_fixture
@@ -25,7 +26,8 @@ async def told(slack: OnSlack, *, is_known: bool) -> Claim:
     claim = await slack.asks()
     mark = nonce(claim.message, 0, NOTICE)
     workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
-    said = await below(claim.message, workspace).post(Part(WORDS), mark)
+    channel = SlackChannel(workspace, BotIdentity(workspace.bot_user_id))
+    said = await channel.below(claim.message).post(Part(WORDS), mark)
     notice = WaitNotice(thread=claim.thread, nonce=mark, id=said.id if is_known else "")
     return replace(claim, delivery=Delivery(notice=notice))
 
