@@ -134,7 +134,6 @@ def _payload() -> Iterator[Json]:
     for command in COMMANDS:
         if not command.for_moderators:
             yield {**_command(command), "type": SLASH, **everywhere}
-    yield {"name": MENU_NAME, "type": MESSAGE_MENU, **everywhere}
     yield {
         "name": ADMIN,
         "type": SLASH,
@@ -144,6 +143,7 @@ def _payload() -> Iterator[Json]:
         "integration_types": [0],
         "default_member_permissions": str(Permissions(manage_guild=True).value),
     }
+    yield {"name": MENU_NAME, "type": MESSAGE_MENU, **everywhere}
 
 
 def _command(command: Command) -> Json:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.chat.accepting import NO_STORE, SHARE, accepted, settle, take_over, take_over_once
-from adapters.chat.posting import Unreachable
-from core.errors import StoreUnavailable
+from core.errors import StoreUnavailable, Unreachable
 from core.events import Event, Passed, Step
 from core.model import Asked, Signal
 from core.sentences import BROKEN

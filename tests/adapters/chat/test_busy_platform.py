@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adapters.chat.drafts import Draft, Legacy, Timer
-from adapters.chat.posting import Part, Posted, TooFast, nonce
+from adapters.chat.posting import Part, Posted, nonce
+from core.errors import RateLimited
 from core.model import MessageRef
 from tests.builders import thread
 from tests.fakes.poster import Thread
@@ -16,11 +17,11 @@ QUESTION = MessageRef(thread=thread(), id="m1")
 @pytest.mark.promise("posted-once")
 async def test_an_answer_that_the_platform_limits_at_its_end_is_not_posted_anew() -> None:
     """A further post would be limited as well, and stand below the half of an answer that nobody could remove."""
-    platform = Thread(messages={"m1": "Robots"}, failures=[TooFast(100.0)] * 10)
+    platform = Thread(messages={"m1": "Robots"}, failures=[RateLimited(100.0)] * 10)
     timer = Timer(now=platform.now, sleep=platform.sleep)
     half = Legacy([Posted("m1", Part("Robots"))])
     async with Draft(platform, lambda number: nonce(QUESTION, 0, number), legacy=half, timer=timer) as shown:
-        with pytest.raises(TooFast):
+        with pytest.raises(RateLimited):
             await shown.finish([Part("Robots act.")])
 
     assert (set(platform.did), platform.messages) == ({"edit"}, {"m1": "Robots"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.chat.services import ChatServices
@@ -45,7 +45,7 @@ class Office(MemoryServices):
             message_content=False,
             api_url=self.server.api_url,
             gateway_url=self.server.gateway_url,
-            services=self.services,
+            services=replace(self.services, reads_all=False),
         )
         running = asyncio.create_task(client.start(self.server.token))
         try:

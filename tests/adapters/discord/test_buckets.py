@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from discord import RateLimited
 from discord import RateLimited as DiscordRateLimited
 
 from adapters.chat.posting import Part
@@ -15,7 +16,6 @@ from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.buckets import LONGEST_WAIT, Bucket
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Leisure, Throttle
-from core.errors import RateLimited
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.virtual_time import run
