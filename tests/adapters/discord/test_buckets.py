@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from discord import RateLimited
 from discord import RateLimited as DiscordRateLimited
 
 from adapters.chat.posting import Part
@@ -16,6 +15,7 @@ from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.buckets import LONGEST_WAIT, Bucket
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Leisure, Throttle
+from core.errors import RateLimited
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.virtual_time import run
@@ -151,7 +151,7 @@ def test_all_of_a_long_window_is_left_after_a_wait_that_is_given_up() -> None:
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
-        with suppress(RateLimited):
+        with suppress(DiscordRateLimited):
             while True:
                 await bucket.acquire()
                 made += 1
