@@ -10,7 +10,8 @@ FootnoteError
 │   ├── EmbeddingUnavailable    the embedder; lexical search may still answer
 │   ├── StoreUnavailable        the data store: conversations, questions on their way, votes and the like
 │   └── PeopleUnavailable       the platform, when it is asked who somebody is
-└── Misconfigured           an operator has to change something; the message says what
+├── Misconfigured           an operator has to change something; the message says what
+└── LeaseLost               another worker goes on with the question
 
 Messages are sentences for a person and say what to do. They never quote a vendor's error text, which may hold
 secrets or addresses; that text stays in `__cause__`.
@@ -70,3 +71,7 @@ class PeopleUnavailable(Unavailable):
 
 class Misconfigured(FootnoteError):
     """The settings or the data on disk do not fit together; the message says what to change."""
+
+
+class LeaseLost(FootnoteError):
+    """Another worker goes on with the question; this one may not do anything about it any more."""

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [path for package in ("bot", "adapters", "core") for path in sorted((ROOT / package).rglob("*.py"))]
 TESTS = [path for folder in ("tests", "bench") for path in sorted((ROOT / folder).rglob("*.py"))]
-LONGEST_SOURCE, LONGEST_TEST, LONGEST_BODY = 320, 450, 40
+LONGEST_SOURCE, LONGEST_TEST, LONGEST_BODY = 400, 460, 40
 ALLOWED_IN_CORE = {"core", "pydantic", "pydantic_core", "markdown_it", *sys.stdlib_module_names}
 VENDORS = [
     "aiohttp",

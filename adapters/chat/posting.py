@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from core.errors import LeaseLost
 from core.model import MessageRef
 
 _NONCE_LENGTH = 24  # characters; Discord allows 25
@@ -36,7 +37,7 @@ class Unreachable(PostingFailed):
     """Nobody knows whether the call arrived; it may be made again."""
 
 
-class Lost(PostingFailed):
+class Lost(PostingFailed, LeaseLost):
     """Another worker goes on with the question; this one may not do anything about it any more."""
 
 
@@ -51,11 +52,15 @@ class Controls(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A message of an answer as it should be; `below` is small print that stands apart from the text."""
+    """A message of an answer as it should be; `below` is small print that stands apart from the text.
+
+    Where a platform wants all of it as words alone too, they are in `plain`.
+    """
 
     text: str
     controls: Controls = Controls.NONE
     below: str = ""
+    plain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.extractive.units import Unit
-from core.citations import with_literal_marks
+from core.answering.citations import Quoted
+from core.answering.dialect import MARKDOWN
+from core.answering.markup import read
 from core.words import stems
 
 CHARACTERS = 900  # a short answer: about as much as fits a phone's screen
@@ -129,7 +131,7 @@ def _paragraph(source: Source, places: set[int]) -> str:
     lines: list[str] = []
     for place in sorted(places):
         unit = source.units[place]
-        text = with_literal_marks(unit.text)
+        text = MARKDOWN.write(read(unit.text, Quoted()))
         if not unit.is_prose:
             lines.append(f"\n\n{text}\n\n[{source.number}]")
             continue

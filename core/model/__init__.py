@@ -11,7 +11,7 @@ from core.model.inbound import Inbound, InboundKind, Setting
 from core.model.notice import Notice
 from core.model.places import ChannelRef, Message, MessageRef, Person, ThreadRef, WorkspaceRef
 from core.model.policy import Actor, Deed, Policy
-from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
+from core.model.progress import Drafted, PartialAnswer, Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
     CONTEXT_LIMIT,
     NO_QUESTION,
@@ -53,6 +53,7 @@ __all__ = [
     "Delivery",
     "Document",
     "Doubted",
+    "Drafted",
     "Edited",
     "EmbeddedPassage",
     "Hit",
@@ -66,6 +67,7 @@ __all__ = [
     "ModelTurn",
     "Notice",
     "Outline",
+    "PartialAnswer",
     "Passage",
     "Person",
     "Policy",

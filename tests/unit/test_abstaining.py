@@ -6,7 +6,7 @@ import pytest
 
 from core.agent import Agent
 from core.errors import ModelUnavailable
-from core.model import Answer, Citation, Progress, Restarted, SearchFailed, Searching, Status, TextDelta
+from core.model import Answer, Citation, Progress, Restarted, SearchFailed, Searching, Status
 from core.prompts import (
     FAILED,
     LEXICAL_ONLY,
@@ -19,7 +19,7 @@ from tests.builders import OPEN, hit, question
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Asked, Shelf
-from tests.fakes.surface import streamed
+from tests.fakes.surface import seen, streamed
 
 FORCED = Asked("What is a robot?", 5, OPEN)
 NEAREST = Citation(
@@ -52,7 +52,7 @@ async def test_an_answer_from_memory_is_never_shown_and_one_search_is_forced(scr
     shown, answer = await run(model, shelf)
 
     assert shelf.asked == [FORCED]
-    assert shown == [Searching("What is a robot?"), TextDelta("Robots act [1].")]
+    assert seen(shown) == [Searching("What is a robot?"), "Robots act [1]."]
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
     assert model.prompts[1].messages[2]["content"] is None
     assert [len(tools) for tools in model.tools] == [1, 1]
@@ -75,7 +75,7 @@ async def test_small_talk_is_answered_without_search_and_sources(greeting: str, 
 
     shown, answer = await run(script(turn("Hello ", "there, you")), shelf, greeting)
 
-    assert (shelf.asked, shown) == ([], [TextDelta("Hello"), TextDelta(" there,"), TextDelta(" you")])
+    assert (shelf.asked, seen(shown)) == ([], ["Hello there, you"])
     assert summary(answer) == (Status.ANSWERED, "Hello there, you", 0, 0)
     assert not answer.has_relevant_context
 
@@ -123,7 +123,7 @@ async def test_an_answer_without_valid_marks_gets_one_repair(script: Script) -> 
 
     shown, answer = await run(model, Shelf(hit()))
 
-    assert shown == [Searching("robot"), TextDelta("Robots act."), Restarted(), TextDelta("Robots act [1].")]
+    assert seen(shown) == [Searching("robot"), "Robots act.", Restarted(), "Robots act [1]."]
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
     assert model.prompts[2].messages[-2:] == (
         {"role": "assistant", "content": "Robots act [9]."},
@@ -148,12 +148,12 @@ async def test_text_before_a_tool_call_is_taken_back(script: Script) -> None:
 
     shown, answer = await run(model, Shelf(hit()))
 
-    assert shown == [
+    assert seen(shown) == [
         Searching("robot"),
-        TextDelta("More [1]."),
+        "More [1].",
         Restarted(),
         Searching("arm"),
-        TextDelta("Robots act [1]."),
+        "Robots act [1].",
     ]
     assert answer.text == "Robots act [1]."
 
@@ -234,7 +234,7 @@ async def test_a_model_may_start_over_by_itself(script: Script) -> None:
 
     shown, answer = await run(model, Shelf(hit()))
 
-    assert shown[1:] == [TextDelta("Robots"), Restarted(), TextDelta("Robots act [1].")]
+    assert seen(shown[1:]) == ["Robots", Restarted(), "Robots act [1]."]
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
 
 
@@ -242,7 +242,7 @@ async def test_starting_over_before_anything_was_shown_is_silent(script: Script)
     """There is nothing to take back."""
     shown, _ = await run(script(turn(Restarted(), search("robot")), turn("Robots act [1].")), Shelf(hit()))
 
-    assert shown == [Searching("robot"), TextDelta("Robots act [1].")]
+    assert seen(shown) == [Searching("robot"), "Robots act [1]."]
 
 
 @pytest.mark.parametrize("silence", ["", " \n"])

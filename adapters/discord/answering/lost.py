@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from adapters.chat.posting import Controls, Gone, Part, Posted, Poster, Refused
+from adapters.discord.buttons import controls_view
 from adapters.discord.client.poster import NO_PLACE, buttons_of, translated
-from adapters.discord.rendering.buttons import controls_view
 from core.model import Claim, Question, Task
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Pencil, draw, legacy_of, remark
+from adapters.chat.drawing import Renderer, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.insisting import insisted
 from adapters.chat.noted import Noted
-from adapters.chat.posting import Gone, Part, Posted, PostingFailed, Refused, nonce
+from adapters.chat.posting import Gone, Posted, PostingFailed, Refused, nonce
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.answering.spots import Spot, Spots, is_first
 from adapters.discord.answering.tagging import Tagging
@@ -23,7 +23,7 @@ from adapters.discord.answering.withdrawing import has_replies, unknown_of, unti
 from adapters.discord.client.poster import NO_PLACE, Barred, ChannelPoster, translated
 from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
-from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
+from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, quoted
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
 from core.ports import Deliveries, PolicyStore
@@ -151,7 +151,7 @@ class DiscordSurface:
         legacy = legacy_of(claim, spot.posted)
         async with Draft(noted, nonces, legacy=legacy, pace=self._pace, breath=self._breath) as draft:
             try:
-                answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
+                answer = await draw(progress, draft, self._renderer(claim, spot), claim.question)
             except Refused as refusal:
                 (self._closed.refused if isinstance(refusal, Barred) else self._refused)(claim)
                 await self.react(claim.message, Reaction.WARNING)
@@ -162,18 +162,14 @@ class DiscordSurface:
             await self._tagging.tag(claim)
         return draft.messages
 
-    def _pencil(self, claim: Claim, spot: Spot) -> Pencil:
+    def _renderer(self, claim: Claim, spot: Spot) -> Renderer:
         """Say how messages look: those who did not see the question asked are shown it above the answer."""
         is_public = claim.question.visibility == "thread"
         head = quoted(claim.question.text) if spot.is_response and is_public else ""
         hint = ""
         if not self._reads_all and is_public and is_first(claim.message):
             hint = MENTION_AGAIN if spot.is_response else MENTION_TO_CONTINUE
-        said = remark(claim, self._now())
-        return Pencil(
-            sketch=lambda text, _: _parts(render_draft(text, head=head)),
-            whole=lambda answer: _parts(render_answer(answer, head=head, hint=hint, remark=said)),
-        )
+        return DiscordRenderer(head=head, hint=hint, remark=remark(claim, self._now()))
 
     async def _invite(self, claim: Claim, answer: Answer) -> None:
         """Open a thread on the response, if there is to be one, for whoever wants to go on; it need not be allowed."""
@@ -181,10 +177,6 @@ class DiscordSurface:
         if message is not None and answer.status in WORTH_A_THREAD:
             with suppress(PostingFailed):
                 await self._spots.open_thread(message, claim.question.text)
-
-
-def _parts(texts: Sequence[str]) -> Sequence[Part]:
-    return [Part(text) for text in texts]
 
 
 def _places_of(message: MessageRef) -> Sequence[str]:

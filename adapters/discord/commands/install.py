@@ -22,6 +22,7 @@ from discord.app_commands import (
 )
 
 from adapters.chat.desk import Desk
+from adapters.chat.dialect import listed
 from adapters.chat.posting import PostingFailed
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.asking import ask
@@ -30,8 +31,8 @@ from adapters.discord.commands.moderating import admin_group
 from adapters.discord.commands.presses import button_of, take_form
 from adapters.discord.commands.replying import privately, shown, tell
 from adapters.discord.commands.situation import DIRECT_HOME, Used, actor_of, home_of, thread_of
+from adapters.discord.dialect import DISCORD
 from adapters.discord.inbound.wording import Wording
-from adapters.discord.rendering.sources_list import sources
 from core import sentences
 from core.errors import StoreUnavailable
 from core.model import QUESTION_LIMIT
@@ -121,7 +122,7 @@ def _sources(desk: Desk) -> Command[Any, ..., None]:
             thread = thread_of(interaction)
             if thread is None:
                 return sentences.NOT_IN_THREAD
-            return sources(await desk.self_help.sources(thread)) or sentences.NO_SOURCES
+            return listed(DISCORD.sources(await desk.self_help.sources(thread))) or sentences.NO_SOURCES
 
         await privately(interaction, act)
 

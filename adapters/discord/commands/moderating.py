@@ -15,8 +15,8 @@ from adapters.chat.desk import Desk
 from adapters.discord.client.invitation import needed
 from adapters.discord.commands.replying import privately
 from adapters.discord.commands.situation import Used, actor_of, home_of, thread_of
+from adapters.discord.dialect import DISCORD
 from adapters.discord.inbound.permissions import NAMES
-from adapters.discord.rendering.sources_list import plain_text
 from core import sentences
 from core.errors import InvalidInput
 from core.model import Actor, Person, Policy
@@ -156,7 +156,7 @@ def _silent(policy: Policy) -> Iterator[str]:
 
 
 def _plain(person: Person) -> Person:
-    return person.model_copy(update={"name": plain_text(person.name)})
+    return person.model_copy(update={"name": DISCORD.on_one_line(person.name)})
 
 
 def _since(moment: datetime) -> str:

@@ -11,11 +11,11 @@ from discord.ui import Button, DynamicItem, Item, View
 
 from adapters.chat.attempting import attempted
 from adapters.chat.desk import Desk
+from adapters.discord.buttons import PATTERN
 from adapters.discord.commands.asking import ask
 from adapters.discord.commands.forms import REASONS_FORM, SELECTION_FORM, complaints_in, reasons_form, selection_in
 from adapters.discord.commands.replying import acknowledged, privately, shown, tell
 from adapters.discord.commands.situation import Used, home_of, person_of, pressed_message
-from adapters.discord.rendering.buttons import PATTERN
 from core.model import Complaint, Retried, Stopped, Vote
 from core.sentences import NOT_RETRIED, NOT_YOURS, OVER, THANKS
 

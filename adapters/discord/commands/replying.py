@@ -11,12 +11,12 @@ from discord.http import Route
 from discord.ui import Modal
 
 from adapters.chat.attempting import attempted
+from adapters.chat.dialect import fitting
 from adapters.chat.insisting import insisted
 from adapters.chat.posting import Gone, PostingFailed, Refused, Unreachable
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.situation import Used
-from adapters.discord.rendering.markdown import PART_LIMIT
-from core.markdown import split
+from adapters.discord.dialect import DISCORD
 
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook, and a token that has expired
@@ -88,7 +88,7 @@ async def shown(used: Used, form: Modal) -> bool:
 
 async def tell(used: Used, text: str) -> None:
     """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
-    first = split(text, PART_LIMIT)[0]
+    first = fitting(text, DISCORD.limit)
     with suppress(PostingFailed):
         await insisted(lambda: translated(_said(used, first)))
 

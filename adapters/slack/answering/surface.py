@@ -10,11 +10,11 @@ from functools import partial
 
 from adapters.chat.closed import Closed
 from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Pencil, draw, legacy_of, remark
+from adapters.chat.drawing import Renderer, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.insisting import insisted
 from adapters.chat.noted import Noted
-from adapters.chat.posting import Gone, Part, Posted, Poster, PostingFailed, Refused, nonce
+from adapters.chat.posting import Gone, Posted, Poster, PostingFailed, Refused, nonce
 from adapters.slack.answering.clearing import clear
 from adapters.slack.answering.indicator import Indicator, Ways, take_away, title_of
 from adapters.slack.answering.recalling import recalled
@@ -28,9 +28,9 @@ from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from adapters.slack.rendering.render import render_answer, render_draft, targets_of
+from adapters.slack.dialect import SlackRenderer
 from core.events import Observer, unobserved
-from core.model import Citation, Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
 from core.ports import Deliveries
 
 EMOJI = {Reaction.WARNING: "warning"}
@@ -175,7 +175,7 @@ class SlackSurface:
         legacy = legacy_of(claim, [Posted(message.id) for message in claim.delivery.messages])
         async with Draft(poster, nonces, legacy=legacy, pace=self._pace, breath=self._breath) as draft:
             try:
-                await draw(progress, draft, self._pencil(claim), claim.question)
+                await draw(progress, draft, self._renderer(claim), claim.question)
             except Refused as refusal:
                 await self._give_up(claim, refusal)
                 return draft.standing
@@ -188,11 +188,10 @@ class SlackSurface:
             (self._closed.refused if code in BARRED else self._refused)(claim)
             await self.react(claim.message, Reaction.WARNING)
 
-    def _pencil(self, claim: Claim) -> Pencil:
+    def _renderer(self, claim: Claim) -> Renderer:
         """Say how messages look."""
-        said = remark(claim, self._now())
-        most = few if claim.question.visibility == "private" else _all
-        return Pencil(sketch=_sketched, whole=lambda answer: most(render_answer(answer, remark=said)))
+        most = few if claim.question.visibility == "private" else tuple
+        return SlackRenderer(remark=remark(claim, self._now()), most=most)
 
 
 def _delivery(claim: Claim, ids: Sequence[str]) -> Delivery:
@@ -211,12 +210,3 @@ def _poster(workspace: Workspace, message: MessageRef) -> ThreadPoster:
 
 def _place(workspace: Workspace, message: MessageRef) -> Place:
     return Place(workspace, message.thread.channel, message.thread.thread, message.id)
-
-
-def _sketched(text: str, citations: Sequence[Citation]) -> Sequence[Part]:
-    """Draw footnotes as the links that they will be in the end, so that a stream only has to go on."""
-    return render_draft(text, targets=targets_of(citations))
-
-
-def _all(parts: Sequence[Part]) -> Sequence[Part]:
-    return parts

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from adapters.chat.dialect import listed
 from adapters.chat.posting import PostingFailed
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import FORMS, ONLY_IN_THREADS
-from adapters.slack.rendering.sources_list import sources
+from adapters.slack.dialect import SLACK
 from core import sentences
 from core.model import Actor, ThreadRef
 
@@ -26,7 +27,7 @@ async def shown_sources(kit: Kit, used: Used) -> str:
     thread = used.thread_ref
     if thread is None:
         return ONLY_IN_THREADS
-    return sources(await kit.desk.self_help.sources(thread)) or sentences.NO_SOURCES
+    return listed(SLACK.sources(await kit.desk.self_help.sources(thread))) or sentences.NO_SOURCES
 
 
 async def forgot_thread(kit: Kit, used: Used) -> str:

@@ -18,7 +18,7 @@ from adapters.slack.commands.silencing import Choice, silence_chosen, silent_men
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import Order, Word
 from adapters.slack.commands.wording import FORMS, mrkdwn
-from adapters.slack.rendering.escaping import plain_text
+from adapters.slack.dialect import SLACK
 from core import sentences
 from core.errors import RetrievalUnavailable, StoreUnavailable
 
@@ -87,7 +87,7 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     first, *names = sentences.outline_lines(outline)
     if not await kit.people.may_read(used.workspace, used.user):
         return [first]
-    return [first, *(f"• {plain_text(name)}" for name in names)]
+    return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
 
 
 async def _standing(kit: Kit, used: Used) -> Overview:

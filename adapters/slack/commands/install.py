@@ -42,8 +42,8 @@ from adapters.slack.commands.silencing import SILENT, choice_in
 from adapters.slack.commands.situation import Body, Used, used_by_command, used_by_event, used_by_interaction
 from adapters.slack.commands.slash import NAME, Order, Word, parsed
 from adapters.slack.commands.wording import FORGET_WHAT, ONLY_IN_THREADS, not_understood
+from adapters.slack.dialect import SLACK
 from adapters.slack.inbound.wording import words
-from adapters.slack.rendering.escaping import plain_text
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Inbound, Outline
 from core.sentences import LOOKING, THANKS
@@ -104,7 +104,7 @@ class Commands:
         if act := ACTS.get(order.word):
             return await act(self._kit, used)
         if order.word is Word.UNKNOWN:
-            return not_understood(plain_text(words(order.text)))
+            return not_understood(SLACK.on_one_line(words(order.text)))
         return FORGET_WHAT if order.word is Word.FORGET else ONLY_IN_THREADS
 
     async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:

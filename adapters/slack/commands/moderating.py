@@ -9,7 +9,7 @@ from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import Order, Word
 from adapters.slack.commands.wording import ONLY_IN_CHANNELS, UNCONFIRMED, since
-from adapters.slack.rendering.escaping import plain_text
+from adapters.slack.dialect import SLACK
 from core import sentences
 from core.errors import InvalidInput
 from core.model import Actor, Person, Policy
@@ -100,4 +100,4 @@ def _silent(policy: Policy) -> Iterator[str]:
 
 
 def _plain(person: Person) -> Person:
-    return person.model_copy(update={"name": plain_text(person.name)})
+    return person.model_copy(update={"name": SLACK.on_one_line(person.name)})

@@ -8,12 +8,12 @@ from functools import partial
 
 from adapters.chat.attempting import attempted
 from adapters.chat.posting import PostingFailed
+from adapters.slack import blocks
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.forms import View, complaints_in, reasons_form, words_form
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.shortcuts import opened
 from adapters.slack.commands.situation import Used
-from adapters.slack.rendering import blocks
 from core.errors import InvalidInput
 from core.model import Complaint, MessageRef, Retried, Stopped, Vote
 from core.sentences import NOT_RETRIED, NOT_YOURS, OUTDATED, OVER, THANKS

@@ -12,7 +12,7 @@ from adapters.slack.client.lost import EARLY, mark, nonce_of
 from adapters.slack.client.paging import pages
 from adapters.slack.commands.kit import Kit
 from adapters.slack.commands.situation import Used
-from adapters.slack.rendering.escaping import plain_text
+from adapters.slack.dialect import SLACK
 from core.model import QUESTION_LIMIT, MessageRef, Question
 
 if TYPE_CHECKING:
@@ -92,5 +92,5 @@ class Root:
             name = (await self._kit.people.profile(self._used.workspace, self._used.user)).name
         except PostingFailed:
             name = ""
-        asks = plain_text(self._question.text, QUESTION_LIMIT)
-        return f"*{plain_text(name or self._used.name or 'Somebody')} asks:* {asks}"
+        asks = SLACK.on_one_line(self._question.text, QUESTION_LIMIT)
+        return f"*{SLACK.on_one_line(name or self._used.name or 'Somebody')} asks:* {asks}"

@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.kept import GAP
 from adapters.chat.posting import PostingFailed, Refused, TooFast, Unreachable
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.responding import respond
@@ -17,6 +16,7 @@ from adapters.slack.commands.slash import Order, Word, parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, ONLY_IN_THREADS, mrkdwn
 from adapters.slack.inbound.event import workspace_of
 from core import sentences
+from core.answering.dialect import GAP
 from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Policy, Question, Setting, Signal
 from core.self_help import NOT_PART_OF_IT
 from tests.adapters.slack.office import Office
