@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import pytest
 
 from core.agent import Agent
+from core.answering.citations import Sources
 from core.errors import ModelUnavailable
-from core.model import Answer, Citation, Progress, Restarted, SearchFailed, Searching, Status
+from core.model import (
+    Answer,
+    Citation,
+    MessageRef,
+    Progress,
+    Question,
+    Restarted,
+    SearchFailed,
+    Searching,
+    Status,
+    ToolCall,
+)
 from core.prompts import (
     FAILED,
     LEXICAL_ONLY,
+    NO_CONTEXT,
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
     REPAIR,
     UNAVAILABLE,
 )
+from core.tools import Tool
 from tests.builders import OPEN, hit, question
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
@@ -251,3 +268,62 @@ async def test_an_empty_answer_over_relevant_passages_is_a_failure(silence: str,
     _, answer = await run(script(turn(search("robot")), turn(silence)), Shelf(hit()))
 
     assert summary(answer) == (Status.FAILED, FAILED, 0, 0)
+
+
+async def test_half_a_search_that_found_something_is_not_said_to_be_unavailable(script: Script) -> None:
+    """The model named no passage twice; what was found is named."""
+    shelf = Shelf(hit())
+    shelf.fails_on = ["arms"]
+    calls = turn(search("arms"), search("robot", id="call-2"))
+    model = script(calls, turn("Robots act."), turn("Robots just act."))
+
+    _, answer = await run(model, shelf)
+
+    assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
+
+
+def at_noon(supplied: Citation | None = None) -> Callable[[Question, Sources], Sequence[Tool]]:
+    """Give a tool beside the search, which knows the time, and may supply a source for it."""
+
+    def tools(_question: Question, sources: Sources) -> Sequence[Tool]:
+        async def clock() -> Mapping[str, Any]:
+            """Say what time it is."""
+            return {"time": "noon", "number": sources.supply(supplied) if supplied else None}
+
+        return [Tool(clock, grounds=True)]
+
+    return tools
+
+
+CLOCK = ToolCall(id="c1", name="clock", arguments="{}")
+
+
+async def test_an_answer_may_rest_on_another_tool_than_the_search(script: Script) -> None:
+    """It needs no footnote, no search is forced, and it is shown while it is written."""
+    shelf = Shelf()
+    agent = Agent(script(turn(CLOCK), turn("It is noon.")), shelf, clock=Clock(), tools=at_noon())
+    *shown, answer = [item async for item in agent.run(question())]
+
+    assert isinstance(answer, Answer)
+    assert (seen(shown), shelf.asked) == (["It is noon."], [])
+    assert summary(answer) == (Status.ANSWERED, "It is noon.", 0, 0)
+
+
+async def test_what_another_tool_supplies_can_be_cited(script: Script) -> None:
+    """With a number like any section; a search that fails beside it does not end the answer."""
+    shelf = Shelf()
+    shelf.fails = True
+    model = script(turn(search("time"), CLOCK), turn("It is noon [1]."))
+    agent = Agent(model, shelf, clock=Clock(), tools=at_noon(NEAREST))
+    *_, answer = [item async for item in agent.run(question())]
+
+    assert isinstance(answer, Answer)
+    assert summary(answer) == (Status.ANSWERED, "It is noon [1].", 1, 0)
+
+
+async def test_at_a_terminal_nobody_else_is_said_to_know_more(script: Script) -> None:
+    """There is nobody."""
+    alone = question(message=MessageRef.parse("terminal:local:chat:t:m"))
+    answer = await Agent(script(turn(search("robot")), turn("")), Shelf(), clock=Clock()).answer(alone)
+
+    assert answer.text == NO_CONTEXT
