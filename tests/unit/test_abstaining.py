@@ -323,7 +323,7 @@ async def test_what_another_tool_supplies_can_be_cited(script: Script) -> None:
 
 async def test_at_a_terminal_nobody_else_is_said_to_know_more(script: Script) -> None:
     """There is nobody."""
-    alone = question(message=MessageRef.parse("terminal:local:chat:t:m"))
+    alone = question().model_copy(update={"message": MessageRef.parse("terminal:local:chat:t:m")})
     answer = await Agent(script(turn(search("robot")), turn("")), Shelf(), clock=Clock()).answer(alone)
 
     assert answer.text == NO_CONTEXT
