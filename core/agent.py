@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from core.answering.citations import Sources
 from core.errors import ModelUnavailable
 from core.events import Observer, ServiceFailed, unobserved
 from core.history import TokenEstimate, history
@@ -18,6 +19,7 @@ from core.run import Equipment, Run
 from core.search_tool import SearchTool
 from core.smalltalk import is_small_talk
 from core.toolbox import Toolbox
+from core.tools import Tool
 
 STOP = frozenset({Interruption.STOPPED})
 
@@ -31,10 +33,14 @@ class Limits:
     history_tokens: int = 100_000
 
 
+def _none(_question: Question, _sources: Sources) -> Sequence[Tool]:
+    return ()
+
+
 class Agent:
     """Answers questions; keeps nothing of them but a better estimate of tokens."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
         self,
         model: ChatModel,
         retriever: Retriever,
@@ -43,13 +49,16 @@ class Agent:
         observer: Observer = unobserved,
         limits: Limits | None = None,
         prices: Prices | None = None,
+        tools: Callable[[Question, Sources], Sequence[Tool]] = _none,
     ) -> None:
+        """Give the model the *tools* beside the search; what one of them supplies to the sources can be cited."""
         self._model = model
         self._retriever = retriever
         self._clock = clock
         self._observer = observer
         self._limits = limits or Limits()
         self._prices = prices
+        self._tools = tools
         self._estimate = TokenEstimate()
 
     async def run(
@@ -88,14 +97,17 @@ class Agent:
 
     def _prepare(self, question: Question, conversation: Conversation | None) -> Run:
         earlier = "" if self._model.reads_history else _question_before(conversation)
-        search = SearchTool(self._retriever, question, earlier=earlier, excerpt_limit=self._limits.excerpt_characters)
+        sources, limit = Sources(), self._limits.excerpt_characters
+        search = SearchTool(self._retriever, question, sources, earlier=earlier, excerpt_limit=limit)
+        tools = [search.tool, *self._tools(question, sources)]
         always = (message["content"] for message in opening(question, ()).messages)
         budget = self._limits.history_tokens - self._estimate.tokens(*always)
         past = history(conversation, budget=budget, estimate=self._estimate)
         equipment = Equipment(
             model=self._model,
+            sources=sources,
             search=search,
-            toolbox=Toolbox([search.tool], question=question.message, clock=self._clock, observer=self._observer),
+            toolbox=Toolbox(tools, question=question.message, clock=self._clock, observer=self._observer),
             clock=self._clock,
             observer=self._observer,
             tool_rounds=self._limits.tool_rounds,

@@ -12,7 +12,7 @@ from core.model import Answer, MessageRef, Status, Usage
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
 
-Service: TypeAlias = Literal["chat model", "embedder", "reranker", "index", "inbox"]
+Service: TypeAlias = Literal["chat model", "embedder", "reranker", "index", "inbox", "tool"]
 """What a service does here, whoever provides it."""
 
 

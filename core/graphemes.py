@@ -53,6 +53,6 @@ def _jamo(char: str) -> int:
 def _flag_halves(text: str, at: int) -> int:
     """Count the flag halves in a row that end at *at*; two make a flag."""
     start = at
-    while start > 0 and at - start < _REACH and _is_flag_half(text[start - 1]):
+    while start > 0 and _is_flag_half(text[start - 1]):
         start -= 1
     return at - start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.citations import without_marks
+from core.answering.dialect import without_marks
 from core.model import ChatMessage, Conversation, Turn
 
 MESSAGE_LIMIT = 50

@@ -38,6 +38,7 @@ CLOSED = "I can't read the moderators' settings here, so I can't answer for now.
 NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
 NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
+NO_CONTEXT_NEAREST_IN_TERMINAL = f"{NO_CONTEXT} The nearest sections are listed below."
 LEXICAL_ONLY = "I could only search by words just now, so this may miss something."
 
 
@@ -45,6 +46,13 @@ def too_many(seconds: int) -> str:
     """Say when somebody may ask again."""
     wait = f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"  # noqa: PLR2004 - as people say it
     return f"That's a lot of questions in a short time. You can ask again in about {wait}."
+
+
+def no_context(question: Question, *, has_nearest: bool) -> str:
+    """Say that the documents do not answer; at a terminal there is nobody else who may know more."""
+    if question.thread.platform == "terminal":
+        return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
+    return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
 
 
 def not_in_selection(question: str) -> str:

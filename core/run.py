@@ -8,7 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import sha256
 
-from core.draft import Draft
+from core.answering.citations import Sources, selected_text
+from core.answering.draft import AnswerDraft
 from core.events import Observer, State, StateChanged, TokensUsed, UrlsRemoved
 from core.model import (
     Answer,
@@ -29,7 +30,6 @@ from core.ports import ChatModel
 from core.prompts import FAILED, NOT_IN_SELECTION, REPAIR
 from core.search_tool import SearchTool
 from core.smalltalk import is_small_talk
-from core.sources import selected_text
 from core.toolbox import Toolbox, as_message, asked_for
 from core.verdict import Verdict, judge, stopped
 
@@ -41,6 +41,7 @@ class Equipment:
     """What a run works with."""
 
     model: ChatModel
+    sources: Sources
     search: SearchTool
     toolbox: Toolbox
     clock: Callable[[], float]
@@ -62,6 +63,7 @@ class Run:
         self._prompt = prompt
         self._with = equipment
         self._search = equipment.search
+        self._sources = equipment.sources
         self._small_talk = is_small_talk(question.text)
         self._rounds_left = 0 if question.selection is not None else equipment.tool_rounds
         self._repaired = False
@@ -90,7 +92,7 @@ class Run:
                 continue
             async for item in self._use_tools(calls):
                 yield item
-            if self._search.failed and not self._search.sources:
+            if self._search.failed and not self._is_grounded:
                 break
         self.is_finished = True
 
@@ -119,23 +121,29 @@ class Run:
                 self._turn = turn
                 self._count(turn)
 
-    def _new_draft(self) -> Draft:
+    def _new_draft(self) -> AnswerDraft:
         if self._question.selection is not None:
-            return Draft(selected_text(self._question.selection), live=True, unless=NOT_IN_SELECTION)
-        return Draft(self._search.sources, live=bool(self._search.sources) or self._small_talk)
+            return AnswerDraft(selected_text(self._question.selection), live=True, unless=NOT_IN_SELECTION)
+        return AnswerDraft(self._sources, live=self._is_grounded or self._small_talk)
+
+    @property
+    def _is_grounded(self) -> bool:
+        """Whether there is something to answer from."""
+        return bool(self._sources) or self._with.toolbox.has_grounds
 
     def _calls(self, turn: ModelTurn) -> tuple[ToolCall, ...]:
         """Give the calls to run: the model's, or a search of our own where an answer came without any."""
         if self._rounds_left and turn.tool_calls:
             return turn.tool_calls[:MOST_CALLS]
-        if self._search.searched or self._small_talk or self._question.selection is not None:
+        if self._search.searched or self._is_grounded or self._small_talk or self._question.selection is not None:
             return ()
         arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
         return (ToolCall(id="search-1", name=self._search.tool.spec.name, arguments=arguments),)
 
     def _needs_repair(self) -> bool:
         return (
-            bool(self._search.sources)
+            bool(self._sources)
+            and not self._with.toolbox.has_grounds
             and not self._draft.citations
             and not self._draft.is_blank
             and not self._repaired
@@ -152,7 +160,8 @@ class Run:
         self._rounds_left = max(self._rounds_left - 1, 0)
         self._state(State.RETRIEVING)
         for call in calls:
-            yield Searching(asked_for(call))
+            if call.name == self._search.tool.spec.name:
+                yield Searching(asked_for(call))
         troubled = self._search.troubled
         results = await self._with.toolbox.call(calls)
         if self._search.troubled and not troubled:
@@ -176,7 +185,8 @@ class Run:
         """
         verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
         if self.is_finished:
-            verdict = judge(self._question, self._draft, self._search, small_talk=self._small_talk)
+            grounds = self._with.toolbox.has_grounds
+            verdict = judge(self._question, self._draft, self._search, small_talk=self._small_talk, has_grounds=grounds)
         if self._draft.removed_urls:
             self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
         if verdict.status not in (Status.ANSWERED, Status.STOPPED):
@@ -188,9 +198,10 @@ class Run:
         return Answer(
             id=answer_id(question),
             text=verdict.text,
+            blocks=verdict.blocks,
             citations=verdict.citations,
             status=verdict.status,
-            has_relevant_context=bool(verdict.citations),
+            has_relevant_context=bool(verdict.citations) or self._with.toolbox.has_grounds,
             lexical_only=self._search.lexical_only,
             nearest=verdict.nearest,
             model=self._model_name,

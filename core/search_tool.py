@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from core.answering.citations import Sources, cite
 from core.documents.excerpt import excerpt
 from core.errors import RetrievalUnavailable
 from core.model import Citation, Hit, Question, Scope, SearchResult
 from core.ports import Retriever
-from core.sources import Sources, cite
 from core.tools import Tool, ToolError
 
 NEAREST = 3
@@ -21,13 +21,15 @@ NEAR = 0.05  # the relevance below which a section is not worth a look
 class SearchTool:
     """Gives the model numbered passages above the question's threshold, and keeps count of all that was found."""
 
-    def __init__(self, retriever: Retriever, question: Question, *, earlier: str, excerpt_limit: int) -> None:
+    def __init__(
+        self, retriever: Retriever, question: Question, sources: Sources, *, earlier: str, excerpt_limit: int
+    ) -> None:
         self._retriever = retriever
         self._question = question
         self._earlier = earlier
         self._excerpt_limit = excerpt_limit
         self._found: dict[str, Hit] = {}
-        self.sources = Sources()
+        self.sources = sources
         self.searched = False
         self.failed = False
         self.lexical_only = False

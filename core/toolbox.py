@@ -6,7 +6,8 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 
-from core.events import Observer, ToolCalled
+from core.errors import LeaseLost
+from core.events import Observer, ServiceFailed, ToolCalled
 from core.model import ChatMessage, MessageRef, ToolCall, ToolRecord, ToolSpec
 from core.tools import Tool, ToolOutput, failure
 
@@ -22,6 +23,7 @@ class Toolbox:
         self._clock = clock
         self._observer = observer
         self.records: list[ToolRecord] = []
+        self.has_grounds = False
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -42,7 +44,8 @@ class Toolbox:
     async def _call(self, call: ToolCall) -> tuple[ToolOutput, ToolRecord]:
         start = self._clock()
         tool = self._tools.get(call.name)
-        output = await tool.call(call.arguments) if tool else failure(self._unknown(call.name))
+        output = await self._output(tool, call) if tool else failure(self._unknown(call.name))
+        self.has_grounds = self.has_grounds or bool(tool and tool.grounds and output.success)
         record = ToolRecord(
             name=call.name,
             arguments=call.arguments,
@@ -52,6 +55,16 @@ class Toolbox:
         )
         self._observer(ToolCalled(question=self._question, **record.model_dump()))
         return output, record
+
+    async def _output(self, tool: Tool, call: ToolCall) -> ToolOutput:
+        """Run a tool; a mistake in it is told to the model in our words, and does not end the question."""
+        try:
+            return await tool.call(call.arguments)
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model can go on without it
+            self._observer(ServiceFailed("tool", f"{call.name}: {type(error).__name__}"))
+            return failure(f"{call.name} does not work right now. Go on without it.")
 
     def _unknown(self, name: str) -> str:
         return f"There is no tool {name!r}. The tools are: {', '.join(self._tools)}."

@@ -29,10 +29,14 @@ class ToolOutput:
 
 
 class Tool:
-    """A function that the model may call. Its annotations are `Annotated[type, Field(description=...)]`."""
+    """A function that the model may call. Its annotations are `Annotated[type, Field(description=...)]`.
 
-    def __init__(self, function: ToolFunction) -> None:
+    Where it *grounds* an answer, what it returns is enough to answer from, also without a footnote.
+    """
+
+    def __init__(self, function: ToolFunction, *, grounds: bool = False) -> None:
         self._function = function
+        self.grounds = grounds
         self._arguments, self.spec = _read(getattr(function, "__func__", function))
 
     async def call(self, arguments: str) -> ToolOutput:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from core.draft import Draft
+from core.answering.dialect import MARKDOWN
+from core.answering.draft import AnswerDraft
 from core.model import Citation, Question, Status
+from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 from core.prompts import (
     FAILED,
     LEXICAL_ONLY,
-    NO_CONTEXT_ALONE,
-    NO_CONTEXT_NEAREST,
     STOPPED,
     UNAVAILABLE,
+    no_context,
     not_in_selection,
 )
 from core.search_tool import SearchTool
@@ -20,48 +21,64 @@ from core.search_tool import SearchTool
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the reader gets."""
+    """What the reader gets: a sentence of ours, or the model's text and its tree."""
 
     status: Status
     text: str
     citations: tuple[Citation, ...] = ()
     nearest: tuple[Citation, ...] = ()
+    blocks: tuple[Block, ...] | None = None
 
 
-def stopped(draft: Draft) -> Verdict:
+def stopped(draft: AnswerDraft) -> Verdict:
     """Leave what was shown as it is, with a word that there would have been more."""
-    shown = draft.shown.rstrip()
-    if not shown:
+    if not draft.shown:
         return Verdict(Status.STOPPED, STOPPED)
-    closing = "\n```" if shown.count("```") % 2 else ""  # otherwise the word would become code
-    return Verdict(Status.STOPPED, f"{shown}{closing}\n\n_{STOPPED}_", draft.citations)
+    return _written(Status.STOPPED, draft, _remark(STOPPED))
 
 
-def judge(question: Question, draft: Draft, search: SearchTool, *, small_talk: bool) -> Verdict:
-    """Weigh what the model wrote against what the search found."""
+def judge(
+    question: Question, draft: AnswerDraft, search: SearchTool, *, small_talk: bool, has_grounds: bool = False
+) -> Verdict:
+    """Weigh what the model wrote against what the search found; *has_grounds* if another tool gave it something."""
     if question.selection is not None:
         return _judge_selection(question, draft)
     if draft.citations:
-        text = f"{draft.text.rstrip()}\n\n_{LEXICAL_ONLY}_" if search.lexical_only else draft.text.rstrip()
-        return Verdict(Status.ANSWERED, text, draft.citations)
-    if small_talk and not draft.is_blank:
-        return Verdict(Status.ANSWERED, draft.text.strip())
+        return _written(Status.ANSWERED, draft, *([_remark(LEXICAL_ONLY)] if search.lexical_only else []))
+    if (small_talk or has_grounds) and not draft.is_blank:
+        return _written(Status.ANSWERED, draft)
     if search.troubled and not search.sources:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
-    if draft.is_blank and (search.sources or not search.searched):
+    if draft.is_blank and (search.sources or has_grounds or not search.searched):
         return Verdict(Status.FAILED, FAILED)
     nearest = search.nearest
-    return Verdict(Status.NO_CONTEXT, NO_CONTEXT_NEAREST if nearest else NO_CONTEXT_ALONE, nearest=nearest)
+    return Verdict(Status.NO_CONTEXT, no_context(question, has_nearest=bool(nearest)), nearest=nearest)
 
 
-def _judge_selection(question: Question, draft: Draft) -> Verdict:
+def _judge_selection(question: Question, draft: AnswerDraft) -> Verdict:
     """The selection is the one source, so it is cited even where the model forgot the mark."""
     if draft.is_refusal:
         return Verdict(Status.NO_CONTEXT, not_in_selection(question.text))
     if draft.is_blank:
         return Verdict(Status.FAILED, FAILED)
     if draft.citations:
-        return Verdict(Status.ANSWERED, draft.text.strip(), draft.citations)
-    text = draft.text.strip()
-    joint = "\n\n" if text[-1] in "`~|" else " "  # a mark behind a code fence or a table would become part of it
-    return Verdict(Status.ANSWERED, f"{text}{joint}[1]", draft.sources.all())
+        return _written(Status.ANSWERED, draft)
+    *blocks, last = draft.blocks
+    mark = Footnote(1, "")
+    marked = (
+        [replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark)))]
+        if isinstance(last.leaf, Paragraph)
+        else [last, Block(Paragraph((mark,)))]
+    )
+    blocks = (*blocks, *marked)
+    return Verdict(Status.ANSWERED, MARKDOWN.write(blocks), draft.sources.all(), blocks=blocks)
+
+
+def _written(status: Status, draft: AnswerDraft, *more: Block) -> Verdict:
+    """Return what the model wrote, with more behind it."""
+    blocks = (*draft.blocks, *more)
+    return Verdict(status, MARKDOWN.write(blocks), draft.citations, blocks=blocks)
+
+
+def _remark(sentence: str) -> Block:
+    return Block(Paragraph((Emphasis((Text(sentence),)),)))

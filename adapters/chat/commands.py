@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from adapters.chat.dialect import ChatDialect, listed
 from core import sentences
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, PostingFailed, StoreUnavailable
 from core.model import QUESTION_LIMIT, Actor, Retried, Stopped, Vote
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
-    from core.model import Citation, Complaint, MessageRef, Person, ThreadRef, WorkspaceRef
+    from core.model import Complaint, MessageRef, Person, ThreadRef, WorkspaceRef
     from core.sentences import Drawing, Forms
 
 Tell: TypeAlias = Callable[[str], Awaitable[object]]
@@ -89,8 +90,9 @@ class CommandContext(Protocol):
         """The permissions that the bot lacks there, in the platform's words; None where there are none to lack."""
         ...
 
-    def shown_sources(self, citations: Sequence[Citation]) -> str:
-        """Return a list of sources as the platform shows it; empty if there are none."""
+    @property
+    def dialect(self) -> ChatDialect:
+        """How things are written there."""
         ...
 
     async def actor(self) -> Actor:
@@ -142,7 +144,8 @@ async def shown_sources(context: CommandContext, _: Values | None = None) -> str
     """Return where the last answer in a thread came from."""
     if context.thread is None:
         return context.forms.in_thread
-    return context.shown_sources(await context.services.self_help.sources(context.thread)) or sentences.NO_SOURCES
+    citations = await context.services.self_help.sources(context.thread)
+    return listed(context.dialect.sources(citations)) or sentences.NO_SOURCES
 
 
 async def _forget(context: CommandContext, values: Values) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol
 
 from adapters.chat.drafts import Draft, Legacy
 from adapters.chat.posting import Controls, Part, Posted
-from core.model import Answer, Citation, Claim, Progress, Question, Restarted, Status, TextDelta
+from core.model import Answer, Claim, Drafted, PartialAnswer, Progress, Question, Restarted, Status
 
 UPDATED = "Updated after the question was edited."
 LATE = "Sorry for the wait."
@@ -17,32 +19,33 @@ LONG_WAIT = timedelta(minutes=5)
 _JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 
 
-@dataclass(frozen=True, slots=True)
-class Pencil:
-    """How a platform draws messages: *sketch* of text that is being written and its footnotes, *whole* of an answer."""
+class Renderer(Protocol):
+    """Draws one answer as the messages of a platform."""
 
-    sketch: Callable[[str, Sequence[Citation]], Sequence[Part]]
-    whole: Callable[[Answer], Sequence[Part]]
+    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
+        """Return the messages of an answer that is being written; what is finished is not drawn again."""
+        ...
+
+    def whole(self, answer: Answer) -> Sequence[Part]:
+        """Return the messages of a whole answer."""
+        ...
 
 
-async def draw(progress: AsyncIterator[Progress], draft: Draft, pencil: Pencil, question: Question) -> Answer:
-    """Show the text as it comes and the answer at the end; give the answer. Raises `PostingFailed`."""
-    text = ""
+async def draw(progress: AsyncIterator[Progress], draft: Draft, renderer: Renderer, question: Question) -> Answer:
+    """Show the text as it comes and the answer at the end; return the answer. Raises `PostingFailed`."""
     answer: Answer | None = None
     async for item in progress:
         match item:
-            case TextDelta(more, citations):
-                text += more
-                draft.show(_sketched(pencil, text, citations))
+            case Drafted(written):
+                draft.show(partial(_sketched, renderer, written))
             case Restarted():
-                text = ""
                 draft.show(tuple)
             case Answer():
                 answer = item
             case _:
                 pass
     assert answer is not None  # noqa: S101 - the port promises it
-    await draft.finish(_controlled(pencil.whole(answer), controls(answer, question)))
+    await draft.finish(_controlled(renderer.whole(answer), controls(answer, question)))
     return answer
 
 
@@ -68,8 +71,8 @@ def legacy_of(claim: Claim, posted: Sequence[Posted]) -> Legacy:
     return Legacy(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_inherited)
 
 
-def _sketched(pencil: Pencil, text: str, citations: Sequence[Citation]) -> Callable[[], Sequence[Part]]:
-    return lambda: _controlled(pencil.sketch(text, citations), Controls.STOP)
+def _sketched(renderer: Renderer, written: PartialAnswer) -> Sequence[Part]:
+    return _controlled(renderer.sketch(written), Controls.STOP)
 
 
 def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:

@@ -25,11 +25,15 @@ class Controls(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A message of an answer as it should be; `below` is small print that stands apart from the text."""
+    """A message of an answer as it should be; `below` is small print that stands apart from the text.
+
+    Where a platform wants all of it as words alone too, they are in `plain`.
+    """
 
     text: str
     controls: Controls = Controls.NONE
     below: str = ""
+    plain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

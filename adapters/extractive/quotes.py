@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from core.citations import with_literal_marks
+from core.answering.citations import Quoted
+from core.answering.dialect import MARKDOWN
+from core.answering.markup import read
 from core.documents.excerpt import sentences, stems
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
@@ -217,7 +219,7 @@ def _paragraph(source: Source, places: set[int]) -> str:
     lines: list[str] = []
     for place in sorted(places):
         unit = source.units[place]
-        text = with_literal_marks(unit.text)
+        text = MARKDOWN.write(read(unit.text, Quoted()))
         if not unit.is_prose:
             lines.append(f"\n\n{text}\n\n[{source.number}]")
             continue

@@ -1,15 +1,40 @@
-"""How an answer looks: as plain text, as Markdown for a screen, and as JSON."""
+"""How an answer looks: as plain text, on a screen, and as JSON. Nothing from outside is read as markup."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from core.answering.dialect import MARKDOWN, runs
 from core.events import ErrorType
 from core.model import Answer, Citation, Status, without_controls
-from core.scanner import Mark, Scanner
+from core.model.markup import (
+    Block,
+    CodeLine,
+    CodeSpan,
+    Emphasis,
+    Footnote,
+    Heading,
+    Inline,
+    LineBreak,
+    Link,
+    Paragraph,
+    Rule,
+    Strike,
+    Strong,
+    TableRow,
+    Text,
+)
 from core.sentences import WARNING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.style import Style
+    from rich.text import Text as StyledText
+
+Cells: TypeAlias = Sequence[Sequence[Inline]]
 
 _SEARCH_ERRORS: dict[Status, ErrorType] = {
     Status.NO_CONTEXT: "no_context",
@@ -19,40 +44,125 @@ _SEARCH_ERRORS: dict[Status, ErrorType] = {
 
 
 def plain(answer: Answer) -> str:
-    """Give the answer and its sources as lines of text."""
+    """Return the answer and its sources as lines of text."""
     parts = [f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
     if answer.citations:
-        parts.append("Sources:\n" + "\n".join(source_line(citation) for citation in answer.citations))
+        parts.append("Sources:\n" + "\n".join(map(_source_line, answer.citations)))
     if answer.nearest:
-        parts.append("Nearest sections:\n" + "\n".join(nearest_line(citation) for citation in answer.nearest))
+        parts.append("Nearest sections:\n" + "\n".join(map(_nearest_line, answer.nearest)))
     return without_controls("\n\n".join(parts))
 
 
-def source_line(citation: Citation) -> str:
-    """Give one source: number, title › section, address, score."""
+def _source_line(citation: Citation) -> str:
     address = f" {citation.url}" if citation.url else ""
     return f"[{citation.number}] {citation.heading}{address} ({citation.relevance_score:.2f})"
 
 
-def nearest_line(citation: Citation) -> str:
-    """Give one of the nearest sections, which has no number in the text."""
+def _nearest_line(citation: Citation) -> str:
     return f"- {citation.heading} {citation.url} ({citation.relevance_score:.2f})"
 
 
-def linked(text: str, citations: Sequence[Citation]) -> str:
-    """Make each `[n]` of the text a Markdown link to its source; code is left alone."""
-    urls = {f"[{citation.number}]": citation.url for citation in citations if citation.url}
-    scanner = Scanner()
-    return "".join(
-        f"[\\[{token.text[1:-1]}\\]](<{urls[token.text]}>)"
-        if isinstance(token, Mark) and token.text in urls
-        else token.text
-        for token in [*scanner.feed(text), *scanner.finish()]
-    )
+def drawn(blocks: Sequence[Block]) -> Iterator[RenderableType]:
+    """Return what a screen shows of blocks, in which footnotes and links can be clicked."""
+    from rich.text import Text as StyledText
+
+    before: Block | None = None
+    for _, group in groupby(_numbered(blocks), key=lambda each: each[0]):
+        block, *others = [block for _, block in group]
+        if before and block.is_spaced:
+            yield StyledText("")
+        yield _block(block, others)
+        before = block
+
+
+def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
+    """Give the lines of a block of code, and the rows of a table, the same number."""
+    number = 0
+    for block in blocks:
+        number += not (isinstance(block.leaf, CodeLine | TableRow) and not block.leaf.is_first)
+        yield number, block
+
+
+def _block(block: Block, others: Sequence[Block]) -> RenderableType:
+    """Return a block; the *others* go on with it."""
+    from rich.table import Table
+
+    shown = _leaf(block, others)
+    lead, _ = MARKDOWN.lead(block)
+    if not lead:
+        return shown
+    beside = Table.grid()
+    beside.add_column(width=len(lead))
+    beside.add_row(lead if block.opens else " " * len(lead), shown)
+    return beside
+
+
+def _leaf(block: Block, others: Sequence[Block]) -> RenderableType:
+    from rich.rule import Rule as Line
+
+    match block.leaf:
+        case Paragraph(children):
+            return _styled(children)
+        case Heading(_, children):
+            return _styled(children, bold=True)
+        case CodeLine(language):
+            return _code(language, [each.leaf.text for each in (block, *others) if isinstance(each.leaf, CodeLine)])
+        case TableRow(head):
+            return _table(head, [each.leaf.cells for each in (block, *others) if isinstance(each.leaf, TableRow)])
+        case Rule():
+            return Line(style="dim")
+
+
+def _table(head: Cells, rows: Sequence[Cells]) -> RenderableType:
+    from rich.table import Table
+
+    table = Table()
+    for cell in head:
+        table.add_column(_styled(cell))
+    for cells in filter(None, rows):
+        table.add_row(*map(_styled, cells))
+    return table
+
+
+def _code(language: str, lines: Sequence[str]) -> RenderableType:
+    from rich.syntax import Syntax
+
+    return Syntax("\n".join(lines), language or "text", word_wrap=True, background_color="default")
+
+
+def _styled(nodes: Iterable[Inline], *, bold: bool = False) -> StyledText:
+    """Return words with their styles and links."""
+    from rich.style import Style
+    from rich.text import Text as StyledText
+
+    styled = StyledText()
+    for run in runs(nodes):
+        style = Style(bold=bold or Strong in run.wraps, italic=Emphasis in run.wraps, strike=Strike in run.wraps)
+        match run.node:
+            case Text(text):
+                styled.append(text, style)
+            case CodeSpan(text):
+                styled.append(text, style + Style(color="cyan"))
+            case LineBreak():
+                styled.append("\n")
+            case Footnote(number, url):
+                styled.append(f"[{number}]", style + Style(color="bright_blue") + link_to(url))
+            case Link(url, children):
+                label = _styled(children)
+                label.stylize(Style(color="bright_blue") + link_to(url))
+                styled.append_text(label)
+    return styled
+
+
+def link_to(url: str) -> Style:
+    """Return the style of what leads to an address, also to one of a file."""
+    from rich.style import Style
+
+    return Style(link=without_controls(url) or None)
 
 
 def as_json(answer: Answer) -> dict[str, Any]:
-    """Give the answer as the JSON object that `--json` promises."""
+    """Return the answer as the JSON object that `--json` promises."""
     error = _SEARCH_ERRORS.get(answer.status)
     return {
         "answer": answer.text,
@@ -70,7 +180,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
 
 
 def failure_as_json(status: Status, error_type: ErrorType, message: str) -> dict[str, Any]:
-    """Give the same keys for a question that never came to an answer."""
+    """Return the same keys for a question that never came to an answer."""
     nothing = as_json(Answer(id="none", text="", status=status))
     return {**nothing, "error": {"error_type": error_type, "message": message}}
 
@@ -87,6 +197,6 @@ def _source(citation: Citation) -> dict[str, Any]:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Give *text* on one line, cut to *limit* characters."""
+    """Return *text* on one line, cut to *limit* characters."""
     line = re.sub(r"\s+", " ", without_controls(text)).strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -6,19 +6,21 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from typing import IO, TYPE_CHECKING
 
-from adapters.terminal.render import as_json, linked, one_line, plain
+from adapters.terminal.render import as_json, drawn, link_to, one_line, plain
+from core.answering.markup import shown_blocks
 from core.model import (
     Answer,
     Claim,
     Delivery,
+    Drafted,
     Message,
     MessageRef,
+    PartialAnswer,
     Progress,
     Reaction,
     Restarted,
     SearchFailed,
     Searching,
-    TextDelta,
     ThreadRef,
     without_controls,
 )
@@ -90,44 +92,46 @@ class _View:
 
     def __init__(self) -> None:
         from rich.spinner import Spinner
+        from rich.text import Text
 
-        self._spinner = Spinner("dots", "Reading the question …")
-        self._text = ""
+        self._says = Text("Reading the question …")
+        self._spinner = Spinner("dots", self._says)
+        self._written: PartialAnswer | None = None
         self.answer: Answer | None = None
 
     def take(self, item: Progress) -> None:
         match item:
             case Searching(query):
-                self._spinner.update(text=f"Searching for “{one_line(query, LINE)}” …")
+                self._says.plain = f"Searching for “{one_line(query, LINE)}” …"
             case SearchFailed():
-                self._spinner.update(text=f"{WARNING} The search has trouble …")
-            case TextDelta(text):
-                self._text += without_controls(text)
+                self._says.plain = f"{WARNING} The search has trouble …"
+            case Drafted(written):
+                self._written = written
             case Restarted():
-                self._text = ""
+                self._written = None
             case Answer():
                 self.answer = item
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Give at most a screenful, from the end: what does not fit would otherwise hide the newest words."""
-        from rich.markdown import Markdown
+        from rich.console import Group
         from rich.segment import Segment
 
-        shown: RenderableType = Markdown(self._text) if self._text else self._spinner
+        height = max(console.height - 2, 1)
+        blocks = [*self._written.finished[-height:], *self._written.tail] if self._written else []
+        shown: RenderableType = Group(*drawn(blocks)) if blocks else self._spinner
         lines = console.render_lines(shown, options.update(height=None), pad=False)
-        for line in lines[-max(console.height - 2, 1) :]:
+        for line in lines[-height:]:
             yield from line
             yield Segment.line()
 
 
 def _finished(answer: Answer) -> RenderableType:
     from rich.console import Group
-    from rich.markdown import Markdown
     from rich.style import Style
     from rich.text import Text
 
-    text = f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text
-    parts: list[RenderableType] = [Markdown(linked(without_controls(text), answer.citations), hyperlinks=True)]
+    parts: list[RenderableType] = list(drawn(shown_blocks(answer)))
     named = answer.citations or answer.nearest
     if named:
         parts.append(Text("\nSources" if answer.citations else "\nNearest sections", style="bold"))
@@ -138,7 +142,7 @@ def _finished(answer: Answer) -> RenderableType:
         parts.append(line)
         if citation.url:
             url = without_controls(citation.url)
-            parts.append(Text(f"    {url}", style=Style(dim=True, link=url), overflow="fold"))
+            parts.append(Text(f"    {url}", style=Style(dim=True) + link_to(url), overflow="fold"))
     return Group(*parts, Text(""))
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.agent.job import Job, Tool
+from core.answering.citations import Sources
 from core.model import Hit, MessageRef, Passage, Person, Question, Scope, SearchResult, ThreadRef
 from core.prompts import INSTRUCTIONS
 from core.search_tool import SearchTool
@@ -80,7 +81,7 @@ def tokens(text: str) -> list[str]:
 
 def job() -> Job:
     """Give the job, with instructions, tool and passages as our own agent gives them to the model."""
-    search = SearchTool(Shelf(), question(), earlier="", excerpt_limit=500)
+    search = SearchTool(Shelf(), question(), Sources(), earlier="", excerpt_limit=500)
     found = asyncio.run(search.tool.call('{"query": "how statements come from the documents"}'))
     spec = search.tool.spec
     tool = Tool(spec.name, spec.description, spec.parameters, found.text)

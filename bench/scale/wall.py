@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from functools import partial
 
 from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Pencil, draw, legacy_of, remark
+from adapters.chat.drawing import Renderer, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.noted import Noted
 from adapters.chat.posting import Part, Posted, nonce
-from adapters.discord.rendering.render import MENTION_TO_CONTINUE, render_answer, render_draft
+from adapters.discord.dialect import MENTION_TO_CONTINUE, DiscordRenderer
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
 from core.ports import Deliveries
@@ -57,7 +57,7 @@ class Wall:
             async with Noted(poster, held, named=named, now=_now) as noted:
                 nonces = partial(nonce, claim.message, claim.question.revision)
                 async with Draft(noted, nonces, legacy=legacy_of(claim, ()), pacer=self._pacer) as draft:
-                    await draw(progress, draft, _pencil(claim), claim.question)
+                    await draw(progress, draft, _renderer(claim), claim.question)
         self.seen.last[number] = time.time()
         if poster.is_not_found:
             self.seen.not_found.append(number)
@@ -123,12 +123,8 @@ def number_of(claim: Claim) -> int:
     return int(found[1])
 
 
-def _pencil(claim: Claim) -> Pencil:
-    said = remark(claim, _now())
-    return Pencil(
-        sketch=lambda text, _: [Part(each) for each in render_draft(text)],
-        whole=lambda answer: [Part(each) for each in render_answer(answer, hint=MENTION_TO_CONTINUE, remark=said)],
-    )
+def _renderer(claim: Claim) -> Renderer:
+    return DiscordRenderer(hint=MENTION_TO_CONTINUE, remark=remark(claim, _now()))
 
 
 def _named(claim: Claim, ids: Sequence[str]) -> Delivery:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
+import select
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from core.model import Answer, Scope, without_controls
 if TYPE_CHECKING:
     from rich.console import Console
 
+AT_ONCE = 0.02  # seconds
 HELP = """\
 Type a question about the documents. Besides:
   /sources  the sources of the last answer, with scores
@@ -44,14 +47,25 @@ def converse(asked: AskOptions) -> int:
 
 
 def _read() -> str | None:
-    """Read a line; None at the end of the input. At the prompt, Ctrl-C leaves the chat."""
+    """Return a line, or several that were pasted; None at the end of the input. Ctrl-C leaves the chat."""
     interactive = sys.stdin.isatty()
     if interactive:
-        importlib.import_module("readline")  # gives input() line editing and history
+        readline = importlib.import_module("readline")  # gives input() line editing and history
+        readline.parse_and_bind("set enable-bracketed-paste on")  # so that what is pasted stays together
     try:
-        return input("> " if interactive else "").strip()
+        lines = [input("> " if interactive else "")]
+        while interactive and _is_pasted():
+            lines.append(input())
     except EOFError:
         return None
+    return "\n".join(lines).strip()
+
+
+def _is_pasted() -> bool:
+    """Return whether another line is there already, sooner than anybody types: it belongs to the one before it."""
+    with contextlib.suppress(OSError):
+        return bool(select.select([sys.stdin], [], [], AT_ONCE)[0])
+    return False
 
 
 class _Chat:

@@ -30,7 +30,7 @@ from core.model.documents import (
     heading,
 )
 from core.model.policy import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, PolicyFault
-from core.model.progress import Progress, Restarted, SearchFailed, Searching, TextDelta
+from core.model.progress import Drafted, PartialAnswer, Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
     CONTEXT_LIMIT,
     NO_QUESTION,
@@ -85,6 +85,7 @@ __all__ = [
     "Delivery",
     "Document",
     "Doubted",
+    "Drafted",
     "Edited",
     "EmbeddedPassage",
     "Hit",
@@ -99,6 +100,7 @@ __all__ = [
     "ModerationOrder",
     "OrderKind",
     "Outline",
+    "PartialAnswer",
     "Passage",
     "Person",
     "Policy",

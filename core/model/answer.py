@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field, SkipValidation
+
 from core.model.chat import Usage
 from core.model.documents import heading
+from core.model.markup import Block
 from core.model.refs import Value
 
 
@@ -49,11 +52,13 @@ class Status(StrEnum):
 class Answer(Value):
     """The end of every run: Markdown with `[n]`, and the footnotes that the numbers stand for.
 
+    `blocks` is its tree, where the answer was just written; one that is stored is read from its text.
     `usage` counts the tokens of all turns of the model; `cost` is their price where prices are known.
     """
 
     id: str
     text: str
+    blocks: SkipValidation[tuple[Block, ...] | None] = Field(default=None, exclude=True, repr=False)
     citations: tuple[Citation, ...] = ()
     status: Status
     has_relevant_context: bool = False

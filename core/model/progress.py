@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
-from core.model.answer import Answer, Citation
+from core.model.answer import Answer
+from core.model.markup import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,30 @@ class SearchFailed:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More text of the answer; `citations` are the footnotes of all the text so far, where there are any."""
+    """More text, as a model writes it."""
 
     text: str
-    citations: tuple[Citation, ...] = field(default=(), compare=False)
+
+
+class PartialAnswer(Protocol):
+    """An answer that is being written; of what is finished nothing is read again."""
+
+    @property
+    def finished(self) -> Sequence[Block]:
+        """The blocks that are whole and never change; there are only ever more of them."""
+        ...
+
+    @property
+    def tail(self) -> Sequence[Block]:
+        """The blocks behind the finished ones, as far as they are certain."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """More of the answer was written; the *answer* is read when it is drawn, and has all of it by then."""
+
+    answer: PartialAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +55,4 @@ class Restarted:
     """All text so far is taken back."""
 
 
-Progress: TypeAlias = Searching | SearchFailed | TextDelta | Restarted | Answer
+Progress: TypeAlias = Searching | SearchFailed | Drafted | Restarted | Answer

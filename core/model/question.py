@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import datetime
 from enum import StrEnum
@@ -17,6 +18,10 @@ QUESTION_LIMIT = 2_000  # characters: as long as one Discord message
 SELECTION_LIMIT = 20_000  # characters: as long as the longest message that a platform lets a person select
 NAME_LIMIT = 100  # characters of an author's name; platforms allow fewer
 CONTEXT_LIMIT = 20  # quoted messages: what a reader sees of a thread without scrolling far
+_KEPT = frozenset("\n\t\u200c\u200d")
+_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
+_JOINERS = re.compile("[\u200c\u200d]+")
+_LAST_LATIN = "\u024f"  # up to here letters are never joined
 NO_QUESTION = "Please provide a question to ask about the documents."
 
 
@@ -29,10 +34,20 @@ class Scope(Value):
 
 
 def without_controls(text: str) -> str:
-    """Drop control and invisible formatting characters, which a terminal would obey; keep line breaks and tabs."""
+    """Drop characters that nobody sees and that change what others mean; keep line breaks and tabs.
+
+    These are control, format and private-use characters and half surrogate pairs. Joiners stay between letters that are
+    written joined, and in emoji.
+    """
     if text.replace("\n", " ").replace("\t", " ").isprintable():
         return text  # as nearly everything is, which is seen much sooner
-    return "".join(c for c in text if c in "\n\t\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    text = text.replace("\u2028", "\n").replace("\u2029", "\n")
+    return _JOINERS.sub(_joiner, "".join(c for c in text if c in _KEPT or unicodedata.category(c) not in _UNSEEN))
+
+
+def _joiner(found: re.Match[str]) -> str:
+    around = found.string[max(found.start() - 1, 0) : found.start()] + found.string[found.end() : found.end() + 1]
+    return found[0][0] if len(around) > 1 and min(around) > _LAST_LATIN else ""
 
 
 def _question_text(text: str) -> str:

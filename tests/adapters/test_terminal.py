@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal import JsonSurface, PlainSurface, ScreenSurface
-from adapters.terminal.render import as_json, failure_as_json, linked, one_line, plain
+from adapters.terminal.render import as_json, failure_as_json, one_line, plain
 from core.model import (
     Answer,
     Citation,
@@ -23,9 +23,9 @@ from core.model import (
     SearchFailed,
     Searching,
     Status,
-    TextDelta,
 )
 from tests.builders import question
+from tests.fakes.surface import drafted
 from tests.waiting import wait_until
 
 URL = "https://docs.example/robots#what"
@@ -87,7 +87,7 @@ async def test_a_pipe_gets_the_answer_and_its_sources_as_text() -> None:
     """Nothing but the finished answer is written, since a pipe cannot take anything back."""
     out = io.StringIO()
 
-    delivery = await PlainSurface(out).reply(CLAIM, items(TextDelta("draft"), Restarted(), TextDelta("Ro"), ANSWER))
+    delivery = await PlainSurface(out).reply(CLAIM, items(drafted("draft"), Restarted(), drafted("Ro"), ANSWER))
 
     assert out.getvalue() == (
         "Robots **act**. [1] Write `grip[1]`. [2]\n\n"
@@ -102,7 +102,7 @@ async def test_programs_get_one_json_object() -> None:
     """The object is the whole output, on one line."""
     out = io.StringIO()
 
-    await JsonSurface(out).reply(CLAIM, items(Searching("robots"), TextDelta("Ro"), ANSWER))
+    await JsonSurface(out).reply(CLAIM, items(Searching("robots"), drafted("Ro"), ANSWER))
 
     assert json.loads(out.getvalue()) == as_json(ANSWER)
     assert out.getvalue().count("\n") == 1
@@ -112,7 +112,7 @@ async def test_a_screen_shows_the_answer_with_links_to_click() -> None:
     """Each mark and each address is a link; a bracket in code stays what it is."""
     screen = Screen()
 
-    await ScreenSurface(screen.console).reply(CLAIM, items(Searching("robots"), TextDelta("Ro"), ANSWER))
+    await ScreenSurface(screen.console).reply(CLAIM, items(Searching("robots"), drafted("Ro"), ANSWER))
 
     assert screen.lines() == [
         "Robots act. [1] Write grip[1]. [2]",
@@ -133,7 +133,7 @@ async def test_nothing_of_a_draft_that_was_taken_back_stays() -> None:
     screen = Screen()
 
     async def progress() -> AsyncIterator[Progress]:
-        yield TextDelta("A wrong draft")
+        yield drafted("A wrong draft ")
         await wait_until(lambda: "wrong draft" in screen.getvalue(), what="the draft")
         yield Restarted()
         yield ANSWER
@@ -150,8 +150,8 @@ async def test_a_long_answer_on_a_short_screen_is_there_once() -> None:
     parts = [f"Line number {number} of many." for number in range(30)]
 
     async def progress() -> AsyncIterator[Progress]:
-        for part in parts:
-            yield TextDelta(f"{part}\n\n")
+        for number in range(len(parts)):
+            yield drafted("\n\n".join([*parts[: number + 1], ""]))
         await wait_until(lambda: parts[-1] in screen.getvalue(), what="the end of the text")
         yield ANSWER.model_copy(update={"text": "\n\n".join(parts), "citations": ()})
 
@@ -236,7 +236,7 @@ async def test_no_order_to_the_terminal_passes() -> None:
     hostile = ANSWER.model_copy(update={"text": f"{HOSTILE} [1]", "citations": (citation,), "nearest": (citation,)})
     screen, out = Screen(), io.StringIO()
 
-    await ScreenSurface(screen.console).reply(CLAIM, items(Searching(HOSTILE), TextDelta(HOSTILE), hostile))
+    await ScreenSurface(screen.console).reply(CLAIM, items(Searching(HOSTILE), drafted(HOSTILE), hostile))
     await PlainSurface(out).reply(CLAIM, items(hostile))
     await JsonSurface(out).reply(CLAIM, items(hostile))
 
@@ -244,11 +244,44 @@ async def test_no_order_to_the_terminal_passes() -> None:
     assert re.findall(r"[\x07\x08\x9b\u202e]|\x1b\]0|\x1b\[2J|\x1b\[31m", screen.getvalue()) == []
 
 
-def test_marks_become_links_and_code_is_left_alone() -> None:
-    """Only a number that has a source is a link."""
-    assert linked("See [1], `x[1]` and [3].\n\n```\ny[1]\n```\n", [WHAT]) == (
-        f"See [\\[1\\]](<{URL}>), `x[1]` and [3].\n\n```\ny[1]\n```\n"
+async def test_nothing_from_outside_is_read_as_markup() -> None:
+    """Words in square brackets are words, in a question, a query, an answer and a title."""
+    screen, marked = Screen(), "[/url] [bold]x[/bold] [link=https://evil.example]y[/link]"
+    citation = WHAT.model_copy(update={"title": marked, "section": ""})
+    answer = ANSWER.model_copy(update={"text": f"{marked} [1]", "citations": (citation,)})
+
+    await ScreenSurface(screen.console).reply(CLAIM, items(Searching(marked), drafted(f"{marked} And"), answer))
+
+    shown = " ".join(screen.lines())
+    assert shown.count("[/url] [bold]x[/bold] [link=") == 2
+    assert {url for url, _ in screen.links()} == {URL}
+
+
+async def test_a_page_in_a_file_can_be_clicked_too() -> None:
+    """On a screen its reader sits at the machine with the file."""
+    screen, url = Screen(), "file:///home/ada/docs/robots.md#what"
+    answer = ANSWER.model_copy(update={"text": "It acts [1].", "citations": (WHAT.model_copy(update={"url": url}),)})
+
+    await ScreenSurface(screen.console).reply(CLAIM, items(answer))
+
+    assert screen.lines()[0] == "It acts [1]."
+    assert screen.links() == [(url, "[1]"), (url, url)]
+
+
+async def test_a_screen_draws_what_markdown_means() -> None:
+    """Lists, quotes, code and tables, with the words in their place."""
+    screen = Screen(width=60)
+    text = (
+        "# Title\n\n- a\n  1. b\n\n> c\n\n```py\nd = 1\n```\n\n"
+        "| E | F |\n|---|---|\n| g | **h** |\n\n---\n\n~~i~~ *j*  \nk"
     )
+
+    await ScreenSurface(screen.console).reply(CLAIM, items(ANSWER.model_copy(update={"text": text, "citations": ()})))
+
+    lines = [line.strip(" ┃│") for line in screen.lines() if line]
+    assert lines[:5] == ["Title", "- a", "1. b", "> c", "d = 1"]
+    assert ["E" in line and "F" in line for line in lines].count(True) == 1
+    assert lines[-2:] == ["i j", "k"]
 
 
 def test_an_error_before_any_answer_has_the_same_keys() -> None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from core.errors import StoreUnavailable
-from core.model import Progress, TextDelta
+from core.model import Progress
 from tests.contracts.test_surface import PLATFORMS
+from tests.fakes.surface import drafted
 from tests.on_discord import POST, OnDiscord, on_discord
 from tests.platforms import ANSWER, ChatPlatform, progress
 from tests.servers.discord import Permission
@@ -61,7 +62,7 @@ async def test_what_the_platform_has_refused_is_noted_as_no_longer_under_way() -
         discord.server.deny(discord.channel, Permission.SEND_MESSAGES_IN_THREADS)
 
         async def written() -> AsyncIterator[Progress]:
-            yield TextDelta(long(discord.longest, 2.5))
+            yield drafted(long(discord.longest, 2.5))
             await discord.until(lambda: [one for one in discord.server.requests if (one.route, one.status) == REFUSED])
             yield ANSWER
 

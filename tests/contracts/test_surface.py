@@ -11,13 +11,14 @@ import pytest
 
 from core.errors import LeaseLost, StoreUnavailable
 from core.events import Step
-from core.model import Answer, Claim, Delivery, Progress, Reaction, Restarted, Searching, TextDelta, Withdrawal
+from core.model import Answer, Claim, Delivery, Progress, Reaction, Restarted, Searching, Withdrawal
+from tests.fakes.surface import drafted
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.platforms import ANSWER, ChatPlatform, Trouble, Worker, progress
 from tests.waiting import wait_until
 
-WRITTEN = (Searching("robot"), TextDelta("A robot "), TextDelta("acts. [1]"), ANSWER)
+WRITTEN = (Searching("robot"), drafted("A robot "), drafted("A robot acts. [1]"), ANSWER)
 HOSTILE = "@everyone @here <@1> <@!1> <@&1> <#1> <!channel> <!here> <@U1> https://evil.example/x ||hidden|| [1]"
 
 
@@ -39,7 +40,7 @@ async def test_the_last_item_is_what_stands_there(chat: ChatPlatform) -> None:
     """Whatever was written before."""
     claim = await chat.asks()
 
-    delivery = await chat.surface.reply(claim, progress(TextDelta("Robots are made of cheese."), ANSWER))
+    delivery = await chat.surface.reply(claim, progress(drafted("Robots are made of cheese."), ANSWER))
 
     (stands,) = chat.stands(claim)
     assert ("A robot acts." in stands, "cheese" in stands) == (True, False)
@@ -51,7 +52,7 @@ async def test_text_appears_while_it_is_written_and_goes_when_it_is_taken_back(c
     claim = await chat.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("Robots are made of cheese.\n\nThey are")
+        yield drafted("Robots are made of cheese.\n\nThey are")
         await chat.until(lambda: any("cheese" in text for text in chat.stands(claim)))
         yield Restarted()
         await chat.until(lambda: not any("cheese" in text for text in chat.stands(claim)))
@@ -122,14 +123,14 @@ async def test_hostile_text_notifies_nobody_and_shows_no_preview(chat: ChatPlatf
 
     async def written() -> AsyncIterator[Progress]:
         for at in range(0, len(HOSTILE), step):
-            yield TextDelta(HOSTILE[at : at + step])
+            yield drafted(HOSTILE[: at + step])
             await asyncio.sleep(0)
-        yield TextDelta("\n\nAnd")
+        yield drafted(f"{HOSTILE}\n\nAnd")
         await chat.until(lambda: chat.stands(claim))
         yield ANSWER.model_copy(update={"text": HOSTILE})
 
     delivery = await chat.surface.reply(claim, written())
-    await chat.surface.reply(replace(claim, delivery=delivery), progress(TextDelta(HOSTILE), ANSWER))
+    await chat.surface.reply(replace(claim, delivery=delivery), progress(drafted(HOSTILE), ANSWER))
 
     assert chat.alarms() == []
 
@@ -214,10 +215,10 @@ async def test_nothing_is_shown_any_more_once_nobody_wants_the_answer(chat: Chat
     claim = await chat.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot")
+        yield drafted("A robot")
         await chat.until(lambda: chat.stands(claim))
         replying.cancel()
-        yield TextDelta(" is made of cheese.")
+        yield drafted("A robot is made of cheese.")
         await asyncio.Event().wait()
 
     replying = asyncio.create_task(chat.surface.reply(claim, written()))
@@ -236,7 +237,7 @@ async def test_a_message_that_is_on_its_way_when_the_answer_is_given_up_is_noted
     go_on = chat.holds()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts.\n\nIt")
+        yield drafted("A robot acts.\n\nIt")
         await chat.until(chat.is_met)
         replying.cancel()
         go_on.set()
@@ -258,7 +259,7 @@ async def test_messages_are_noted_as_soon_as_they_are_posted(chat: ChatPlatform)
     paragraphs = chat.longest // 220  # which are more than one message, and no more than two
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(paragraphs)))
+        yield drafted("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(paragraphs)))
         await chat.until(lambda: any(len(note.messages) == 2 for note in chat.notes.written))
         early.append(chat.notes.written[-1])
         yield ANSWER
@@ -334,9 +335,9 @@ async def test_the_next_worker_finishes_what_one_has_left_that_died(
     many = "\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(chat.longest // 140))
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("Robots are made of cheese.\n\nThey")
+        yield drafted("Robots are made of cheese.\n\nThey")
         await chat.until(lambda: chat.stands(claim))
-        yield TextDelta(f" are many.\n\n{many}\n\nAnd")
+        yield drafted(f"Robots are made of cheese.\n\nThey are many.\n\n{many}\n\nAnd")
         await chat.until(lambda: len(chat.stands(claim)) > 2)
         yield ANSWER
 
@@ -357,9 +358,9 @@ async def test_what_a_worker_has_removed_itself_was_removed_by_no_reader(chat: C
     first = await chat.surface.reply(claim, progress(long))
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot")
+        yield drafted("A robot")
         await chat.until(lambda: len(chat.stands(claim)) == 1)
-        yield TextDelta(f" acts.\n\n{long.text}\n\nAnd")
+        yield drafted(f"A robot acts.\n\n{long.text}\n\nAnd")
         await chat.until(lambda: len(chat.stands(claim)) == 2 and not _last(chat).trying)
         noted.append(_last(chat) if is_noted else next(note for note in chat.notes.written if note.leaving))
         replying.cancel()
@@ -386,12 +387,12 @@ async def test_who_has_lost_a_question_changes_nothing_any_more(chat: ChatPlatfo
     claim = await chat.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts.\n\nIt")
+        yield drafted("A robot acts.\n\nIt")
         await chat.until(lambda: chat.notes.written and chat.stands(claim))
         chat.notes.is_lost = True
         before.extend(chat.changes())
-        for _ in range(100):
-            yield TextDelta(" is made of cheese.\n\nAnd it")
+        for number in range(100):
+            yield drafted("A robot acts.\n\nIt" + " is made of cheese.\n\nAnd it" * number)
             await asyncio.sleep(0)
         yield ANSWER
 

@@ -18,12 +18,12 @@ from typing import Any
 from aiohttp import ClientError, ClientSession
 
 from adapters.chat.posting import Controls
+from adapters.slack import blocks
 from adapters.slack.commands.forms import QUESTION
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.commands.slash import NAME
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.intake.http import PATH
-from adapters.slack.rendering import blocks
 from core import sentences
 from tests.end_to_end.community import PATIENCE
 from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User

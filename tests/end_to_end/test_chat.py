@@ -156,3 +156,24 @@ def test_a_narrow_terminal_without_colour_gets_the_whole_answer(footnote: Footno
     assert end(child) == 0
     assert re.findall(r"\x1b\[[0-9;]*3[0-7]m", child.before) == []
     assert {"krill", "squid"} <= set(re.findall(r"\w+", child.before))
+
+
+def test_several_pasted_lines_are_one_question(footnote: Footnote) -> None:
+    """Whether the terminal says that they were pasted, or they only come all at once."""
+    child = on_terminal(footnote, "chat")
+    child.expect("> ")
+    child.send("\x1b[200~What do\npenguins eat?\x1b[201~\r")
+    child.expect("Sources")
+    child.expect("> ")
+    child.sendline("/quit")
+
+    assert end(child) == 0
+    assert "1 question so far" in footnote("chat").out
+
+
+def test_a_question_with_square_brackets_is_only_a_question(footnote: Footnote) -> None:
+    """Nothing that is typed is read as markup."""
+    child = on_terminal(footnote, "ask", "What do [/url] penguins [bold] eat?")
+
+    assert end(child) == 0
+    assert "penguins" in child.before

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
+from core.answering.citations import remembered
+from core.answering.dialect import MARKDOWN
+from core.answering.markup import Document
 from core.model import (
+    Citation,
     Claim,
     Delivery,
+    Drafted,
     Message,
     MessageRef,
+    PartialAnswer,
     Progress,
     Reaction,
     Restarted,
-    TextDelta,
     ThreadRef,
     Withdrawal,
 )
@@ -58,13 +63,39 @@ class RecordingSurface:
         return self._messages[max(len(self._messages) - limit, 0) :]
 
 
+def drafted(text: str, *citations: Citation) -> Drafted:
+    """Say that so much of an answer has been written."""
+    document = Document(remembered(citations))
+    document.feed(text)
+    return Drafted(document)
+
+
+def text_of(draft: PartialAnswer) -> str:
+    """Write down what is certain of an answer."""
+    return MARKDOWN.write([*draft.finished, *draft.tail])
+
+
+def seen(shown: Iterable[Progress]) -> list[Progress | str]:
+    """Give what a reader has seen, in order: of each text its last state."""
+    states: list[Progress | str] = []
+    before: PartialAnswer | None = None
+    for item in shown:
+        if isinstance(item, Drafted):
+            if item.answer is not before:
+                states.append(text_of(item.answer))
+            before = item.answer
+        else:
+            states.append(item)
+    return states
+
+
 def streamed(shown: Sequence[Progress]) -> str:
-    """Join what a reader has before their eyes when the stream ends, without the final answer."""
+    """Give what a reader has before their eyes when the stream ends, without the final answer."""
     text = ""
     for item in shown:
         match item:
-            case TextDelta(piece):
-                text += piece
+            case Drafted(draft):
+                text = text_of(draft)
             case Restarted():
                 text = ""
             case _:

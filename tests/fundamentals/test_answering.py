@@ -7,14 +7,14 @@ from datetime import timedelta
 import pytest
 
 from core.agent import Agent
-from core.model import Claim, MessageRef, Reaction, Searching, Status, TextDelta
+from core.model import Claim, MessageRef, Reaction, Searching, Status
 from core.responder import Responder
 from tests.builders import hit, question, thread
 from tests.fakes.chat import ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.shelf import Shelf
-from tests.fakes.surface import RecordingSurface
+from tests.fakes.surface import RecordingSurface, streamed
 
 WHAT, WHERE = "https://docs.example/robots#what", "https://docs.example/robots#where"
 
@@ -99,7 +99,7 @@ async def test_progress_streams_and_ends_with_the_answer() -> None:
     *shown, answer = [item async for item in agent(model, Shelf(hit())).run(question())]
 
     assert shown[0] == Searching("robots")
-    assert "".join(item.text for item in shown if isinstance(item, TextDelta)) == "Robots act [1]."
+    assert streamed(shown) == "Robots act [1]."
     assert answer == await agent(
         ScriptedChatModel(turn(search("robots")), turn("Robots act [1].")), Shelf(hit())
     ).answer(question())

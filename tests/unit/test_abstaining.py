@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import pytest
 
 from core.agent import Agent
+from core.answering.citations import Sources
 from core.errors import ModelUnavailable
-from core.model import Answer, Citation, Progress, Restarted, SearchFailed, Searching, Status, TextDelta
+from core.model import (
+    Answer,
+    Citation,
+    MessageRef,
+    Progress,
+    Question,
+    Restarted,
+    SearchFailed,
+    Searching,
+    Status,
+    ToolCall,
+)
 from core.prompts import (
     FAILED,
     LEXICAL_ONLY,
+    NO_CONTEXT,
     NO_CONTEXT_ALONE,
     NO_CONTEXT_NEAREST,
     REPAIR,
     UNAVAILABLE,
 )
+from core.tools import Tool
 from tests.builders import OPEN, hit, question
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Asked, Shelf
-from tests.fakes.surface import streamed
+from tests.fakes.surface import seen, streamed
 
 FORCED = Asked("What is a robot?", 5, OPEN)
 NEAREST = Citation(
@@ -52,7 +69,7 @@ async def test_an_answer_from_memory_is_never_shown_and_one_search_is_forced(scr
     shown, answer = await run(model, shelf)
 
     assert shelf.asked == [FORCED]
-    assert shown == [Searching("What is a robot?"), TextDelta("Robots act [1].")]
+    assert seen(shown) == [Searching("What is a robot?"), "Robots act [1]."]
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
     assert model.prompts[1].messages[2]["content"] is None
     assert [len(tools) for tools in model.tools] == [1, 1]
@@ -75,7 +92,7 @@ async def test_small_talk_is_answered_without_search_and_sources(greeting: str, 
 
     shown, answer = await run(script(turn("Hello ", "there, you")), shelf, greeting)
 
-    assert (shelf.asked, shown) == ([], [TextDelta("Hello"), TextDelta(" there,"), TextDelta(" you")])
+    assert (shelf.asked, seen(shown)) == ([], ["Hello there, you"])
     assert summary(answer) == (Status.ANSWERED, "Hello there, you", 0, 0)
     assert not answer.has_relevant_context
 
@@ -123,7 +140,7 @@ async def test_an_answer_without_valid_marks_gets_one_repair(script: Script) -> 
 
     shown, answer = await run(model, Shelf(hit()))
 
-    assert shown == [Searching("robot"), TextDelta("Robots act."), Restarted(), TextDelta("Robots act [1].")]
+    assert seen(shown) == [Searching("robot"), "Robots act.", Restarted(), "Robots act [1]."]
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
     assert model.prompts[2].messages[-2:] == (
         {"role": "assistant", "content": "Robots act [9]."},
@@ -148,12 +165,12 @@ async def test_text_before_a_tool_call_is_taken_back(script: Script) -> None:
 
     shown, answer = await run(model, Shelf(hit()))
 
-    assert shown == [
+    assert seen(shown) == [
         Searching("robot"),
-        TextDelta("More [1]."),
+        "More [1].",
         Restarted(),
         Searching("arm"),
-        TextDelta("Robots act [1]."),
+        "Robots act [1].",
     ]
     assert answer.text == "Robots act [1]."
 
@@ -234,7 +251,7 @@ async def test_a_model_may_start_over_by_itself(script: Script) -> None:
 
     shown, answer = await run(model, Shelf(hit()))
 
-    assert shown[1:] == [TextDelta("Robots"), Restarted(), TextDelta("Robots act [1].")]
+    assert seen(shown[1:]) == ["Robots", Restarted(), "Robots act [1]."]
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
 
 
@@ -242,7 +259,7 @@ async def test_starting_over_before_anything_was_shown_is_silent(script: Script)
     """There is nothing to take back."""
     shown, _ = await run(script(turn(Restarted(), search("robot")), turn("Robots act [1].")), Shelf(hit()))
 
-    assert shown == [Searching("robot"), TextDelta("Robots act [1].")]
+    assert seen(shown) == [Searching("robot"), "Robots act [1]."]
 
 
 @pytest.mark.parametrize("silence", ["", " \n"])
@@ -262,3 +279,50 @@ async def test_what_one_search_has_found_is_no_failure_because_another_failed(sc
     _, answer = await run(model, shelf)
 
     assert summary(answer) == (Status.NO_CONTEXT, NO_CONTEXT_NEAREST, 0, 1)
+
+
+def at_noon(supplied: Citation | None = None) -> Callable[[Question, Sources], Sequence[Tool]]:
+    """Give a tool beside the search, which knows the time, and may supply a source for it."""
+
+    def tools(_question: Question, sources: Sources) -> Sequence[Tool]:
+        async def clock() -> Mapping[str, Any]:
+            """Say what time it is."""
+            return {"time": "noon", "number": sources.supply(supplied) if supplied else None}
+
+        return [Tool(clock, grounds=True)]
+
+    return tools
+
+
+CLOCK = ToolCall(id="c1", name="clock", arguments="{}")
+
+
+async def test_an_answer_may_rest_on_another_tool_than_the_search(script: Script) -> None:
+    """It needs no footnote, no search is forced, and it is shown while it is written."""
+    shelf = Shelf()
+    agent = Agent(script(turn(CLOCK), turn("It is noon.")), shelf, clock=Clock(), tools=at_noon())
+    *shown, answer = [item async for item in agent.run(question())]
+
+    assert isinstance(answer, Answer)
+    assert (seen(shown), shelf.asked) == (["It is noon."], [])
+    assert summary(answer) == (Status.ANSWERED, "It is noon.", 0, 0)
+
+
+async def test_what_another_tool_supplies_can_be_cited(script: Script) -> None:
+    """With a number like any section; a search that fails beside it does not end the answer."""
+    shelf = Shelf()
+    shelf.fails = True
+    model = script(turn(search("time"), CLOCK), turn("It is noon [1]."))
+    agent = Agent(model, shelf, clock=Clock(), tools=at_noon(NEAREST))
+    *_, answer = [item async for item in agent.run(question())]
+
+    assert isinstance(answer, Answer)
+    assert summary(answer) == (Status.ANSWERED, "It is noon [1].", 1, 0)
+
+
+async def test_at_a_terminal_nobody_else_is_said_to_know_more(script: Script) -> None:
+    """There is nobody."""
+    alone = question().model_copy(update={"message": MessageRef.parse("terminal:local:chat:t:m")})
+    answer = await Agent(script(turn(search("robot")), turn("")), Shelf(), clock=Clock()).answer(alone)
+
+    assert answer.text == NO_CONTEXT

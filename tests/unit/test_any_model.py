@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.agent import Agent
 from core.errors import ModelUnavailable
-from core.model import Answer, Progress, Question, Restarted, Searching, Status, TextDelta
+from core.model import Answer, Drafted, Progress, Question, Restarted, Searching, Status
 from core.prompts import NOT_IN_SELECTION
 from tests.builders import hit, question
 from tests.fakes.chat import Piece, ScriptedChatModel, ScriptedTurn, call, search, turn
@@ -62,7 +62,7 @@ def test_nothing_is_shown_before_a_search(turns: list[ScriptedTurn]) -> None:
     """A question is answered from what was found, not from memory."""
     (*shown, answer), _ = asyncio.run(run(question(), turns))
 
-    texts = [place for place, item in enumerate(shown) if isinstance(item, TextDelta)]
+    texts = [place for place, item in enumerate(shown) if isinstance(item, Drafted)]
     searches = [place for place, item in enumerate(shown) if isinstance(item, Searching)]
     assert not texts or searches[0] < texts[0]
     assert isinstance(answer, Answer)

@@ -30,9 +30,9 @@ from core.events import (
     TokensUsed,
     UrlsRemoved,
 )
-from core.model import Answer, Backlog, Claim, Status, TextDelta, Usage
+from core.model import Answer, Backlog, Claim, Status, Usage
 from tests.builders import NOON, question
-from tests.fakes.surface import RecordingSurface
+from tests.fakes.surface import RecordingSurface, drafted
 from tests.platforms import progress
 
 ASKED = question()
@@ -126,7 +126,7 @@ async def test_what_readers_wait_for_is_timed() -> None:
     answer = Answer(id="a", text="It acts.", status=Status.ANSWERED, total_time_ms=5.0)
     refusal = Answer(id="a", text="Not now.", status=Status.REFUSED)
 
-    await surface.reply(Claim(ASKED), progress(TextDelta("It "), TextDelta("acts."), answer))
+    await surface.reply(Claim(ASKED), progress(drafted("It "), drafted("It acts."), answer))
     await surface.reply(Claim(ASKED, attempt=2), progress(answer))
     await surface.reply(Claim(ASKED, is_update=True), progress(refusal))
 

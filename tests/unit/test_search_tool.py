@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.answering.citations import Sources
 from core.model import Citation, Hit, Question, Scope, ToolSpec
 from core.search_tool import SearchTool
 from tests.builders import NOON, OPEN, hit, passage, question
@@ -20,7 +21,7 @@ Batteries store energy for later. The torque of a gripper depends on its motor. 
 
 def make_tool(shelf: Shelf, asked: Question | None = None, *, earlier: str = "", limit: int = 500) -> SearchTool:
     """The tool for one question."""
-    return SearchTool(shelf, asked or question(), earlier=earlier, excerpt_limit=limit)
+    return SearchTool(shelf, asked or question(), Sources(), earlier=earlier, excerpt_limit=limit)
 
 
 async def call(tool: SearchTool, **arguments: Any) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import pytest
 
 from core.agent import Agent
 from core.errors import ModelUnavailable
-from core.model import Answer, Citation, Progress, Restarted, Status, TextDelta
+from core.model import Answer, Citation, Progress, Restarted, Status
 from core.prompts import FAILED, SELECTION_INSTRUCTIONS
 from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.shelf import Shelf
+from tests.fakes.surface import seen
 
 SELECTED = Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0)
 NOT_THERE = 'The selected text doesn\'t contain information about "What is a robot".'
@@ -42,7 +43,7 @@ async def test_a_selection_is_answered_from_itself_alone(script: Script) -> None
             "\n\nQuestion: What is a robot?",
         },
     )
-    assert shown == [TextDelta("It senses"), TextDelta(" [1].")]
+    assert seen(shown) == ["It senses [1]."]
     assert (answer.status, answer.text, answer.citations) == (Status.ANSWERED, "It senses [1].", (SELECTED,))
 
 
@@ -74,7 +75,7 @@ async def test_a_refusal_after_other_text_takes_it_back(script: Script) -> None:
     """What was shown before is no answer."""
     shown, answer = await run(script(turn("Let me see. ", "NOT_IN_SELECTION")))
 
-    assert shown == [TextDelta("Let me see."), Restarted()]
+    assert seen(shown) == ["Let me see.", Restarted()]
     assert (answer.status, answer.text) == (Status.NO_CONTEXT, NOT_THERE)
 
 

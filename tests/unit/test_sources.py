@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.answering.addresses import trim_url
+from core.answering.citations import Sources, cite, remembered, selected_text
 from core.model import Citation
-from core.sources import Sources, cite, selected_text, trim_url
 from tests.builders import hit
 from tests.portion import examples
 
@@ -43,29 +44,49 @@ def test_the_best_score_of_a_section_is_kept() -> None:
     assert [citation.relevance_score for citation in sources.all()] == [0.9124]
 
 
-def test_addresses_are_known_from_sources_and_their_texts() -> None:
-    """The section's, its page's, and those that a passage names; no others."""
+def test_what_another_tool_has_found_can_be_cited_too() -> None:
+    """It is numbered with the sections."""
+    sources = Sources()
+    sources.add(hit())
+    event = Citation(number=0, chapter="", section="", title="Fair", url="https://fair.example", relevance_score=1.0)
+
+    assert sources.supply(event) == 2
+    assert sources.citation(2, shown_as=1) == event.model_copy(update={"number": 1})
+
+
+def test_only_what_the_index_returned_can_be_a_link() -> None:
+    """The section and its page; what a passage names may be written, and everything else may not."""
     sources = Sources()
     sources.add(hit(text="Get it (https://tools.example/get_(all)) or at www.tools.example."))
 
-    known = [
+    urls = [
         "https://docs.example/robots#what",
         "https://docs.example/robots",
         "https://tools.example/get_(all)",
         "www.tools.example",
         "https://tools.example",
     ]
-    assert [sources.knows_url(url) for url in known] == [True, True, True, True, False]
+    assert [sources.leads_to(url) for url in urls] == [True, True, False, False, False]
+    assert [sources.names(url) for url in urls] == [False, False, True, True, False]
 
 
 def test_a_selection_is_one_source_without_address() -> None:
-    """It knows the addresses that it names."""
+    """The addresses that it names may be written."""
     sources = selected_text("See https://docs.example/a.")
 
     assert sources.all() == (
         Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0),
     )
-    assert [sources.knows_url(url) for url in ("https://docs.example/a", "https://docs.example/b")] == [True, False]
+    assert [sources.names(url) for url in ("https://docs.example/a", "https://docs.example/b")] == [True, False]
+    assert not sources.leads_to("https://docs.example/a")
+
+
+def test_a_remembered_answer_keeps_its_footnotes() -> None:
+    """It leads where they lead, and nowhere else."""
+    sources = remembered([cite(hit(), 1)])
+
+    assert (list(sources.numbers), sources.leads_to("https://docs.example/robots#what")) == ([1], True)
+    assert (sources.leads_to("https://evil.example"), sources.names("https://evil.example")) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from core.events import Event, ToolCalled
+from core.errors import LeaseLost
+from core.events import Event, ServiceFailed, ToolCalled, unobserved
 from core.model import ToolCall, ToolRecord, ToolSpec
 from core.toolbox import Toolbox, as_message, asked_for
 from core.tools import Tool, ToolError, ToolOutput, failure
@@ -164,3 +166,47 @@ def test_the_models_own_turn_goes_back_in_the_chat_format() -> None:
         "content": None,
         "tool_calls": [{"id": "7", "type": "function", "function": function}],
     }
+
+
+async def broken() -> Mapping[str, Any]:
+    """Break."""
+    raise RuntimeError("postgres://user:secret@db")
+
+
+async def test_a_mistake_in_a_tool_is_told_to_the_model_and_nothing_of_its_words() -> None:
+    """The question goes on without it, and whoever runs the bot hears what kind of mistake it was."""
+    events: list[Event] = []
+    toolbox = Toolbox([Tool(broken)], question=question().message, clock=Clock(), observer=events.append)
+
+    [message] = await toolbox.call([call("{}", name="broken")])
+
+    assert message["content"] == failure("broken does not work right now. Go on without it.").text
+    assert ServiceFailed("tool", "broken: RuntimeError") in events
+    assert "secret" not in f"{message}{events}"
+    assert (toolbox.records[0].success, toolbox.has_grounds) == (False, False)
+
+
+@pytest.mark.parametrize("error", [LeaseLost("taken over"), asyncio.CancelledError()])
+async def test_a_lost_lease_and_a_cancellation_end_the_call(error: BaseException) -> None:
+    """They are no business of the model's."""
+
+    async def lost() -> Mapping[str, Any]:
+        """Lose it."""
+        raise error
+
+    toolbox = Toolbox([Tool(lost)], question=question().message, clock=Clock(), observer=unobserved)
+    calling = asyncio.ensure_future(toolbox.call([call("{}", name="lost")]))
+    await asyncio.wait([calling])
+
+    assert calling.cancelled() or isinstance(calling.exception(), ExceptionGroup)
+
+
+async def test_a_result_that_grounds_an_answer_is_remembered() -> None:
+    """One that has failed is none."""
+    toolbox = Toolbox([Tool(ping, grounds=True)], question=question().message, clock=Clock(), observer=unobserved)
+
+    await toolbox.call([call('{"x": 1}', name="ping")])
+    before = toolbox.has_grounds
+    await toolbox.call([call("", name="ping")])
+
+    assert (before, toolbox.has_grounds) == (False, True)

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from adapters.chat.posting import Controls, Part, Posted, Poster
+from adapters.discord.buttons import controls_view
 from adapters.discord.client.poster import NO_PLACE, buttons_of, translated
-from adapters.discord.rendering.buttons import controls_view
 from core.errors import Gone, Rejected
 from core.model import Claim, Question, Task
 

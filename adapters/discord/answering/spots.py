@@ -12,9 +12,9 @@ from adapters.chat.posting import Posted, Poster
 from adapters.discord.answering.lost import LostPost, Search, forgotten
 from adapters.discord.answering.response_poster import DRAFTS_PER_SECOND, Doubts, InteractionPoster, ResponsePoster
 from adapters.discord.answering.thread_name import thread_name
+from adapters.discord.buttons import controls_view
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.client.throttle import Throttle
-from adapters.discord.rendering.buttons import controls_view
 from core.errors import Gone, RateLimited, Rejected
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.model import Claim, Delivery, Interaction, MessageRef, Question

@@ -9,11 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Pencil, draw, legacy_of, remark
+from adapters.chat.drawing import Renderer, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.noted import Noted
 from adapters.chat.place_breaker import PlaceBreaker
-from adapters.chat.posting import Part, Posted, nonce
+from adapters.chat.posting import Posted, nonce
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.answering.spots import Spot, Spots, is_first
 from adapters.discord.answering.tagging import Tagging
@@ -22,7 +22,7 @@ from adapters.discord.answering.withdrawing import has_replies, retract, unknown
 from adapters.discord.client.poster import NO_PLACE, Barred, ChannelPoster, translated
 from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
-from adapters.discord.rendering.render import MENTION_AGAIN, MENTION_TO_CONTINUE, quoted, render_answer, render_draft
+from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, quoted
 from adapters.retry import QUICK
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
@@ -148,7 +148,7 @@ class DiscordSurface:
         legacy = legacy_of(claim, spot.posted)
         async with Draft(noted, nonces, legacy=legacy, pace=self._pace, pacer=self._pacer) as draft:
             try:
-                answer = await draw(progress, draft, self._pencil(claim, spot), claim.question)
+                answer = await draw(progress, draft, self._renderer(claim, spot), claim.question)
             except Rejected as refusal:
                 if isinstance(refusal, Barred):
                     self._breaker.trip(claim)
@@ -162,18 +162,14 @@ class DiscordSurface:
             await self._tagging.tag(claim)
         return draft.messages
 
-    def _pencil(self, claim: Claim, spot: Spot) -> Pencil:
+    def _renderer(self, claim: Claim, spot: Spot) -> Renderer:
         """Say how messages look: those who did not see the question asked are shown it above the answer."""
         is_public = claim.question.visibility == "thread"
         head = quoted(claim.question.text) if spot.is_response and is_public else ""
         hint = ""
         if not self._reads_all and is_public and is_first(claim.message):
             hint = MENTION_AGAIN if spot.is_response else MENTION_TO_CONTINUE
-        said = remark(claim, self._now())
-        return Pencil(
-            sketch=lambda text, _: _parts(render_draft(text, head=head)),
-            whole=lambda answer: _parts(render_answer(answer, head=head, hint=hint, remark=said)),
-        )
+        return DiscordRenderer(head=head, hint=hint, remark=remark(claim, self._now()))
 
     async def _invite(self, claim: Claim, answer: Answer) -> None:
         """Open a thread on the response, if there is to be one, for whoever wants to go on; it need not be allowed."""
@@ -181,10 +177,6 @@ class DiscordSurface:
         if message is not None and answer.status in WORTH_A_THREAD:
             with suppress(PostingFailed):
                 await self._spots.open_thread(message, claim.question.text)
-
-
-def _parts(texts: Sequence[str]) -> Sequence[Part]:
-    return [Part(text) for text in texts]
 
 
 def _places_of(message: MessageRef) -> Sequence[str]:

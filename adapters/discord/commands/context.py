@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import discord
 from discord.utils import format_dt
 
+from adapters.chat.dialect import ChatDialect
 from adapters.discord.client.invitation import needed
+from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM, ChannelInfo
 from adapters.discord.permissions import NAMES
-from adapters.discord.rendering.sources_list import plain_text, sources
 from core.model import (
     Actor,
-    Citation,
     Interaction,
     MessageRef,
     Person,
@@ -36,7 +36,7 @@ Used: TypeAlias = discord.Interaction[Any]
 
 ADMIN = "footnote-admin"  # the group of moderators' commands
 DRAWING = Drawing(
-    plain=plain_text,
+    plain=DISCORD.on_one_line,
     moment=partial(format_dt, style="R"),
     bullet="-",
     resume=f"`/{ADMIN} resume`",
@@ -85,9 +85,10 @@ class DiscordContext:
         """The permissions that the bot lacks here, as Discord's own settings name them."""
         return tuple(_lacking(self.used))
 
-    def shown_sources(self, citations: Sequence[Citation]) -> str:
-        """Return a list of sources."""
-        return sources(citations)
+    @property
+    def dialect(self) -> ChatDialect:
+        """How things are written."""
+        return DISCORD
 
     async def actor(self) -> Actor:
         """Return who uses it with the right to moderate, as Discord has just said."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adapters.discord.rendering.buttons import MARK
+from adapters.discord.buttons import MARK
 from core.model import QUESTION_LIMIT, Complaint
 from core.sentences import COMPLAINTS, TELL_MORE
 

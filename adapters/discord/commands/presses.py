@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.commands import carried_out, retry, stop, vote
+from adapters.discord.buttons import PATTERN
 from adapters.discord.commands.asking import ask
 from adapters.discord.commands.context import DiscordContext, Used, pressed_message
 from adapters.discord.commands.forms import REASONS_FORM, SELECTION_FORM, complaints_in, reasons_form, selection_in
 from adapters.discord.commands.replying import acknowledged, privately, shown, tell
-from adapters.discord.rendering.buttons import PATTERN
 from core.sentences import NOT_YOURS
 
 if TYPE_CHECKING:

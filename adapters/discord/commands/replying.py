@@ -11,12 +11,12 @@ from discord.http import Route
 from discord.ui import Modal
 
 from adapters.chat.commands import carried_out
+from adapters.chat.dialect import fitting
 from adapters.discord.client.poster import translated
 from adapters.discord.commands.context import Used
-from adapters.discord.rendering.markdown import PART_LIMIT
+from adapters.discord.dialect import DISCORD
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
-from core.markdown import split
 
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook, and a token that has expired
@@ -83,7 +83,7 @@ async def shown(used: Used, form: Modal) -> bool:
 
 async def tell(used: Used, text: str) -> None:
     """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
-    first = split(text, PART_LIMIT)[0]
+    first = fitting(text, DISCORD.limit)
     with suppress(PostingFailed):
         await QUICK.call(lambda: translated(_said(used, first)))
 

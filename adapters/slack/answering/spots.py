@@ -9,14 +9,13 @@ from functools import partial
 from adapters.chat.posting import Poster, nonce
 from adapters.slack.answering.response_poster import ResponsePoster, Way
 from adapters.slack.answering.unhurried import Leisure, Unhurried
+from adapters.slack.blocks import blocks_below, blocks_of
 from adapters.slack.client.budget import Budget, Growth
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
 from adapters.slack.client.workspaces import Workspace
-from adapters.slack.rendering.blocks import blocks_below, blocks_of
-from adapters.slack.rendering.plain_text import plain
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled
 from core.model import Claim, Interruption, Question
@@ -94,5 +93,5 @@ def look_of(question: Question) -> Look:
     return Look(
         blocks=lambda part: blocks_of(part, question),
         below=lambda part: blocks_below(part, question),
-        text=plain,
+        text=lambda part: part.plain or part.text,
     )

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from functools import partial
 
 from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Pencil, draw, legacy_of, remark
+from adapters.chat.drawing import Renderer, draw, legacy_of, remark
 from adapters.chat.held import Held
 from adapters.chat.noted import Noted
 from adapters.chat.place_breaker import PlaceBreaker
-from adapters.chat.posting import Part, Posted, Poster, nonce
+from adapters.chat.posting import Posted, Poster, nonce
 from adapters.retry import QUICK
 from adapters.slack.answering.clearing import clear
 from adapters.slack.answering.indicator import Indicator, Ways, take_away, title_of
@@ -28,10 +28,10 @@ from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.workspaces import Workspace, Workspaces
-from adapters.slack.rendering.render import render_answer, render_draft, targets_of
+from adapters.slack.dialect import SlackRenderer
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
-from core.model import Citation, Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
 from core.ports import Deliveries
 
 EMOJI = {Reaction.WARNING: "warning"}
@@ -177,7 +177,7 @@ class SlackSurface:
         legacy = legacy_of(claim, [Posted(message.id) for message in claim.delivery.messages])
         async with Draft(poster, nonces, legacy=legacy, pace=self._pace, pacer=self._pacer) as draft:
             try:
-                await draw(progress, draft, self._pencil(claim), claim.question)
+                await draw(progress, draft, self._renderer(claim), claim.question)
             except Rejected as refusal:
                 await self._give_up(claim, refusal)
                 return draft.standing
@@ -193,11 +193,10 @@ class SlackSurface:
                 self._observer(PlaceRefused(claim.message))
             await self.react(claim.message, Reaction.WARNING)
 
-    def _pencil(self, claim: Claim) -> Pencil:
+    def _renderer(self, claim: Claim) -> Renderer:
         """Say how messages look."""
-        said = remark(claim, self._now())
-        most = few if claim.question.visibility == "private" else _all
-        return Pencil(sketch=_sketched, whole=lambda answer: most(render_answer(answer, remark=said)))
+        most = few if claim.question.visibility == "private" else tuple
+        return SlackRenderer(remark=remark(claim, self._now()), most=most)
 
 
 def _delivery(claim: Claim, ids: Sequence[str]) -> Delivery:
@@ -216,12 +215,3 @@ def _poster(workspace: Workspace, message: MessageRef) -> ThreadPoster:
 
 def _place(workspace: Workspace, message: MessageRef) -> Place:
     return Place(workspace, message.thread.channel, message.thread.thread, message.id)
-
-
-def _sketched(text: str, citations: Sequence[Citation]) -> Sequence[Part]:
-    """Draw footnotes as the links that they will be in the end, so that a stream only has to go on."""
-    return render_draft(text, targets=targets_of(citations))
-
-
-def _all(parts: Sequence[Part]) -> Sequence[Part]:
-    return parts

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from adapters.chat.commands import carried_out
+from adapters.chat.dialect import ChatDialect
 from adapters.chat.services import ChatServices
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspaces
@@ -14,14 +15,13 @@ from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import ADMIN, NAME
 from adapters.slack.commands.wording import FORMS, since
-from adapters.slack.rendering.escaping import plain_text
-from adapters.slack.rendering.sources_list import sources
+from adapters.slack.dialect import SLACK
 from core.errors import Rejected
-from core.model import Actor, Citation, Person, ThreadRef, WorkspaceRef
+from core.model import Actor, Person, ThreadRef, WorkspaceRef
 from core.sentences import Drawing, Forms
 
 DRAWING = Drawing(
-    plain=plain_text,
+    plain=SLACK.on_one_line,
     moment=since,
     bullet="•",
     resume=f"`{NAME} {ADMIN} resume`",
@@ -85,9 +85,10 @@ class SlackContext:
         """An app has the same scopes everywhere, of which the doctor tells."""
         return
 
-    def shown_sources(self, citations: Sequence[Citation]) -> str:
-        """Return a list of sources."""
-        return sources(citations)
+    @property
+    def dialect(self) -> ChatDialect:
+        """How things are written."""
+        return SLACK
 
     async def actor(self) -> Actor:
         """Return who uses it with the right to moderate; where Slack does not say, there is none."""

@@ -14,7 +14,7 @@ from adapters.slack.client.failures import tell
 from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import FORMS, mrkdwn
-from adapters.slack.rendering.escaping import plain_text
+from adapters.slack.dialect import SLACK
 from core import sentences
 from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
 
@@ -113,7 +113,7 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     first, *names = sentences.outline_lines(outline)
     if not await kit.people.may_read(used.workspace, used.user):
         return [first]
-    return [first, *(f"• {plain_text(name)}" for name in names)]
+    return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
 
 
 async def _overview(context: SlackContext) -> Overview:

@@ -39,8 +39,8 @@ from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES, answer_
 from adapters.slack.commands.situation import Body, Used, used_by_command, used_by_event, used_by_interaction
 from adapters.slack.commands.slash import NAME, Usage, parsed
 from adapters.slack.commands.wording import FORGET_WHAT, not_understood
+from adapters.slack.dialect import SLACK
 from adapters.slack.events import words
-from adapters.slack.rendering.escaping import plain_text
 from core.errors import InvalidInput, StoreUnavailable
 from core.model import Inbound
 from core.sentences import LOOKING, THANKS
@@ -102,7 +102,7 @@ class Commands:
         if command is not None and command.act is not None and values is not None:
             return await command.act(SlackContext(self._kit, used), values)
         is_forget = command is not None and command.name == "forget" and not command.for_moderators
-        return FORGET_WHAT if is_forget else not_understood(plain_text(words(text)))
+        return FORGET_WHAT if is_forget else not_understood(SLACK.on_one_line(words(text)))
 
     async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message that somebody wants to ask about."""

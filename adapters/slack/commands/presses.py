@@ -7,12 +7,12 @@ from contextlib import suppress
 from functools import partial
 
 from adapters.chat.commands import carried_out, retry, stop, vote
+from adapters.slack import blocks
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.forms import View, complaints_in, reasons_form, words_form
 from adapters.slack.commands.shortcuts import opened
 from adapters.slack.commands.situation import Used
-from adapters.slack.rendering import blocks
 from core.errors import InvalidInput, PostingFailed
 from core.model import MessageRef
 from core.sentences import NOT_YOURS, OUTDATED, THANKS

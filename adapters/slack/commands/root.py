@@ -13,7 +13,7 @@ from adapters.slack.client.lost import EARLY, mark, nonce_of
 from adapters.slack.client.paging import pages
 from adapters.slack.commands.context import Kit
 from adapters.slack.commands.situation import Used
-from adapters.slack.rendering.escaping import plain_text
+from adapters.slack.dialect import SLACK
 from core.errors import PostingFailed, Rejected, Unreachable
 from core.model import QUESTION_LIMIT, MessageRef, Question
 
@@ -94,5 +94,5 @@ class Root:
             name = (await self._kit.people.profile(self._used.workspace, self._used.user)).name
         except PostingFailed:
             name = ""
-        asks = plain_text(self._question.text, QUESTION_LIMIT)
-        return f"*{plain_text(name or self._used.name or 'Somebody')} asks:* {asks}"
+        asks = SLACK.on_one_line(self._question.text, QUESTION_LIMIT)
+        return f"*{SLACK.on_one_line(name or self._used.name or 'Somebody')} asks:* {asks}"

@@ -10,7 +10,10 @@ from adapters.openai import OpenAIChat
 from bench.agent.job import KEY, MODEL, Ask, Job, Show, contend
 from bench.agent.question import Shelf, question
 from core.agent import Agent
-from core.model import TextDelta
+from core.answering.dialect import MARKDOWN
+from core.model import Answer, Drafted
+
+INTERVAL = 1.0  # seconds between two drawings, as on a chat platform
 
 
 @asynccontextmanager
@@ -21,9 +24,16 @@ async def ours(job: Job) -> AsyncGenerator[Ask]:
     asked = question()
 
     async def ask(show: Show) -> None:
+        drawn, shown = 0.0, ""
         async for item in agent.run(asked):
-            if isinstance(item, TextDelta):
-                show(item.text)
+            if isinstance(item, Answer):
+                show(item.text.removeprefix(shown))
+            elif isinstance(item, Drafted) and time.monotonic() - drawn > INTERVAL:
+                written = MARKDOWN.write([*item.answer.finished, *item.answer.tail])
+                drawn = time.monotonic() if written else drawn
+                if written:
+                    show(written.removeprefix(shown))
+                shown = written
 
     try:
         yield ask

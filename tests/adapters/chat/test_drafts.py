@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
 import pytest
@@ -11,16 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.chat.drafts import BLANK, Draft, Legacy, Pace, Snapshot, Timer
-from adapters.chat.drawing import Pencil, draw
+from adapters.chat.drawing import draw
 from adapters.chat.posting import Part, Posted, nonce
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
-from core.model import Answer, MessageRef, Progress, Restarted, Searching, Status, TextDelta
+from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
 from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
+from tests.fakes.surface import drafted, text_of
 from tests.portion import examples
 
 QUESTION = MessageRef(thread=thread(), id="m1")
-PENCIL = Pencil(sketch=lambda text, _: [Part(text)], whole=lambda whole: [Part(f"{whole.text} End.")])
+
+
+class Pencil:
+    """Draws what is certain in one message."""
+
+    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
+        """Write it down."""
+        return [Part(text_of(draft))]
+
+    def whole(self, answer: Answer) -> Sequence[Part]:
+        """Write it down with an end."""
+        return [Part(f"{answer.text} End.")]
 
 
 def draft(platform: Thread, *posted: Posted, legacy: Legacy | None = None) -> Draft:
@@ -407,15 +419,15 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
     answer = Answer(id="a1", text="Robots act [1].", status=Status.ANSWERED)
 
     async def progress() -> AsyncIterator[Progress]:
-        for item in (Searching("robots"), TextDelta("Ro"), TextDelta("bats"), Restarted(), TextDelta("Robots"), answer):
+        for item in (Searching("robots"), drafted("Ro "), drafted("Ro bats "), Restarted(), drafted("Robots "), answer):
             yield item
             await settled()
 
     async with draft(platform) as shown:
-        drawn = await draw(progress(), shown, PENCIL, question())
+        drawn = await draw(progress(), shown, Pencil(), question())
 
     assert drawn == answer
-    assert [text for _, _, text in platform.calls] == ["Ro", "Robats", BLANK.text, "Robots", "Robots act [1]. End."]
+    assert [text for _, _, text in platform.calls] == ["Ro", "Ro bats", BLANK.text, "Robots", "Robots act [1]. End."]
 
 
 FAILURES = st.sampled_from([None, None, Unreachable(), RateLimited(2.0)])

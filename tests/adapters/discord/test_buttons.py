@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.chat.posting import Controls
+from adapters.discord.buttons import controls_view
 from adapters.discord.commands.forms import MENU_NAME
-from adapters.discord.rendering.buttons import controls_view
 from core import sentences
 from core.model import Asked, Complaint, MessageRef, Person, Question, Retried, Stopped, Tally, Vote
 from core.run import answer_id

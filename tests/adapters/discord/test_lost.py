@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from core.events import Passed, PossiblyDoubled, Step
-from core.model import Claim, Delivery, Progress, TextDelta, Withdrawal
+from core.model import Claim, Delivery, Progress, Withdrawal
+from tests.fakes.surface import drafted
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, Worker, progress
 from tests.servers.discord import Lost, Permission
@@ -45,7 +46,7 @@ def doubts(discord: OnDiscord) -> list[object]:
 
 
 @pytest.mark.promise("crash-safe")
-@pytest.mark.parametrize("item", [TextDelta("Robots are made of cheese.\n\nAnd"), ANSWER], ids=["draft", "answer"])
+@pytest.mark.parametrize("item", [drafted("Robots are made of cheese.\n\nAnd"), ANSWER], ids=["draft", "answer"])
 async def test_a_message_is_known_by_its_buttons(discord: OnDiscord, item: Progress) -> None:
     """They name the question, so that it is edited in place of another."""
     claim = await discord.asks()
@@ -83,7 +84,7 @@ async def test_what_is_not_found_is_posted(
 async def test_an_unknown_message_is_withdrawn_with_its_question(discord: OnDiscord) -> None:
     """Nobody could remove it otherwise."""
     claim = await discord.asks()
-    again = await left(discord, claim, Step.POSTED, TextDelta("A robot acts.\n\nAnd"), ANSWER)
+    again = await left(discord, claim, Step.POSTED, drafted("A robot acts.\n\nAnd"), ANSWER)
     before = len(discord.stands(claim))
 
     await discord.surface.withdraw(Withdrawal(claim.message, attempt=2, delivery=again.delivery))

@@ -13,10 +13,11 @@ from adapters.chat.posting import Part
 from adapters.discord.answering.response_poster import InteractionPoster
 from adapters.discord.answering.unhurried import Unhurried
 from adapters.discord.client.throttle import Leisure, Throttle
-from adapters.discord.rendering.render import MENTION_AGAIN
+from adapters.discord.dialect import MENTION_AGAIN
 from core.errors import RateLimited
-from core.model import Answer, Delivery, MessageRef, Progress, Status, TextDelta, Withdrawal
+from core.model import Answer, Delivery, MessageRef, Progress, Status, Withdrawal
 from core.prompts import FAILED
+from tests.fakes.surface import drafted
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
 from tests.servers.discord import Message, Permission
@@ -40,7 +41,7 @@ async def test_the_answer_fills_the_response_below_the_question(discord: OnDisco
     """Others have not seen what was asked; whoever wants to go on finds a thread."""
     claim = await discord.commanded()
 
-    delivery = await discord.surface.reply(claim, progress(TextDelta("A robot "), ANSWER))
+    delivery = await discord.surface.reply(claim, progress(drafted("A robot "), ANSWER))
 
     (said,) = whole(discord)
     assert (str(said.id), said.thinking, said.suppresses_embeds) == (claim.message.id, False, True)
@@ -57,7 +58,7 @@ async def test_a_quoted_question_is_words_and_nothing_else(discord: OnDiscordByC
     text = "**What** is\n```\n@everyone <@1> [a](https://evil.example) " + "word " * 200
     claim = replace(claim, question=claim.question.model_copy(update={"text": text}))
 
-    await discord.surface.reply(claim, progress(TextDelta("A robot acts.\n\nAnd"), LONG))
+    await discord.surface.reply(claim, progress(drafted("A robot acts.\n\nAnd"), LONG))
 
     first, *_ = whole(discord)
     assert discord.alarms() == []
@@ -135,7 +136,7 @@ async def test_a_response_whose_time_ends_meanwhile_is_finished_by_the_bot(disco
     claim = await discord.commanded()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot\n\nAnd")
+        yield drafted("A robot\n\nAnd")
         await discord.until(lambda: discord.stands(claim))
         discord.server.clock.advance(OVER.total_seconds())
         yield ANSWER

@@ -14,7 +14,7 @@ from adapters.chat.drafts import Pace
 from adapters.chat.drawing import LATE, UPDATED
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.poster import meaning, translated
-from adapters.discord.rendering.render import MENTION_TO_CONTINUE
+from adapters.discord.dialect import MENTION_TO_CONTINUE
 from core.errors import PostingFailed, RateLimited, Unreachable
 from core.model import (
     Answer,
@@ -25,11 +25,11 @@ from core.model import (
     Reaction,
     ReplyAddress,
     Status,
-    TextDelta,
     Withdrawal,
 )
 from core.prompts import FAILED
 from core.run import answer_id
+from tests.fakes.surface import drafted
 from tests.on_discord import POST, OnDiscord, on_discord
 from tests.platforms import ANSWER, progress
 from tests.servers.discord import Channel, Message, Permission, Reply, Reset
@@ -61,7 +61,7 @@ async def test_an_answer_opens_a_thread_on_the_question(discord: OnDiscord) -> N
     """It is named after the question, and the answer in it has its footnote as a link and its source below."""
     claim = await discord.asks()
 
-    delivery = await discord.surface.reply(claim, progress(TextDelta("A robot "), ANSWER))
+    delivery = await discord.surface.reply(claim, progress(drafted("A robot "), ANSWER))
 
     thread = discord.server.platform.channels[int(claim.message.id)]
     (said,) = discord.server.platform.messages_in(thread, by=discord.server.bot)
@@ -196,7 +196,7 @@ async def test_an_answer_bears_the_buttons_that_fit_it(discord: OnDiscord, answe
     while_written = list[list[str]]()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(9)))
+        yield drafted("\n\n".join(f"Robot number {n}. {'word ' * 60}" for n in range(9)))
         await discord.until(lambda: len(discord.stands(claim)) == 2)
         while_written.extend(message.custom_ids for message in discord.answers(claim) if message.content)
         yield answer
@@ -218,7 +218,7 @@ async def test_a_message_that_was_posted_with_other_buttons_gets_the_right_ones(
     going_on = asyncio.Event()
 
     async def broken() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts.\n\nAnd")
+        yield drafted("A robot acts.\n\nAnd")
         await discord.until(lambda: discord.stands(claim))
         going_on.set()
         await asyncio.Event().wait()
@@ -275,7 +275,7 @@ async def test_half_an_answer_that_cannot_be_finished_is_known(discord: OnDiscor
     claim = await discord.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts.\n\nAnd")
+        yield drafted("A robot acts.\n\nAnd")
         await discord.until(lambda: discord.stands(claim))
         discord.server.deny(discord.channel, Permission.VIEW_CHANNEL)
         yield ANSWER
@@ -315,7 +315,7 @@ async def test_a_thread_that_is_deleted_meanwhile_takes_the_answer_along(discord
     claim = await discord.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts.\n\nAnd")
+        yield drafted("A robot acts.\n\nAnd")
         await discord.until(lambda: discord.stands(claim))
         discord.server.delete_channel(discord.server.platform.channels[int(claim.message.id)])
         yield ANSWER

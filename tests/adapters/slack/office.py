@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from adapters.chat.posting import Part
+from adapters.slack.blocks import blocks_of
 from adapters.slack.client.connection import connect, open_session
 from adapters.slack.client.failures import tell
 from adapters.slack.client.people import People
@@ -15,7 +16,6 @@ from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.commands.install import Commands, install
 from adapters.slack.intake.app import make_app
 from adapters.slack.intake.link import Link
-from adapters.slack.rendering.blocks import blocks_of
 from core.model import Question, ThreadRef, WorkspaceRef
 from tests.fakes.services import MemoryServices
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace

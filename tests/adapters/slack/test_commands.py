@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.kept import GAP
 from adapters.slack.client.connection import open_session
 from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
@@ -15,6 +14,7 @@ from adapters.slack.commands.slash import parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, mrkdwn
 from adapters.slack.events import workspace_of
 from core import sentences
+from core.answering.dialect import GAP
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Policy, Question, Setting, Signal
 from core.self_help import NOT_PART_OF_IT

@@ -11,7 +11,8 @@ import pytest
 from adapters.slack.answering.indicator import SEARCHING, SIGNS, Indicator, Ways, title_of
 from adapters.slack.client.lost import Place
 from adapters.slack.client.workspaces import OneWorkspace
-from core.model import Progress, TextDelta
+from core.model import Progress
+from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack
 from tests.platforms import ANSWER, progress
 from tests.servers.slack import Fault, Reset, refuse
@@ -40,7 +41,7 @@ async def test_a_session_is_named_after_the_question_and_works_until_the_end(sla
 
     async def written() -> AsyncIterator[Progress]:
         await slack.until(lambda: sessions)
-        yield TextDelta("A robot acts. And")
+        yield drafted("A robot acts. And")
         await slack.until(lambda: slack.stands(claim))
         while_shown.append(sessions[slack.channel.id, claim.message.id].status)
         yield ANSWER
@@ -111,7 +112,7 @@ async def test_a_sign_goes_when_nobody_wants_the_answer_any_more(slack: OnSlack)
     async def written() -> AsyncIterator[Progress]:
         await slack.until(lambda: slack.server.platform.sessions)
         replying.cancel()
-        yield TextDelta("")
+        yield drafted("")
         await asyncio.Event().wait()
 
     replying = asyncio.create_task(slack.surface.reply(claim, written()))

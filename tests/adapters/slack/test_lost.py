@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 
 from core.events import Step
-from core.model import Progress, TextDelta, Withdrawal
+from core.model import Progress, Withdrawal
+from tests.fakes.surface import drafted
 from tests.on_slack import START, OnSlack
 from tests.platforms import ANSWER, Worker, progress
 
-DRAFT = TextDelta("Robots are made of cheese.\n\nAnd")
+DRAFT = drafted("Robots are made of cheese.\n\nAnd")
 LONG = ANSWER.model_copy(update={"text": "\n\n".join(f"Robot {n}. {'word ' * 300}" for n in range(4))})
 
 

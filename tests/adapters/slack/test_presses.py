@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from adapters.chat.posting import Controls, Part
+from adapters.slack.blocks import DOWN, RETRY, STOP, UP, VOTE
 from adapters.slack.commands.forms import LONGEST_FIELD
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
-from adapters.slack.rendering.blocks import DOWN, RETRY, STOP, UP, VOTE
 from core import sentences
 from core.model import (
     NO_QUESTION,

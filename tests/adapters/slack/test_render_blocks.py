@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.chat.posting import Controls, Part
-from adapters.slack.rendering.blocks import blocks_below, blocks_of
+from adapters.slack.blocks import blocks_below, blocks_of
 from core.model import MessageRef
 from core.run import answer_id
 from tests.builders import question

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.model import Progress, TextDelta
+from core.model import Progress
+from tests.fakes.surface import drafted
 from tests.on_slack import POST, START, OnSlack, on_slack
 from tests.platforms import ANSWER
 
@@ -27,7 +28,7 @@ async def test_however_many_ask_in_a_minute_slack_refuses_no_stream(slack: OnSla
         stands = slack.stands
 
         async def growing() -> AsyncIterator[Progress]:
-            yield TextDelta("A robot ")
+            yield drafted("A robot ")
             await slack.until(lambda: stands(claim))  # noqa: B023 - it is over before the next one begins
             yield ANSWER
 

@@ -18,7 +18,8 @@ from adapters.slack.client.poster import ThreadPoster
 from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
 from adapters.slack.client.workspaces import OneWorkspace
 from core.errors import RateLimited
-from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status, TextDelta
+from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status
+from tests.fakes.surface import drafted
 from tests.on_slack import APPEND, POST, START, STOP, UPDATE, OnSlack
 from tests.platforms import ANSWER, CITED, progress
 from tests.servers.slack import Fault, Lost, Message, Reset, limit, refuse
@@ -39,9 +40,9 @@ def growing(slack: OnSlack, claim: Claim) -> AsyncIterator[Progress]:
     """Give an answer in three pieces, each after readers have seen the one before, or something has gone wrong."""
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot ")
+        yield drafted("A robot ")
         await slack.until(lambda: slack.is_met() or seen(slack, claim, "A robot"))
-        yield TextDelta("acts. ")
+        yield drafted("A robot acts. ")
         await slack.until(lambda: slack.is_met() or seen(slack, claim, "acts."))
         yield WHOLE
 
@@ -76,7 +77,7 @@ async def test_a_footnote_is_a_link_as_soon_as_it_is_written(slack: OnSlack) -> 
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts. [1] And ", (CITED,))
+        yield drafted("A robot acts. [1] And ", CITED)
         await slack.until(lambda: seen(slack, claim, CITED.url))
         yield ANSWER.model_copy(update={"text": "A robot acts. [1] And it moves."})
 
@@ -140,10 +141,10 @@ async def test_a_stream_that_has_died_of_age_goes_on_as_edits(slack: OnSlack) ->
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot ")
+        yield drafted("A robot ")
         await slack.until(lambda: seen(slack, claim, "A robot"))
         slack.server.clock.advance(300)
-        yield TextDelta("acts. ")
+        yield drafted("A robot acts. ")
         await slack.until(lambda: seen(slack, claim, "acts."))
         yield WHOLE
 
@@ -187,7 +188,7 @@ async def test_words_that_are_taken_back_end_the_stream(slack: OnSlack) -> None:
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("Robots are made of cheese. ")
+        yield drafted("Robots are made of cheese. ")
         await slack.until(lambda: seen(slack, claim, "cheese"))
         yield Restarted()
         await slack.until(lambda: not seen(slack, claim, "cheese"))
@@ -207,12 +208,12 @@ async def test_a_stream_that_somebody_stopped_ends_with_the_answer_or_goes_on_by
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot ")
+        yield drafted("A robot ")
         await slack.until(lambda: seen(slack, claim, "A robot"))
         slack.server.stop(slack.ada, slack.answers(claim)[0])
         if is_heeded:
             claim.cancelled.set(Interruption.STOPPED)
-        yield TextDelta("acts. ")
+        yield drafted("A robot acts. ")
         await slack.until(lambda: is_heeded or seen(slack, claim, "acts."))
         yield Answer(id="a", text="Stopped.", status=Status.STOPPED) if is_heeded else WHOLE
 
@@ -389,7 +390,7 @@ async def half_written(slack: OnSlack, asked: MessageRef) -> Message:
     claim = slack.claim(slack.server.platform.messages[slack.channel.id, asked.id])
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("Robots are made of ")
+        yield drafted("Robots are made of ")
         await slack.until(lambda: seen(slack, claim, "made of"))
         replying.cancel()
         await asyncio.Event().wait()

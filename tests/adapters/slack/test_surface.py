@@ -24,10 +24,10 @@ from core.model import (
     Reaction,
     ReplyAddress,
     Status,
-    TextDelta,
     Withdrawal,
 )
 from core.prompts import FAILED
+from tests.fakes.surface import drafted
 from tests.on_slack import OVER, POST, OnSlack, OnSlackByEdits
 from tests.platforms import ANSWER, CITED, progress, silence
 from tests.servers.slack import Message as Posted
@@ -71,7 +71,7 @@ async def test_an_answer_bears_the_buttons_that_fit_it(
     while_written = list[str]()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts. ")
+        yield drafted("A robot acts. ")
         await by_edits.until(lambda: by_edits.stands(claim))
         while_written.extend(by_edits.answers(claim)[0].action_ids)
         yield answer
@@ -108,7 +108,7 @@ async def test_a_private_answer_takes_the_place_of_what_was_said_before(slack: O
     """One person sees it, whole and at once, and nothing of it is kept to be changed."""
     claim = slack.commanded()
 
-    delivery = await slack.surface.reply(claim, progress(TextDelta("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
 
     [said] = seen_by_ada(slack)
     [sent] = slack.server.requests_to(IN_RESPONSES)
@@ -207,7 +207,7 @@ async def test_where_nothing_may_be_said_the_question_is_marked_if_it_can_be(
     claim = await slack.asks()
     closes(slack, claim)
 
-    delivery = await slack.surface.reply(claim, progress(TextDelta("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
 
     assert (delivery, slack.warnings(claim), slack.refused) == (Delivery(), warnings, [claim.message])
 
@@ -218,7 +218,7 @@ async def test_a_question_that_is_deleted_meanwhile_takes_its_answer_along(slack
     asked = slack.server.platform.messages[slack.channel.id, claim.message.id]
     slack.server.delete_as(slack.ada, asked)
 
-    delivery = await slack.surface.reply(claim, progress(TextDelta("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
 
     assert (delivery, slack.stands(claim), slack.refused) == (Delivery(), [], [])
 
@@ -228,10 +228,10 @@ async def test_an_answer_that_is_deleted_while_it_is_streamed_stays_deleted(slac
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts. And")
+        yield drafted("A robot acts. And")
         await slack.until(lambda: slack.stands(claim))
         slack.removes_answer(claim)
-        yield TextDelta(" it moves. And")
+        yield drafted("A robot acts. And it moves. And")
         yield ANSWER
 
     delivery = await slack.surface.reply(claim, written())
@@ -244,7 +244,7 @@ async def test_half_an_answer_that_cannot_be_finished_is_known(slack: OnSlack) -
     claim = await slack.asks()
 
     async def written() -> AsyncIterator[Progress]:
-        yield TextDelta("A robot acts. And")
+        yield drafted("A robot acts. And")
         await slack.until(lambda: slack.stands(claim))
         slack.server.faults.break_("chat.stopStream", refuse("not_in_channel"))
         slack.server.faults.break_("chat.update", refuse("not_in_channel"))
@@ -315,7 +315,7 @@ async def test_a_thread_is_recalled_as_people_see_it(slack: OnSlack) -> None:
 async def test_a_question_that_is_taken_back_leaves_no_words_in_the_title(slack: OnSlack) -> None:
     """A session is named after it."""
     claim = await slack.asks()
-    delivery = await slack.surface.reply(claim, progress(TextDelta("A robot acts. And"), ANSWER))
+    delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
     session = slack.server.platform.sessions[slack.channel.id, claim.thread.thread]
     before = session.title
 

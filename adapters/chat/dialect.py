@@ -1,0 +1,166 @@
+"""What the dialects of chat platforms share: messages of limited length, small print, and what can be a link.
+
+Of an answer that grows the messages only grow: what stands in one stays there, wherever the cuts will be. So where a
+platform lets a message only be added to, the pieces join to what writing all of it at once gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from adapters.chat.pager import Pager, units
+from adapters.chat.posting import Part
+from core.answering.addresses import host
+from core.answering.dialect import MarkdownDialect
+from core.answering.markup import shown_blocks
+from core.model import Answer, Citation, PartialAnswer, without_controls
+from core.model.markup import Block
+
+MOST_SOURCES = 5  # in a list; the footnotes in the text lead to all of them
+TITLE_LENGTH = 120  # characters
+QUESTION_LENGTH = 300  # characters of a question that is quoted
+
+_SAFE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
+
+
+class ChatDialect(MarkdownDialect):
+    """A platform's own Markdown, and how it writes what stands below an answer."""
+
+    keeps_code_in_place = False
+    limit = 2_000  # units of a message
+    small_print_limit = 900  # units of a list of sources, so that words of the answer stand above it
+    small = ""  # with which a line of small print begins
+    bullet = "- "
+    nearest_title = "**Nearest sections**"
+
+    def can_link(self, url: str) -> bool:
+        """Return whether the platform can show an address as a link."""
+        return bool(_SAFE_URL.fullmatch(url) and host(url))
+
+    def small_text(self, text: str) -> str:
+        """Return words for small print so that they are nothing but words."""
+        return self.text(text)
+
+    def small_link(self, url: str, label: str) -> str:
+        """Return a link for small print; the label is written already."""
+        raise NotImplementedError
+
+    def near(self, citation: Citation) -> str:
+        """Return a section that comes near a question."""
+        raise NotImplementedError
+
+    def spoken(self, blocks: Sequence[Block]) -> str:
+        """Return blocks as plain text for whoever cannot see the message; empty where nobody needs it."""
+        return ""
+
+    def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
+        """Return text of a document or a person on one line, of *limit* characters at most."""
+        return self.small_text(_one_line(text, limit))
+
+    def sources(self, citations: Sequence[Citation]) -> Sequence[SmallPrint]:
+        """Return a line for each source; what does not fit is counted."""
+        lines = [_line(f"{self.small}{self._source(each)}", f"[{each.number}] ", each) for each in citations]
+        return self._fitting(lines, self.small)
+
+    def nearest(self, citations: Sequence[Citation]) -> Sequence[SmallPrint]:
+        """Return the sections that come nearest to a question, for somebody to look into."""
+        lines = [_line(f"{self.bullet}{self.near(each)}", self.bullet, each) for each in citations]
+        title = SmallPrint(self.nearest_title, self.nearest_title.strip("*"))
+        return [title, *self._fitting(lines, self.bullet)] if lines else []
+
+    def _source(self, citation: Citation) -> str:
+        number = f"[{citation.number}]"
+        mark = self.small_link(citation.url, number) if self.can_link(citation.url) else number
+        home = f" ({self.on_one_line(host(citation.url))})" if self.can_link(citation.url) else ""
+        return f"{mark} {self.on_one_line(citation.heading)}{home} {citation.relevance_score:.2f}"
+
+    def _fitting(self, lines: Sequence[SmallPrint], sign: str) -> Sequence[SmallPrint]:
+        kept: list[SmallPrint] = []
+        rest = f"{sign}and {len(lines)} more"
+        for line in lines[:MOST_SOURCES]:
+            if units("\n".join([*(each.text for each in kept), line.text, rest])) > self.small_print_limit:
+                break
+            kept.append(line)
+        rest = f"{sign}and {len(lines) - len(kept)} more"
+        return [*kept, *([SmallPrint(rest, rest.removeprefix(self.small))] if len(kept) < len(lines) else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallPrint:
+    """A line below an answer: as the platform shows it, its words alone, and where they lead."""
+
+    text: str
+    words: str
+    url: str = ""
+
+
+def listed(lines: Iterable[SmallPrint]) -> str:
+    """Return lines of small print as one text."""
+    return "\n".join(line.text for line in lines)
+
+
+def _line(text: str, sign: str, citation: Citation) -> SmallPrint:
+    """Return a line about a section."""
+    home = host(citation.url)
+    words = [_one_line(citation.heading, TITLE_LENGTH), *([f"({home})"] if home else [])]
+    return SmallPrint(text, f"{sign}{' '.join(words)} {citation.relevance_score:.2f}", without_controls(citation.url))
+
+
+class MessageRenderer:
+    """Draws one answer as messages; what is finished is drawn once.
+
+    *head* stands above the first message, in the platform's dialect.
+    """
+
+    def __init__(self, dialect: ChatDialect, *, head: str = "") -> None:
+        self._dialect = dialect
+        self._head = head
+        self._draft: PartialAnswer | None = None
+        self._drawn = 0
+        self._pager = Pager(dialect, dialect.limit - units(head))
+
+    def sketch(self, draft: PartialAnswer, *, is_open: bool = False) -> list[Part]:
+        """Return the messages of an answer that is being written; with *is_open*, code at the end stays open for more.
+
+        What more text could change, or move to another message, is not shown yet.
+        """
+        if draft is not self._draft:
+            self._draft, self._drawn = draft, 0
+            self._pager = Pager(self._dialect, self._dialect.limit - units(self._head))
+        finished, tail = draft.finished, draft.tail
+        for at in range(self._drawn, len(finished)):
+            self._pager.add(finished[at])
+        self._drawn = len(finished)
+        ahead = self._pager.ahead()
+        for block in tail[:-1]:
+            ahead.add(block)
+        for block in tail[-1:]:
+            ahead.add_open(block)
+        return self._with_head(ahead.parts(is_open=is_open))
+
+    def whole(self, answer: Answer, below: str = "") -> list[Part]:
+        """Return the messages of a whole answer, with what stands *below* it in the last of them."""
+        pager = Pager(self._dialect, self._dialect.limit - units(self._head))
+        for block in shown_blocks(answer):
+            pager.add(block)
+        pager.finish(units(f"\n\n{below}") if below else 0)
+        *parts, last = pager.parts() or [Part("")]
+        text = "\n\n".join(filter(None, [last.text, below]))
+        return self._with_head([*parts, replace(last, text=text)] if text else [])
+
+    def _with_head(self, parts: list[Part]) -> list[Part]:
+        return [replace(part, text=f"{self._head}{part.text}") if at == 0 else part for at, part in enumerate(parts)]
+
+
+def fitting(text: str, limit: int) -> str:
+    """Return as many whole lines of a text of ours as fit, or the beginning of the first one."""
+    if len(text) <= limit:
+        return text
+    return text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
+
+
+def _one_line(text: str, limit: int) -> str:
+    line = " ".join(without_controls(text).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -1,0 +1,126 @@
+"""How an answer looks on Discord: its own Markdown, footnotes that are links, and the sources in small print.
+
+Discord closes a block of code at the first three backticks wherever they stand, and knows no tables, no deep headings
+and no rules. Its servers find mentions and invitations where its clients show none, so that no backslash helps there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer
+from adapters.chat.posting import Part
+from core.answering.dialect import GAP
+from core.model import Answer, Citation, PartialAnswer
+from core.model.markup import Inline, TableRow
+
+MENTION_TO_CONTINUE = "-# To go on, mention me, or reply to this message and leave the ping on."
+MENTION_AGAIN = "-# To go on, mention me."
+
+_DEEPEST = 3
+_SPECIAL = re.compile(r"[\\`*\[\]]|_(?!(?<=[^\W_]_)[^\W_])|~~+|\|\|+")
+_EVERYONE = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
+_ANGLE = re.compile(r"<(?=[a-zA-Z/@#:&!]|\Z)")  # mentions, commands, times, emoji, addresses
+_SCHEME = re.compile(r":(?=//)")
+_INVITE = re.compile(r"(discord(?:app)?)\.(?=gg/|com/invite)", re.IGNORECASE)
+_LABEL = re.compile(r"\](?=\(|\Z)")
+_SMALL = re.compile(r"-#")
+_UNSAFE = re.compile(r"[()\[\]`\\|*]|~(?=~)|@(?=everyone|here)", re.IGNORECASE)
+
+
+class DiscordDialect(ChatDialect):
+    """Discord's Markdown."""
+
+    limit = 1_900  # units: Discord allows 2,000 characters and does not say how it counts emoji
+    small = "-# "
+
+    def can_link(self, url: str) -> bool:
+        """Return whether an address can be a link: no invitation, which always has a preview."""
+        return super().can_link(url) and not _INVITE.search(url)
+
+    def text(self, text: str) -> str:
+        """Keep apart, by characters without width, what would ping, link, jump or show an emoji; escape the rest."""
+        text = _EVERYONE.sub(f"@{GAP}", text)
+        text = _ANGLE.sub(f"<{GAP}", text)
+        text = _SCHEME.sub(f":{GAP}", text)
+        text = _INVITE.sub(rf"\1{GAP}.", text)
+        text = _LABEL.sub(f"]{GAP}", text)
+        return _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
+
+    def at_start(self, text: str) -> str:
+        """Return words with which a row begins so that they are no marker, and no small print."""
+        return f"\\{text[0]}{self.text(text[1:])}" if _SMALL.match(text) else super().at_start(text)
+
+    def code(self, text: str) -> str:
+        """Return code within a line; a mention in it is kept apart, as servers do not know what is code."""
+        return super().code(_EVERYONE.sub(f"@{GAP}", text))
+
+    def footnote(self, number: int, url: str) -> str:
+        """Return a footnote, as a link where it can be one."""
+        return self.small_link(url, f"[{number}]") if self.can_link(url) else f"[{number}]"
+
+    def link(self, url: str, children: Sequence[Inline]) -> str:
+        """Return a link."""
+        label = self.inline(children)
+        return self.small_link(url, label) if self.can_link(url) else label
+
+    def small_link(self, url: str, label: str) -> str:
+        """Return a link without a preview."""
+        return f"[{label}](<{_address(url)}>)"
+
+    def near(self, citation: Citation) -> str:
+        """Return a section with its whole address."""
+        address = f" <{_address(citation.url)}>" if self.can_link(citation.url) else ""
+        return f"{self._source(citation).partition(' ')[2]}{address}"
+
+    def heading(self, level: int, text: str) -> str:
+        """Return a heading, in bold where Discord has none that deep."""
+        return super().heading(level, text) if level <= _DEEPEST else f"**{text.replace('**', '')}**"
+
+    def rows(self, row: TableRow, *, is_first: bool) -> Sequence[str]:
+        """Return a row as the item of a list, in which every value says what it is."""
+        head, cells = [self.inline(cell) for cell in row.head], [self.inline(cell) for cell in row.cells]
+        if not cells:
+            return ["- " + " · ".join(filter(None, head))]
+        names = [*head, *([""] * max(len(cells) - len(head), 0))]
+        named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=False) if cell]
+        return ["- " + " · ".join(named)] if named else []
+
+    def rule(self) -> str:
+        """Return nothing: there are no rules."""
+        return ""
+
+
+DISCORD = DiscordDialect()
+
+
+class DiscordRenderer:
+    """Draws one answer.
+
+    *head* stands above it, *hint* says how to go on where people cannot see that by themselves, and *remark* what is
+    to be said of how the answer came about.
+    """
+
+    def __init__(self, *, head: str = "", hint: str = "", remark: str = "") -> None:
+        self._messages = MessageRenderer(DISCORD, head=head)
+        self._below = [*([f"-# {remark}"] if remark else []), *([hint] if hint else [])]
+
+    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
+        """Return the messages of an answer that is being written."""
+        return self._messages.sketch(draft)
+
+    def whole(self, answer: Answer) -> Sequence[Part]:
+        """Return the messages of a whole answer."""
+        lines = [*DISCORD.sources(answer.citations), *DISCORD.nearest(answer.nearest)]
+        return self._messages.whole(answer, "\n".join([*(line.text for line in lines), *self._below]))
+
+
+def quoted(question: str) -> str:
+    """Return the beginning of a question as a quote, for those who did not see it asked."""
+    return f"> {DISCORD.on_one_line(question, QUESTION_LENGTH)}\n"
+
+
+def _address(url: str) -> str:
+    """Return characters that Discord would read as marks as their codes, which lead to the same page."""
+    return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", url)

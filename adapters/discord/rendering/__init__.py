@@ -1,1 +1,0 @@
-"""How answers look: the Markdown that Discord draws, sources and buttons."""

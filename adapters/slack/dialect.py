@@ -1,0 +1,182 @@
+"""How an answer looks on Slack: messages of Markdown with footnotes that are links, and the sources in small print.
+
+Slack reads `<...>` as mentions and links wherever it stands, in code and in Markdown too, and reads an entity once
+only: with `<` and `>` written as entities nothing is live. Notifications and screen readers get the words alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer, SmallPrint, listed
+from adapters.chat.posting import Part
+from core.answering.addresses import host, without_scheme
+from core.answering.dialect import GAP, MarkdownDialect
+from core.model import Answer, Citation, PartialAnswer
+from core.model.markup import Block, Emphasis, Inline, Strike, Strong
+
+LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
+LEFT_OUT = "…"
+
+_SPECIAL = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*~\[\]]|(?<!\w)_+|_+(?!\w)")
+_ENTITY = re.compile(r"(&#?\w{1,31});")
+_EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
+_SCHEME = re.compile(r":(?=//)|(?<!\w)www\.|(?<=\w)@(?=\w)", re.IGNORECASE)  # what clients make a link of by themselves
+_LABEL = re.compile(r"\](?=\(|\Z)")
+_UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]|@(?=channel|here|everyone)", re.IGNORECASE)
+_ENTITY_END = re.compile(r"(&#?\w{1,31});")
+
+
+class SlackDialect(ChatDialect):
+    """The Markdown of Slack's blocks and streams."""
+
+    limit = 3_090  # units: the plain text of a message has room for 900 characters of sources
+    small_print_limit = 1_800  # units; Slack takes 2,000 to 3,000 in one block
+    bullet = "• "
+    nearest_title = "*Nearest sections*"
+
+    def text(self, text: str) -> str:
+        """Escape what would be a mark; what would mention or link is written as entities, or kept apart."""
+        text = _LABEL.sub(f"]{GAP}", _apart(text))
+        return escaped(_SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text))
+
+    def at_start(self, text: str) -> str:
+        """Return words with which a row begins so that they are no marker."""
+        return self.text(text) if text[:1] == ">" else super().at_start(text)
+
+    def code(self, text: str) -> str:
+        """Return code within a line."""
+        return escaped(super().code(text))
+
+    def code_line(self, text: str) -> str:
+        """Return a line of code."""
+        return escaped(super().code_line(text))
+
+    def footnote(self, number: int, url: str) -> str:
+        """Return a footnote, as a link where it can be one."""
+        return f"[[{number}]]({address(url)})" if self.can_link(url) else f"[{number}]"
+
+    def link(self, url: str, children: Sequence[Inline]) -> str:
+        """Return a link."""
+        label = self.inline(children)
+        return f"[{label}]({address(url)})" if self.can_link(url) else label
+
+    def small_text(self, text: str) -> str:
+        """Return words for small print, which has another dialect."""
+        return escaped(_LABEL.sub(f"]{GAP}", _apart(text)))
+
+    def small_link(self, url: str, label: str) -> str:
+        """Return a link for small print."""
+        return f"<{address(url)}|{label.replace('|', '¦')}>"
+
+    def near(self, citation: Citation) -> str:
+        """Return a section; the link is its host, since a title could name another place than it leads to."""
+        home = self.on_one_line(host(citation.url))
+        place = f" ({self.small_link(citation.url, home)})" if self.can_link(citation.url) else ""
+        return f"{self.on_one_line(citation.heading)}{place} {citation.relevance_score:.2f}"
+
+    def spoken(self, blocks: Sequence[Block]) -> str:
+        """Return blocks as words alone."""
+        return SPOKEN.write(blocks)
+
+
+class SpokenDialect(MarkdownDialect):
+    """Words alone, as notifications show them and screen readers read them; nothing in them is live."""
+
+    marks = {Strong: "", Emphasis: "", Strike: ""}  # noqa: RUF012 - it is never changed
+
+    fence = ""
+
+    def text(self, text: str) -> str:
+        """Return words as they are, but for what Slack would read as a token."""
+        return spoken(text)
+
+    def at_start(self, text: str) -> str:
+        """Return words as they are."""
+        return spoken(text)
+
+    def code(self, text: str) -> str:
+        """Return code without its marks."""
+        return spoken(text)
+
+    def code_line(self, text: str) -> str:
+        """Return a line of code."""
+        return spoken(text)
+
+    def link(self, url: str, children: Sequence[Inline]) -> str:
+        """Return the words of a link, and where it leads."""
+        label = self.inline(children)
+        return url if label == without_scheme(url).removesuffix("/") else f"{label} ({spoken(url)})"
+
+    def heading(self, level: int, text: str) -> str:
+        """Return a heading as a line."""
+        return text
+
+
+SLACK = SlackDialect()
+SPOKEN = SpokenDialect()
+
+
+class SlackRenderer:
+    """Draws one answer; *remark* is what has to be said of how it came about.
+
+    The messages of an answer on its way go on into those of the whole one, so that a stream only has to grow.
+    """
+
+    def __init__(self, *, remark: str = "", most: Callable[[Sequence[Part]], Sequence[Part]] = tuple) -> None:
+        self._messages = MessageRenderer(SLACK)
+        self._remark = remark
+        self._most = most
+
+    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
+        """Return the messages of an answer that is being written."""
+        return self._messages.sketch(draft, is_open=True)
+
+    def whole(self, answer: Answer) -> Sequence[Part]:
+        """Return the messages of a whole answer; its sources are below the last of them."""
+        remark = [SmallPrint(SLACK.on_one_line(self._remark), self._remark)] if self._remark else []
+        lines = [*SLACK.sources(answer.citations), *SLACK.nearest(answer.nearest), *remark]
+        *parts, last = self._messages.whole(answer) or [Part(LEFT_OUT if lines else "")]
+        told = _told(lines, LONGEST_TEXT - len(last.plain) - 2)
+        last = replace(last, below=listed(lines), plain="\n\n".join(filter(None, [last.plain, told])))
+        return self._most([*parts, last] if last.text else [])
+
+
+def _told(lines: Sequence[SmallPrint], room: int) -> str:
+    """Return what stands below an answer as words: first the lines, then as many of the addresses as fit."""
+    left = room - sum(len(spoken(line.words)) + 1 for line in lines)
+    shown: list[str] = []
+    for line in lines:
+        url = f" {spoken(line.url)}" if line.url else ""
+        fits = len(url) <= left
+        left -= len(url) if fits else 0
+        shown.append(spoken(line.words) + (url if fits else ""))
+    return "\n".join(shown)[: max(room, 0)]
+
+
+def escaped(text: str) -> str:
+    """Return `<` and `>` as entities, and `&` where it would begin one."""
+    return _ENTITY.sub(lambda found: f"&amp;{found[0][1:]}", text).replace("<", "&lt;").replace(">", "&gt;")
+
+
+def spoken(text: str) -> str:
+    """Return words that mention nobody, in case that they are read without their mark."""
+    return _EVERYONE.sub(f"@{GAP}", text).replace("<", "&lt;").replace(">", "&gt;")
+
+
+def quoted(question: str) -> str:
+    """Return the beginning of a question as a quote, for those who did not see it asked."""
+    return f"> {SLACK.on_one_line(question, QUESTION_LENGTH)}\n\n"
+
+
+def address(url: str) -> str:
+    """Return characters that would end a link or begin an entity as their codes, which lead to the same page."""
+    url = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)
+    return _ENTITY_END.sub(r"\1%3B", url)
+
+
+def _apart(text: str) -> str:
+    """Keep apart, by characters without width, what would call everybody or be an address."""
+    return _SCHEME.sub(rf"\g<0>{GAP}", _EVERYONE.sub(f"@{GAP}", text))

@@ -1,0 +1,259 @@
+"""Writes the tree of an answer as Markdown; platforms whose Markdown is another one change what they need to.
+
+Every text node is escaped on its way, so that what was no link, mark or marker in the tree is none in what is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from core.model.markup import (
+    Block,
+    CodeLine,
+    CodeSpan,
+    Emphasis,
+    Footnote,
+    Heading,
+    Inline,
+    LineBreak,
+    Link,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    Strike,
+    Strong,
+    TableRow,
+    Text,
+)
+
+GAP = "\u200b"  # has no width: it keeps characters apart that would mean something together
+FENCE = "```"
+
+_BACKTICKS = re.compile(r"`+")
+_SPECIAL = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?=\S|\Z)|(?<=\S)\*|(?<!\w)_+(?=\S|\Z)|(?<=\S)_+(?!\w)|~~+|\](?=\(|\Z)|<(?=[a-zA-Z/!]|\Z)"
+)
+_ENTITY = re.compile(r"(&#?\w{1,31});")
+_MARKER = re.compile(r"(?:#{1,6}|[-+*])(?=\s|\Z)|>|={2,}\Z|-{3,}\Z|~{3}|(?<=\d)[.)](?=\s|\Z)")
+_NUMBERED = re.compile(r"\d{1,9}(?=[.)](?:\s|\Z))")
+
+Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A node without emphasis in it, and the kinds of emphasis around it from the outside in."""
+
+    node: Text | CodeSpan | LineBreak | Footnote | Link
+    wraps: tuple[Wrap, ...] = ()
+
+    def wrapped(self) -> Inline:
+        """Return it as a node with its emphasis."""
+        node: Inline = self.node
+        for wrap in reversed(self.wraps):
+            node = wrap((node,))
+        return node
+
+
+def runs(nodes: Iterable[Inline], wraps: tuple[Wrap, ...] = ()) -> Iterator[Run]:
+    """Return nodes one by one, in their order."""
+    for node in nodes:
+        if isinstance(node, Strong | Emphasis | Strike):
+            yield from runs(node.children, (*wraps, type(node)))
+        else:
+            yield Run(node, wraps)
+
+
+class MarkdownDialect:
+    """Markdown as it is stored, with `[1]` for a footnote: read again, it gives the same words and nothing live."""
+
+    fence = FENCE
+    keeps_code_in_place = True
+    marks: Mapping[Wrap, str] = {Strong: "**", Emphasis: "_", Strike: "~~"}
+
+    def write(self, blocks: Iterable[Block]) -> str:
+        """Return blocks as one text."""
+        body, closing, before = "", "", None
+        for block in blocks:
+            body, closing = self.extended(body, closing, block, before)
+            before = block
+        return body + closing
+
+    def extended(self, body: str, closing: str, block: Block, before: Block | None) -> tuple[str, str]:
+        """Return a text with one more block at its end, and what has to close it if nothing follows."""
+        leaf = block.leaf
+        lead, again = self.lead(block)
+        joint = self._joint(block, before) if body else ""
+        match leaf:
+            case CodeLine(language, text, is_first):
+                again = again if self.keeps_code_in_place else ""
+                if body and not is_first and (closing or not self.fence):
+                    return f"{body}\n{again}{self.code_line(text)}", closing
+                opening = f"{lead if self.keeps_code_in_place else ''}{self.fence}{language}\n" if self.fence else ""
+                closed = f"\n{again}{self.fence}" if self.fence else ""
+                return f"{body}{closing}{joint}{opening}{again}{self.code_line(text)}", closed
+            case TableRow():
+                rows = self.rows(leaf, is_first=leaf.is_first or not body)
+                text = "\n".join(f"{again if at else lead}{row}" for at, row in enumerate(rows))
+            case Heading(level, children):
+                text = lead + self.heading(level, self.inline(children, f"\n{again}"))
+            case Paragraph(children):
+                text = lead + self.inline(children, f"\n{again}", at_start=True)
+            case Rule():
+                text = self.rule()
+        return (f"{body}{closing}{joint}{text}", "") if text else (body + closing, "")
+
+    def inline(self, nodes: Iterable[Inline], line_break: str = " ", *, at_start: bool = False) -> str:
+        """Return nodes as text; *at_start* keeps the words at the beginning of a row from being a marker."""
+        out, opened, marks = "", (), list[str]()
+        pieces = list(runs(nodes))
+        for at, run in enumerate(pieces):
+            shared = _shared(opened, run.wraps)
+            out += "".join(reversed(marks[shared:]))
+            del marks[shared:]
+            for depth in range(shared, len(run.wraps)):
+                marks.append(self._mark(run.wraps, depth, out, pieces[at:]))
+                out += marks[-1]
+            opened = run.wraps
+            is_marker = at_start and not opened and (not out or out.endswith(line_break))
+            out = _next_to(out, self._run(run.node, line_break, is_marker=is_marker))
+        return out + "".join(reversed(marks))
+
+    def _run(self, node: Text | CodeSpan | LineBreak | Footnote | Link, line_break: str, *, is_marker: bool) -> str:
+        match node:
+            case Text(text):
+                return self.at_start(text) if is_marker else self.text(text)
+            case CodeSpan(text):
+                return self.code(text)
+            case LineBreak():
+                return line_break
+            case Footnote(number, url):
+                return self.footnote(number, url)
+            case Link(url, children):
+                return self.link(url, children)
+
+    def _mark(self, wraps: tuple[Wrap, ...], depth: int, out: str, following: Sequence[Run]) -> str:
+        """Return the mark of an emphasis; lines below would be part of a word on which they touch."""
+        mark = self.marks[wraps[depth]]
+        inside = wraps[: depth + 1]
+        behind = next((run for run in following if run.wraps[: depth + 1] != inside), None)
+        word = behind.node.text[:1] if behind and behind.wraps == inside[:-1] and isinstance(behind.node, Text) else ""
+        touches = out[-1:].isalnum() or word.isalnum()
+        return "*" if mark == "_" and touches else mark
+
+    def lead(self, block: Block) -> tuple[str, str]:
+        """Return what the first line of a block begins with, and what every other one does."""
+        lead = again = ""
+        first = len(block.path) - block.opens
+        for depth, container in enumerate(block.path):
+            if isinstance(container, ListItem):
+                sign = "- " if container.number is None else f"{container.number}. "
+                lead += sign if depth >= first else " " * len(sign)
+                again += " " * len(sign)
+            else:
+                lead += "> "
+                again += "> "
+        return lead, again
+
+    def _joint(self, block: Block, before: Block | None) -> str:
+        """Return what stands between a block and the one before it."""
+        leaf = block.leaf
+        if isinstance(leaf, CodeLine | TableRow) and not leaf.is_first:
+            return "\n"
+        shared = block.path[: len(block.path) - block.opens]
+        opened = block.path[len(shared) :]
+        if before and opened and _goes_on(before.path[len(shared) :], opened[0]):
+            return "\n"  # items stand close to each other, however they were written
+        is_follower = not opened and isinstance(leaf, Paragraph) and before and isinstance(before.leaf, Paragraph)
+        if not (block.is_spaced or is_follower):
+            return "\n"
+        blank = self.lead(Block(leaf, shared))[1].rstrip() if any(isinstance(each, Quote) for each in shared) else ""
+        return f"\n{blank}\n"
+
+    def text(self, text: str) -> str:
+        """Return words so that they are nothing but words."""
+        text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
+        return _ENTITY.sub(r"\1\;", text)
+
+    def at_start(self, text: str) -> str:
+        """Return words with which a row begins so that they are no marker."""
+        digits = _NUMBERED.match(text)
+        marker = _MARKER.match(text, digits.end() if digits else 0)
+        if marker is None:
+            return self.text(text)
+        return f"{text[: marker.start()]}\\{marker[0][0]}{self.text(text[marker.start() + 1 :])}"
+
+    def code(self, text: str) -> str:
+        """Return code within a line, in one pair of backticks, or two where it has some itself."""
+        if "`" not in text:
+            return f"`{text}`"
+        text = _BACKTICKS.sub(lambda found: GAP.join(found[0]), text)
+        return f"``{' ' if text[0] == '`' else ''}{text}{' ' if text[-1] == '`' else ''}``"
+
+    def code_line(self, text: str) -> str:
+        """Return a line of code, in which nothing ends it."""
+        return _BACKTICKS.sub(lambda found: GAP.join(found[0]) if len(found[0]) >= len(FENCE) else found[0], text)
+
+    def footnote(self, number: int, url: str) -> str:
+        """Return a footnote."""
+        return f"[{number}]"
+
+    def link(self, url: str, children: Sequence[Inline]) -> str:
+        """Return a link."""
+        return f"[{self.inline(children)}](<{url}>)"
+
+    def heading(self, level: int, text: str) -> str:
+        """Return a heading."""
+        return f"{'#' * level} {text}"
+
+    def rows(self, row: TableRow, *, is_first: bool) -> Sequence[str]:
+        """Return a row of a table, with the head above it where it *is_first*."""
+        head = [self.row(row.head), f"|{'---|' * len(row.head)}"] if is_first else []
+        return [*head, *([self.row(row.cells)] if row.cells else [])]
+
+    def row(self, cells: Iterable[Sequence[Inline]]) -> str:
+        """Return the cells of a row between lines."""
+        return f"| {' | '.join(self.inline(cell).replace('|', chr(92) + '|') for cell in cells)} |"
+
+    def rule(self) -> str:
+        """Return a line between two parts; empty where there is none."""
+        return "---"
+
+
+MARKDOWN = MarkdownDialect()
+
+
+def _goes_on(before: Sequence[Quote | ListItem], item: Quote | ListItem) -> bool:
+    """Return whether an item belongs to the list in which the block before it stands."""
+    last = before[0] if before else None
+    return isinstance(last, ListItem) and isinstance(item, ListItem) and (last.number is None) == (item.number is None)
+
+
+def _shared(one: Sequence[Wrap], other: Sequence[Wrap]) -> int:
+    at = 0
+    while at < min(len(one), len(other)) and one[at] is other[at]:
+        at += 1
+    return at
+
+
+def _next_to(out: str, piece: str) -> str:
+    """Join two pieces that would mean something together: code and code, a footnote and brackets, `!` and a link."""
+    if out.endswith("`") and piece.startswith("`"):
+        return f"{out}{GAP}{piece}"
+    if out.endswith("]") and piece.startswith("("):
+        return f"{out}\\{piece}"
+    if out.endswith("!") and piece.startswith("["):
+        return f"{out[:-1]}\\!{piece}"
+    return out + piece
+
+
+_MARK = re.compile(r"(```.*?(?:```|\Z)|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)|\\.)|[ \t]*\[\d{1,4}\]", re.DOTALL)
+
+
+def without_marks(text: str) -> str:
+    """Return a stored answer as a model may read it again: its numbers mean nothing in a new answer."""
+    return _MARK.sub(r"\1", text)

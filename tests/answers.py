@@ -1,0 +1,57 @@
+"""Texts that a model may write, and the sources that it may write them from."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from core.answering.citations import Sources
+from core.answering.dialect import MARKDOWN
+from core.answering.markup import Document
+from core.model import Answer, Hit, Status
+from tests.builders import passage
+
+PIECES = [
+    *("word", "Sentence one. ", "[1]", "[2]", "[9]", "[1, 2]", "99", "\\[99\\]", "【1】", "［99］", "é👍🏽", "。"),
+    *("[guide](https://docs.example/page1)", "https://docs.example/page2#part", "https://evil.example/x", "https://"),
+    *("[bank.example](https://docs.example/page1)", "[x](https://evil.example)", "![p](https://evil.example/p.png)"),
+    *("@everyone", "@here", "<!channel>", "<@U1>", "<@123>", "<#9>", "</ask:1>", "<t:1:R>", "<:a:1>", "discord.gg/x"),
+    *("<b>", "</b>", "<br>", "<!--", "-->", "<", ">", "&", "&lt;", "&amp;", "#60;", "lt;", "`", "``", "```", "~~~"),
+    *("`@here`", "``a`b``", "\n", "\n\n", "\n```py\n", "\n```\n", "\n~~~\n", "\n> ", "\n- ", "\n1. ", "\n  - "),
+    *("\n    ", "\n| a | b |\n", "|---|---|\n", "| c |", "\n# ", "\n#### ", "\n---\n", "\n===\n", "\n-# ", "|"),
+    *("\n- [x] ", ">>> ", "\nSources:\n", "\n## References\n", "\n[1]: https://evil.example\n", "~~", "||", "\\"),
+    *("**", "*", "_", "__", "!", "[", "]", "(", ")", "](", " ", "\t", ":", "\ue0000\ue001", "\u200b", "\u202e"),
+    *("\u2028", "[1] x https://a.example", "bank.example ", "A sentence that fills. " * 30),
+    *("word " * 60, "longer_words_" * 30),
+]
+TEXT = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+def make_sources() -> Sources:
+    """Five sections, one of whose passages names an address."""
+    sources = Sources()
+    for n in (1, 2, 3, 4):
+        sources.add(Hit(passage(url=f"https://docs.example/page{n}#part", text=f"Text {n}."), 0.9 - n / 10))
+    sources.add(Hit(passage(url="https://docs.example/page5", text="See https://tools.example/get (or not)."), 0.5))
+    return sources
+
+
+def answered(text: str, **fields: object) -> Answer:
+    """Give the answer that comes of a text."""
+    document = Document(make_sources())
+    document.feed(text)
+    document.finish()
+    answer = Answer(
+        id="a1",
+        text=MARKDOWN.write(document.blocks),
+        blocks=document.blocks,
+        citations=document.citations,
+        status=Status.ANSWERED,
+    )
+    return answer.model_copy(update=fields)
+
+
+def written(text: str) -> Document:
+    """Give an answer of which so much has been written."""
+    document = Document(make_sources())
+    document.feed(text)
+    return document
