@@ -33,12 +33,12 @@ from core.model import (
     Answer,
     Claim,
     Delivery,
+    Drafted,
     Message,
     MessageRef,
     Outline,
     Progress,
     Reaction,
-    TextDelta,
     ThreadRef,
     Withdrawal,
 )
@@ -218,7 +218,7 @@ async def _timed(progress: AsyncIterator[Progress], metrics: Metrics) -> AsyncGe
     """Pass the progress on, and note when there is something to read for the first time; a refusal was no work."""
     start, is_silent = time.monotonic(), True
     async for item in progress:
-        if is_silent and (isinstance(item, TextDelta) or (isinstance(item, Answer) and item.total_time_ms > 0)):
+        if is_silent and (isinstance(item, Drafted) or (isinstance(item, Answer) and item.total_time_ms > 0)):
             is_silent = False
             metrics.took("first_text", time.monotonic() - start)
         yield item

@@ -130,6 +130,12 @@ class Footnotes:
     def _footnote(self, number: int, shown: int) -> Footnote:
         return Footnote(shown, self.sources.citation(number, shown_as=shown).url)
 
+    def trial(self) -> Footnotes:
+        """Return footnotes that begin with the same numbers, and whose further ones do not count."""
+        other = Footnotes(self.sources)
+        other._shown = dict(self._shown)
+        return other
+
     def citations(self, shown: Container[int]) -> tuple[Citation, ...]:
         """Return the footnotes whose numbers are *shown*, in the order of their numbers."""
         used = sorted((at, number) for number, at in self._shown.items() if at in shown)

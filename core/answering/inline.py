@@ -80,6 +80,7 @@ class _InlineReader:
         self._at = 0
         self._frames = [_Frame("", 0, [])]
         self._numbers: set[int] = set()  # of the footnotes right before, between which no white space is kept
+        self._closed_up = -1  # where white space stood that went with what disappeared behind it
         self._has_addresses = "://" in text or "www." in text or not is_whole
 
     def read(self) -> tuple[Inline, ...]:
@@ -98,7 +99,7 @@ class _InlineReader:
         while self._is_whole and len(self._frames) > 1:
             self._dissolve(len(self._frames) - 1)
         written = self._frames[0].nodes
-        is_open = not (written and ends_apart(written[-1]))
+        is_open = self._closed_up != self._at and not (written and ends_apart(written[-1]))
         nodes = without_false_marks(trimmed(written, at_start=True))
         return tuple(nodes if self._is_whole else without_open_end(nodes, is_open=is_open))
 
@@ -186,7 +187,10 @@ class _InlineReader:
     def _close_up(self, *, is_word_apart: bool) -> None:
         """Leave off the white space before what disappears, unless it keeps words apart."""
         if not (is_word_apart and self._text[self._at : self._at + 1].isalnum()):
-            self._frames[-1].nodes[:] = trimmed(self._frames[-1].nodes, breaks=False)
+            nodes = self._frames[-1].nodes
+            if self._closed_up == self._at or (nodes and ends_apart(nodes[-1])):
+                self._closed_up = self._at
+            nodes[:] = trimmed(nodes, breaks=False)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
         """Add a link to a page of the index; of any other, what is written on it."""
@@ -203,6 +207,8 @@ class _InlineReader:
                 children = (Link(url, children),)
         elif not sources.names(url):
             self._notes.removed_urls += 1
+        elif not shown.strip() and not is_image:
+            children = (Text(url),)
         self._add(children, length=length)
 
     def _address(self, url: str, *, length: int) -> None:

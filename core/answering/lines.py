@@ -268,10 +268,18 @@ class LineReader:
         self._opens, self._is_spaced = 0, isinstance(leaf, Rule)
         if isinstance(leaf, Rule) or is_of_sources(raw, self._sources_list):
             self._sources_list.append(raw)
-        elif is_whole or self._read(raw):
+        elif is_whole or self._has_something(raw):
             self._release()
             self._has_begun = True
             self._add(raw)
+
+    def _has_something(self, raw: RawBlock) -> bool:
+        """Return whether anything of a block is certain; its footnotes get no numbers yet, as others come before."""
+        notes, self._notes = self._notes, self._notes.trial()
+        try:
+            return self._read(raw) is not None
+        finally:
+            self._notes = notes
 
     def _release(self) -> None:
         """Add what was held back: it was no list of sources."""

@@ -98,9 +98,15 @@ def without_open_end(nodes: list[Inline], *, is_open: bool) -> list[Inline]:
         nodes = trimmed(nodes[:-1])  # how it is written depends on what touches it
     if nodes and isinstance(last := nodes[-1], Text):
         kept = last.text.rstrip(string.punctuation) if is_open else last.text
-        kept = kept.rstrip(_MARKS) if kept[-1:].isspace() else kept
+        kept = _without_marks(kept) if not is_open or kept[-1:].isspace() else kept
         nodes = [*nodes[:-1], *([Text(kept)] if kept else [])]
     return trimmed(nodes)
+
+
+def _without_marks(text: str) -> str:
+    """Leave off signs at the end, and punctuation right before them, which counts by what follows it too."""
+    kept = text.rstrip(_MARKS)
+    return kept if text[len(kept) : len(kept) + 1].isspace() or kept == text else kept.rstrip(string.punctuation)
 
 
 def without_false_marks(nodes: list[Inline]) -> list[Inline]:

@@ -28,7 +28,7 @@ class DocumentSource(Protocol):
 class PassageIndex(Protocol):
     """Holds passages with their vectors and words.
 
-    Every method raises `RetrievalUnavailable`, and `Misconfigured` where the index was made with another embedder.
+    Raises `RetrievalUnavailable`, and `Misconfigured` where the index was made with another embedder.
     """
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:

@@ -30,10 +30,10 @@ def quotes(answer: Answer) -> list[str]:
 
 @pytest.mark.promise("footnotes")
 async def test_numbers_in_brackets_of_a_page_are_no_footnotes() -> None:
-    """A page's own `[2]` is quoted as it stands; the one footnote is the section that it was quoted from."""
+    """A page's own `[2]` is quoted in round brackets; the one footnote is the section that it was quoted from."""
     answer = await ask("Where do robots weld?", "Robots weld cars, as [2] shows.", "Something else is said here.")
 
-    assert quotes(answer) == ["Robots weld cars, as \\[2] shows. [1]"]
+    assert quotes(answer) == ["Robots weld cars, as (2) shows. [1]"]
     assert [citation.url for citation in answer.citations] == [HERE]
 
 
