@@ -48,7 +48,7 @@ class Admission:
         self._memberships = memberships or {}
 
     async def refusal(self, claim: Claim) -> Refusal | None:
-        """Say why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
+        """Return why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
         policy, channel = await self._policy(claim.question), claim.thread.channel
         if policy.is_closed:
             return await self._told(claim, "closed", CLOSED)
@@ -62,7 +62,7 @@ class Admission:
         return await self._told(claim, "quota", too_many(math.ceil(seconds))) if seconds > 0 else None
 
     async def admits(self, question: Question) -> bool:
-        """Say whether a question would be answered now, of which nobody is told. Raises `PeopleUnavailable`."""
+        """Return whether a question would be answered now, of which nobody is told. Raises `PeopleUnavailable`."""
         policy = await self._policy(question)
         is_wanted = not policy.is_paused and policy.answers_in(question.thread.channel)
         return is_wanted and not await self._is_guest(question) and await self._wait(question) <= 0

@@ -51,7 +51,7 @@ class Agent:
         prices: Prices | None = None,
         tools: Callable[[Question, Sources], Sequence[Tool]] = _none,
     ) -> None:
-        """Give the model the *tools* beside the search; what one of them supplies to the sources can be cited."""
+        """Return the model the *tools* beside the search; what one of them supplies to the sources can be cited."""
         self._model = model
         self._retriever = retriever
         self._clock = clock
@@ -90,7 +90,7 @@ class Agent:
             yield item
 
     async def answer(self, question: Question, conversation: Conversation | None = None) -> Answer:
-        """Give the answer alone: the same loop, drained."""
+        """Return the answer alone: the same loop, drained."""
         *_, last = [item async for item in self.run(question, conversation)]
         assert isinstance(last, Answer)  # noqa: S101 - run() ends with it
         return last
@@ -117,6 +117,6 @@ class Agent:
 
 
 def _question_before(conversation: Conversation | None) -> str:
-    """Give the newest question that was not small talk."""
+    """Return the newest question that was not small talk."""
     turns = conversation.turns if conversation else ()
     return next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")

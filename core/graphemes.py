@@ -10,7 +10,7 @@ _VIRAMA = 9  # the combining class of signs that join two Indic letters
 
 
 def boundary(text: str, at: int) -> int:
-    """Give the last place up to *at* that is between two characters; *at* itself if there is none in reach."""
+    """Return the last place up to *at* that is between two characters; *at* itself if there is none in reach."""
     for place in range(at, max(at - _REACH, 0), -1):
         if place >= len(text) or not _joined(text, place):
             return place
@@ -18,7 +18,7 @@ def boundary(text: str, at: int) -> int:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Say whether the code points before and behind *at* belong to one character."""
+    """Return whether the code points before and behind *at* belong to one character."""
     before, behind = text[at - 1], text[at]
     if before == _JOINER or _extends(behind):
         return True
@@ -30,7 +30,7 @@ def _joined(text: str, at: int) -> bool:
 
 
 def _extends(char: str) -> bool:
-    """Say whether a code point changes the one before it: accents, selectors, skin tones, tags, the joiner."""
+    """Return whether a code point changes the one before it: accents, selectors, skin tones, tags, the joiner."""
     return (
         char == _JOINER
         or "\U0001f3fb" <= char <= "\U0001f3ff"
@@ -44,7 +44,7 @@ def _is_flag_half(char: str) -> bool:
 
 
 def _jamo(char: str) -> int:
-    """Give the part of a Korean syllable that a letter is: 1, 2 or 3, and 0 for any other."""
+    """Return the part of a Korean syllable that a letter is: 1, 2 or 3, and 0 for any other."""
     if not "\u1100" <= char <= "\u11ff":
         return 0
     return 1 + (char >= "\u1160") + (char >= "\u11a8")

@@ -30,7 +30,7 @@ class TokenEstimate:
 
 
 def history(conversation: Conversation | None, *, budget: int, estimate: TokenEstimate) -> tuple[ChatMessage, ...]:
-    """Give the newest whole turns that fit, oldest first, in the chat format.
+    """Return the newest whole turns that fit, oldest first, in the chat format.
 
     Marks are taken out, since their numbers mean nothing in a new answer; tool calls are not replayed.
     """

@@ -43,7 +43,7 @@ LEXICAL_ONLY = "I could only search by words just now, so this may miss somethin
 
 
 def too_many(seconds: int) -> str:
-    """Say when somebody may ask again."""
+    """Return when somebody may ask again."""
     wait = f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"  # noqa: PLR2004 - as people say it
     return f"That's a lot of questions in a short time. You can ask again in about {wait}."
 
@@ -83,7 +83,7 @@ def read_selection(content: str) -> tuple[str, str] | None:
 
 
 def _quoted(question: Question) -> tuple[ChatMessage, ...]:
-    """Give messages of other people as data of its own, never as if the asker had said them."""
+    """Return messages of other people as data of its own, never as if the asker had said them."""
     if not question.context:
         return ()
     lines = "\n".join(map(_line, question.context))

@@ -96,7 +96,7 @@ class Responder:
         return self._deliveries is None or await self._deliveries.holds(claim)
 
     async def _refuse(self, claim: Claim, surface: Surface) -> Answer | None:
-        """Say why the question is not answered, unless this was said just now; None if it is to be answered."""
+        """Return why the question is not answered, unless this was said just now; None if it is to be answered."""
         refusal = await self._admission.refusal(claim) if self._admission else None
         if refusal is None:
             return None
@@ -142,7 +142,7 @@ class Responder:
                 yield item
 
     async def _load(self, question: Question) -> Conversation | None:
-        """Give what was said before; an answer that this one takes the place of was never said."""
+        """Return what was said before; an answer that this one takes the place of was never said."""
         if self._conversations is None or not _has_memory(question):
             return None
         try:
@@ -191,7 +191,7 @@ class Responder:
 
 
 def _is_worth_remembering(answer: Answer) -> bool:
-    """Say whether a follow-up could refer to it: not to a failure, nor to what was stopped before it said anything."""
+    """Return whether a follow-up could refer to it: not to a failure, nor to what was stopped before it began."""
     if answer.is_failure or answer.status is Status.REFUSED:
         return False
     return answer.status is not Status.STOPPED or bool(answer.citations)
@@ -202,5 +202,5 @@ async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:
 
 
 def _has_memory(question: Question) -> bool:
-    """Say whether the question belongs to a conversation: a selection or a private answer stands alone."""
+    """Return whether the question belongs to a conversation: a selection or a private answer stands alone."""
     return question.selection is None and question.visibility == "thread"

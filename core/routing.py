@@ -112,7 +112,7 @@ def _addressed(inbound: Inbound, standing: Standing) -> Decision:
 
 
 def _reason_for_silence(inbound: Inbound, standing: Standing) -> Reason | None:
-    """Say why a message without a mention is none for the bot; None if it is."""
+    """Return why a message without a mention is none for the bot; None if it is."""
     if inbound.mentions or inbound.is_reply_to not in ("", standing.me, inbound.author_id):
         return Reason.SOMEBODY_ELSE
     if not standing.reads_all:
@@ -127,7 +127,7 @@ def _reason_for_silence(inbound: Inbound, standing: Standing) -> Reason | None:
 def signal(
     inbound: Inbound, decision: Decision, *, before: tuple[Message, ...] = (), terms: Terms = USUAL
 ) -> Signal | None:
-    """Give what goes into the inbox, or None; `InvalidInput` with a sentence for the reader if nothing is asked.
+    """Return what goes into the inbox, or None; `InvalidInput` with a sentence for the reader if nothing is asked.
 
     *before* is what others said in the thread, and *terms* are how questions are asked here. Whoever replies to a
     message with nothing but a mention asks what that message asks.

@@ -132,7 +132,7 @@ class Run:
         return bool(self._sources) or self._with.toolbox.has_grounds
 
     def _calls(self, turn: ModelTurn) -> tuple[ToolCall, ...]:
-        """Give the calls to run: the model's, or a search of our own where an answer came without any."""
+        """Return the calls to run: the model's, or a search of our own where an answer came without any."""
         if self._rounds_left and turn.tool_calls:
             return turn.tool_calls[:MOST_CALLS]
         if self._search.searched or self._is_grounded or self._small_talk or self._question.selection is not None:

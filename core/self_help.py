@@ -22,7 +22,7 @@ class SelfHelp:
         self._moderation = moderation
 
     async def sources(self, thread: ThreadRef) -> Sequence[Citation]:
-        """Give the sources of the last answer in a thread that has any."""
+        """Return the sources of the last answer in a thread that has any."""
         conversation = await self._conversations.load(thread)
         turns = conversation.turns if conversation else ()
         return next((turn.citations for turn in reversed(turns) if turn.citations), ())

@@ -250,12 +250,12 @@ def tally_line(tally: Tally) -> str:
 
 
 def waiting_line(count: int) -> str:
-    """Say how many wait."""
+    """Return how many wait."""
     return f"Waiting everywhere: {_counted(count, 'question')}."
 
 
 def lacking_line(permissions: Sequence[str]) -> str:
-    """Say which permissions the bot lacks, in the platform's words."""
+    """Return which permissions the bot lacks, in the platform's words."""
     return f"I lack these permissions here: {', '.join(permissions)}." if permissions else "I lack no permission here."
 
 

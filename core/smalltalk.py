@@ -21,7 +21,7 @@ _PUNCTUATION = re.compile(r"[^\w'\s]+")
 
 
 def is_small_talk(text: str) -> bool:
-    """Say whether *text* is nothing but greetings, thanks and questions about the bot itself.
+    """Return whether *text* is nothing but greetings, thanks and questions about the bot itself.
 
     Strict on purpose: one other word makes it a question, which then has to be answered from the documents.
     """

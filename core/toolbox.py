@@ -71,7 +71,7 @@ class Toolbox:
 
 
 def asked_for(call: ToolCall) -> str:
-    """Give the query of a search call, for showing; empty where the arguments are not what they should be."""
+    """Return the query of a search call, for showing; empty where the arguments are not what they should be."""
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -81,7 +81,7 @@ def asked_for(call: ToolCall) -> str:
 
 
 def as_message(text: str, calls: Sequence[ToolCall]) -> ChatMessage:
-    """Give the model's own turn back to it, as the chat format wants it before the results."""
+    """Return the model's own turn back to it, as the chat format wants it before the results."""
     return {
         "role": "assistant",
         "content": text or None,

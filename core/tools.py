@@ -62,7 +62,7 @@ def _envelope(*, success: bool, data: Mapping[str, Any] | None = None, error: st
 
 @lru_cache(maxsize=64)
 def _read(function: ToolFunction) -> tuple[type[BaseModel], ToolSpec]:
-    """Give the model of the arguments, and what the chat model is told; making them takes longer than most calls."""
+    """Return the model of the arguments, and what the chat model is told; making them takes longer than most calls."""
     arguments = _arguments_model(function)
     return arguments, ToolSpec(
         name=function.__name__,
@@ -82,7 +82,7 @@ def _arguments_model(function: ToolFunction) -> type[BaseModel]:
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Give the schema without the titles that pydantic makes up: they cost tokens and say nothing."""
+    """Return the schema without the titles that pydantic makes up: they cost tokens and say nothing."""
     schema = model.model_json_schema()
     schema.pop("title", None)
     for field in schema.get("properties", {}).values():

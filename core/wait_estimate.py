@@ -17,7 +17,7 @@ class WaitEstimate:
     seats: int
 
     def sentence(self, waiting: int, running: int) -> str | None:
-        """Say when the last of those who wait will be answered; None if that will be soon.
+        """Return when the last of those who wait will be answered; None if that will be soon.
 
         Of several workers nobody knows the seats, but when many wait, as many run as there are.
         """

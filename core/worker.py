@@ -145,7 +145,7 @@ class Worker:
             await surface.withdraw(replace(withdrawal, asker_id=asker))
 
     async def _asker(self, withdrawal: Withdrawal) -> str:
-        """Give who asked, if that is remembered: what they say themselves below an answer is no reason to keep it."""
+        """Return who asked, if that is remembered: what they say themselves below an answer is no reason to keep it."""
         conversation = await self._conversations.load(withdrawal.thread)
         turns = conversation.turns if conversation else ()
         return next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
@@ -167,7 +167,7 @@ class Worker:
         return True
 
     async def _is_too_late(self, claim: Claim) -> bool:
-        """Say whether an answer stays as it is: it is old, or people have gone on from it, and none of it is new."""
+        """Return whether an answer stays as it is: it is old, or people have gone on from it, and none of it is new."""
         if not claim.is_update or claim.is_inherited:
             return False
         if self._now() - claim.question.asked_at > UPDATE_WINDOW:
@@ -177,7 +177,7 @@ class Worker:
         return any((turn.asked_at or turn.at) > claim.question.asked_at for turn in others)
 
     async def _remembered(self, claim: Claim) -> Turn | None:
-        """Give the turn of a question that a worker had answered before it died: what is remembered was shown before.
+        """Return the turn of a question that a worker had answered before it died: what is remembered was shown before.
 
         One without footnotes is no great loss, and may have been something else than an answer.
         """

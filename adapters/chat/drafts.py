@@ -38,7 +38,7 @@ class Pace:
     farewell: float = 5.0  # for a post that is under way when nobody wants the answer any more
 
     def pacer(self) -> LoadPacer:
-        """Give what all answers of a surface share, so that the more there are, the longer each rests between calls."""
+        """Return what all answers of a surface share, so that many rest longer between two calls."""
         return LoadPacer(self.for_each, self.longest)
 
 
@@ -140,7 +140,7 @@ class Draft:
                 self._calling.exception()  # it was raised, unless nobody wants the answer any more
 
     def show(self, snapshot: Snapshot) -> None:
-        """Say how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
+        """Return how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
 
         One that draws no message means that what was shown is taken back. Raises `LeaseLost` if nothing may be shown.
         """

@@ -57,7 +57,7 @@ def controls(answer: Answer, question: Question) -> Controls:
 
 
 def remark(claim: Claim, now: datetime) -> str:
-    """Give what has to be said of the way that an answer came about; empty if there is nothing."""
+    """Return what has to be said of the way that an answer came about; empty if there is nothing."""
     if claim.is_update:
         return UPDATED
     waited = now - claim.question.asked_at

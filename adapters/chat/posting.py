@@ -61,6 +61,6 @@ class Poster(Protocol):
 
 
 def nonce(question: MessageRef, revision: int, number: int) -> str:
-    """Give the same mark for the same message of an answer in every process, so that it is posted once."""
+    """Return the same mark for the same message of an answer in every process, so that it is posted once."""
     named = f"{question}#{revision}#{number}"
     return hashlib.sha256(named.encode()).hexdigest()[:_NONCE_LENGTH]

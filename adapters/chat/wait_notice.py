@@ -42,7 +42,7 @@ class WaitNotices:
         self._tasks = tasks
 
     def give(self, question: Question, at: ThreadRef, poster: Poster) -> None:
-        """Say how long it will take, if many wait, *at* a place in whose channel this is said once in a while."""
+        """Return how long it will take, if many wait, *at* a place in whose channel this is said once in a while."""
         self._tasks.begin(partial(self._give, question, at, poster))
 
     async def _give(self, question: Question, at: ThreadRef, poster: Poster) -> None:
@@ -58,7 +58,7 @@ class WaitNotices:
         return False
 
     async def _is_quiet(self, place: str) -> bool:
-        """Say whether nobody was told in this place for a while; if so, somebody is now."""
+        """Return whether nobody was told in this place for a while; if so, somebody is now."""
         while_ = int(self._waits.now().timestamp() // QUIET)
         return await self._waits.memo.changed(f"busy:{place}", str(while_))
 

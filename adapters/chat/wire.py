@@ -16,7 +16,7 @@ TOO_MANY_REQUESTS = 429
 
 
 def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
-    """Give what a session needs to ask before it changes something; *waited* hears how long a platform wants peace."""
+    """Return what has a session ask before it changes something; *waited* hears how long a platform wants peace."""
     from aiohttp import TraceConfig
 
     async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:

@@ -16,7 +16,7 @@ PATTERN = rf"{MARK}:(?P<what>stop|retry|up|down):(?P<about>[0-9a-f:]{{1,90}})"
 
 
 def controls_view(controls: Controls, question: Question) -> View | None:
-    """Give the buttons for a message of the answer to *question*; None if it has none. Needs a running loop."""
+    """Return the buttons for a message of the answer to *question*; None if it has none. Needs a running loop."""
     from discord.ui import View
 
     buttons = _buttons(controls, question)

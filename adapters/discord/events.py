@@ -73,7 +73,7 @@ class ChannelInfo:
 
 
 def unbundled(event: Json) -> Iterator[Json]:
-    """Give an event as it is, and the deletion of many messages as one deletion each."""
+    """Return an event as it is, and the deletion of many messages as one deletion each."""
     data = _object(event.get("d"))
     if event.get("t") != "MESSAGE_DELETE_BULK":
         yield event
@@ -133,7 +133,7 @@ def _message(data: Json, message_id: str, place: ChannelInfo) -> MessageRef:
 
 
 def _mentions(data: Json, me: BotIdentity) -> tuple[str, ...]:
-    """Give the ids of all who are addressed, the author of a message that is replied to with a ping among them."""
+    """Return the ids of all who are addressed, the author of a message that is replied to with a ping among them."""
     users = [str(_object(user).get("id")) for user in data.get("mentions") or ()]
     roles = [str(role) for role in data.get("mention_roles") or ()]
     named = [me.user_id if role in me.role_ids else role for role in roles]
@@ -147,7 +147,7 @@ def _replied_message(data: Json, place: ChannelInfo) -> MessageRef | None:
 
 
 def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
-    """Give what somebody said, without previews of pages, which are nobody's words; None if there are no words."""
+    """Return what somebody said, without previews of pages, which are nobody's words; None if there are no words."""
     if not data.get("content") or data.get("type", _DEFAULT) not in _SAID:
         return None
     author = _person(_object(data.get("author")), _object(data.get("member")))
@@ -161,14 +161,14 @@ def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
 
 
 def answered(data: Json) -> str:
-    """Give the id of the message that this one replies to, empty if it is no reply."""
+    """Return the id of the message that this one replies to, empty if it is no reply."""
     reference = _object(data.get("message_reference"))
     is_here = reference.get("channel_id") in (None, data.get("channel_id"))
     return str(reference.get("message_id") or "") if data.get("type") == _REPLY and is_here else ""
 
 
 def is_by_a_person(data: Json, me: BotIdentity) -> bool:
-    """Say whether a person wrote it here: no bot, no webhook, no system, no copy from a followed channel."""
+    """Return whether a person wrote it here: no bot, no webhook, no system, no copy from a followed channel."""
     author = _object(data.get("author"))
     return (
         bool(author.get("id"))
@@ -180,7 +180,7 @@ def is_by_a_person(data: Json, me: BotIdentity) -> bool:
 
 
 def _person(user: Json, member: Json) -> Person:
-    """Give somebody under the name that others see here."""
+    """Return somebody under the name that others see here."""
     name = member.get("nick") or user.get("global_name") or user.get("username") or ""
     return Person(id=str(user.get("id") or ""), name=str(name))
 
@@ -228,7 +228,7 @@ def _shown_name(user: Mapping[str, Any]) -> str:
 
 
 def _date(seconds: int) -> str:
-    """Give a moment in words that a model understands; nothing if no calendar has it."""
+    """Return a moment in words that a model understands; nothing if no calendar has it."""
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
     except (OverflowError, ValueError, OSError):

@@ -96,7 +96,7 @@ class Address:
         )
 
     def __str__(self) -> str:
-        """Say where it is, without anything secret."""
+        """Return where it is, without anything secret."""
         hosts = ", ".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.hosts)
         database = f", database {self.db}" if self.db else ""
         match self.form:

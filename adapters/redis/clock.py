@@ -9,5 +9,5 @@ _CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def waking_time() -> float:
-    """Give seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
+    """Return seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
     return time.clock_gettime(_CLOCK)

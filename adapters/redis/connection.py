@@ -25,7 +25,7 @@ KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER
 
 
 def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> Redis:
-    """Give a client for any form of REDIS_URL; it connects when it is first used.
+    """Return a client for any form of REDIS_URL; it connects when it is first used.
 
     Nothing is tried twice by the client, because it cannot know whether repeating is safe; only a command that a node
     of a cluster sent elsewhere is sent there. A connection that the server closed while it was idle is noticed and

@@ -12,7 +12,7 @@ Reply = bytes
 
 
 def ping(path: Path, *, patience: float) -> Reply:
-    """Give the server's answer: `+PONG`, `-LOADING ...`, or nothing if nobody listens."""
+    """Return the server's answer: `+PONG`, `-LOADING ...`, or nothing if nobody listens."""
     try:
         return _say(b"PING", path, patience=patience)
     except OSError:

@@ -77,7 +77,7 @@ class RedisConversations:
         self._note = client.register_script(NOTE)
 
     async def load(self, thread: ThreadRef) -> Conversation | None:
-        """Give the turns that can be read; None if there are none."""
+        """Return the turns that can be read; None if there are none."""
         with translated():
             entries = await self._entries(_key(thread))
         turns = tuple(turn for entry in entries if (turn := self._unsealed(thread, entry)))

@@ -54,7 +54,7 @@ def _meaning(error: BaseException, *, is_outermost: bool) -> str | None:
 
 @cache
 def _meanings() -> tuple[tuple[type[BaseException], str, str], ...]:
-    """Give kinds of failures with words in them and what they mean; the first that fits counts."""
+    """Return kinds of failures with words in them and what they mean; the first that fits counts."""
     import ssl
 
     from redis import exceptions

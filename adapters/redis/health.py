@@ -113,7 +113,7 @@ def _check_mode(client: Redis, facts: Facts) -> None:
 
 
 def _name(facts: Facts) -> str:
-    """Give the server and its version; a user without the right to ask learns neither."""
+    """Return the server and its version; a user without the right to ask learns neither."""
     if version := facts.get("valkey_version"):
         return f"Valkey {version}"
     if version := facts.get("redis_version"):
@@ -130,7 +130,7 @@ async def _facts(client: Redis) -> Facts:
 
 
 async def _skew(client: Redis, now: Callable[[], float]) -> float:
-    """Give how many seconds the server's clock is ahead of ours."""
+    """Return how many seconds the server's clock is ahead of ours."""
     before = now()
     seconds, micros = cast("tuple[int, int]", await _say(client, "TIME"))
     return seconds + micros / 1e6 - (before + now()) / 2
@@ -188,7 +188,7 @@ async def _on_memory(client: Redis, facts: Facts) -> list[str]:
 
 
 async def _snapshots(client: Redis) -> str | None:
-    """Give when snapshots are written; None if nobody may ask, as with many hosted servers."""
+    """Return when snapshots are written; None if nobody may ask, as with many hosted servers."""
     from redis.exceptions import ResponseError
 
     with suppress(ResponseError):

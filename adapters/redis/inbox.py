@@ -145,7 +145,7 @@ class RedisInbox(Letters):
         return lease is not None and await lease.record(delivery)
 
     async def holds(self, task: Task) -> bool:
-        """Say whether the task is still ours."""
+        """Return whether the task is still ours."""
         lease = self._lease_of(task)
         return lease is not None and await lease.is_held()
 
@@ -155,11 +155,11 @@ class RedisInbox(Letters):
         return lease is not None and await self._ledger.keep(lease.hold, task)
 
     async def knows(self, message: MessageRef) -> bool:
-        """Say whether a message was put as a question."""
+        """Return whether a message was put as a question."""
         return await self._ledger.knows(message)
 
     async def running(self, thread: ThreadRef) -> Question | None:
-        """Give the question that a thread waits for."""
+        """Return the question that a thread waits for."""
         return await self._ledger.running(thread)
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
@@ -231,7 +231,7 @@ class RedisInbox(Letters):
             raise
 
     async def _abandoned(self) -> tuple[str, str] | None:
-        """Give a thread whose worker is gone, if it is time to look for one; where there was one, there may be more."""
+        """Return a thread whose worker is gone, if it is time to look for one; where one was, there may be more."""
         now = asyncio.get_running_loop().time()
         if now < self._next_sweep:
             return None
@@ -309,7 +309,7 @@ class RedisInbox(Letters):
         return await self._ledger.signals(last, block=self._block)
 
     async def _release(self) -> None:
-        """Give back what came when nobody waited for it any more: it is time to stop, or all have enough to do."""
+        """Return back what came when nobody waited for it any more: it is time to stop, or all have enough to do."""
         if not self._seats:
             async with self._turn:
                 self._is_in_doubt = self._is_in_doubt or bool(self._supply)

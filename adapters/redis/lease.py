@@ -54,7 +54,7 @@ class Lease:
             await self._look()
 
     async def is_held(self) -> bool:
-        """Say whether nobody else can have taken the task; a process that was frozen asks the server."""
+        """Return whether nobody else can have taken the task; a process that was frozen asks the server."""
         if self._age > self._seconds * TRUSTED_FOR:
             await self._look()
         return not self._is_lost

@@ -231,7 +231,7 @@ class Ledger:
         return [(entry.decode(), fields[b"thread"].decode()) for entry, fields in streams.get(READY.encode(), ())]
 
     async def sweep(self, consumer: str, *, lease: float) -> tuple[str, str] | None:
-        """Give a thread that somebody else has shown no sign of life of for *lease* seconds, as `read` does."""
+        """Return a thread that somebody else has shown no sign of life of for *lease* seconds, as `read` does."""
         found = cast("list[bytes] | None", await self._sweep(consumer, _milliseconds(lease)))
         return (found[0].decode(), found[1].decode()) if found else None
 
@@ -271,7 +271,7 @@ class Ledger:
         return await self._settle(*hold.words) == 1
 
     async def hand_back(self, hold: Hold) -> bool:
-        """Give the task to whoever is next, as if it had not been taken, if it is still ours."""
+        """Return the task to whoever is next, as if it had not been taken, if it is still ours."""
         return await self._hand_back(*hold.words) == 1
 
     async def delay(self, hold: Hold, *, seconds: float) -> bool:
@@ -286,7 +286,7 @@ class Ledger:
         return await self._fail(*hold.words, "", reason, *self._kept(task, GIVEN_UP)) == 1
 
     async def reap(self, consumer: str, held: Collection[str]) -> None:
-        """Give back what the server handed to *consumer* without its knowledge, as the answer was lost."""
+        """Return back what the server handed to *consumer* without its knowledge, as the answer was lost."""
         await self._reap(consumer, *held)
 
     async def signals(self, after: str, *, block: float) -> tuple[str, tuple[str, ...]]:
@@ -315,19 +315,19 @@ class Ledger:
         return [member.decode() for member in cast("list[bytes]", members)]
 
     def _words(self, question: Question) -> Words:
-        """Give the question, sealed, and whose it is."""
+        """Return the question, sealed, and whose it is."""
         home = question.thread.home
         return self.scribe.sealed(question.message, "text", question), _person(home, question.author.id), str(home)
 
     def _kept(self, task: Task | None, life: timedelta) -> Words:
-        """Give what is kept of a task, sealed, and for how long: nothing that others have written."""
+        """Return what is kept of a task, sealed, and for how long: nothing that others have written."""
         if not isinstance(task, Claim):
             return "", 0
         alone = task.question.model_copy(update={"context": ()})
         return self.scribe.sealed(task.message, "text", alone), life // timedelta(milliseconds=1)
 
     def _address(self, question: Question, address: ReplyAddress | None) -> Words:
-        """Give the address, the token with which somebody may answer for us, and when that expires."""
+        """Return the address, the token with which somebody may answer for us, and when that expires."""
         if address is None:
             return "", "", 0
         rest = self.scribe.sealed(question.message, "address", address.model_copy(update={"interaction": None}))

@@ -27,14 +27,14 @@ class Letters:
         return Backlog(waiting, running, dead, oldest / 1000)
 
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
-        """Give what was given up, newest first."""
+        """Return what was given up, newest first."""
         with translated():
             found = await self._scribe.client.zrange(f"{PREFIX}dead", 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
         named = cast("list[tuple[bytes, float]]", found)
         return [await self._letter(MessageRef.parse(ref.decode()), died_at) for ref, died_at in named]
 
     async def letter(self, message: MessageRef) -> DeadLetter | None:
-        """Give what is known of one question that was given up."""
+        """Return what is known of one question that was given up."""
         with translated():
             died_at = await self._scribe.client.zscore(f"{PREFIX}dead", str(message))
         return None if died_at is None else await self._letter(message, died_at)

@@ -69,7 +69,7 @@ class RedisQuota:
         return milliseconds / 1000
 
     def _windows(self, question: Question) -> tuple[Window, Window]:
-        """Give both windows; they share a hash tag, so they are on one node of a cluster."""
+        """Return both windows; they share a hash tag, so they are on one node of a cluster."""
         prefix = f"footnote:quota:{{{question.thread.home}}}:"
         person = f"{prefix}person:{quote(question.author.id, safe='')}"
         return _window(person, self._per_person), _window(f"{prefix}thread:{question.thread}", self._per_thread)

@@ -35,7 +35,7 @@ class Scribe:
         self._life = life // timedelta(milliseconds=1)
 
     def script(self, text: str) -> Script:
-        """Give what runs a script with its first words; raises `StoreUnavailable`."""
+        """Return what runs a script with its first words; raises `StoreUnavailable`."""
         registered = self.client.register_script(text)
 
         async def run(*words: str | bytes | int) -> object:

@@ -57,12 +57,12 @@ class Seal:
             ) from error
 
     def encrypt(self, text: str, *, place: str) -> bytes:
-        """Give *text* so that only this seal can read it, and only at *place*."""
+        """Return *text* so that only this seal can read it, and only at *place*."""
         nonce = os.urandom(NONCE)
         return VERSION + nonce + self._ciphers[0].encrypt(nonce, text.encode(), place.encode())
 
     def decrypt(self, sealed: bytes, *, place: str) -> str | None:
-        """Give the text back; None if it was sealed with another secret, for another place, or was altered."""
+        """Return the text back; None if it was sealed with another secret, for another place, or was altered."""
         from cryptography.exceptions import InvalidTag
 
         nonce, body = sealed[1 : 1 + NONCE], sealed[1 + NONCE :]

@@ -27,7 +27,7 @@ class MasterPool(BlockingConnectionPool, SentinelConnectionPool):
     _asking: asyncio.Task[Host] | None = None
 
     async def get_master_address(self) -> Host:
-        """Give the master's host and port; connections that are opened at the same time share one question."""
+        """Return the master's host and port; connections that are opened at the same time share one question."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._ask())
         return await asyncio.shield(self._asking)  # whoever goes away leaves it to the others

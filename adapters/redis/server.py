@@ -149,7 +149,7 @@ def _owned(folder: Path) -> Generator[None, None, None]:
 
 @contextmanager
 def _short(folder: Path) -> Generator[Path, None, None]:
-    """Give a path to *folder* that is short enough to hold a socket: itself, or a link in a private folder."""
+    """Return a path to *folder* that is short enough to hold a socket: itself, or a link in a private folder."""
     if len(os.fsencode(folder / SOCKET)) <= LONGEST_ADDRESS:
         yield folder
         return

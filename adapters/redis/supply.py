@@ -37,7 +37,7 @@ class Supply:
         self._waiting.append(given)
 
     def next(self) -> Given | None:
-        """Give what somebody is to take now, who says when that is `over`; None if nothing waits."""
+        """Return what somebody is to take now, who says when that is `over`; None if nothing waits."""
         if not self._waiting:
             return None
         given = self._waiting.popleft()

@@ -19,13 +19,13 @@ DOWN = "down"
 
 
 def blocks_of(part: Part, question: Question) -> list[dict[str, Any]]:
-    """Give the blocks for a message of the answer to *question*."""
+    """Return the blocks for a message of the answer to *question*."""
     text = [{"type": "markdown", "text": part.text}] if part.text else []
     return [*text, *blocks_below(part, question)]
 
 
 def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
-    """Give the blocks that stand below a message's Markdown: what ends a stream, whose text is there already."""
+    """Return the blocks that stand below a message's Markdown: what ends a stream, whose text is there already."""
     below = [{"type": "context", "elements": [{"type": "mrkdwn", "text": part.below}]}] if part.below else []
     return [*below, *_controls(part.controls, question)]
 

@@ -35,7 +35,7 @@ def workspace_of(body: Json) -> str:
 
 
 def moment_of(event: Json) -> datetime | None:
-    """Say when something happened."""
+    """Return when something happened."""
     return _moment(event.get("event_ts") or event.get("ts"))
 
 
@@ -58,13 +58,13 @@ def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
 
 
 def speaks_for(event: Json, inbound: Inbound, me: BotIdentity) -> bool:
-    """Say whether this event is the one to say something about: a mention in a channel comes as two events."""
+    """Return whether this event is the one to say something about: a mention in a channel comes as two events."""
     is_mention = me.user_id in inbound.mentions and inbound.setting is not Setting.DIRECT
     return event.get("type") == "app_mention" or not is_mention
 
 
 def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | None:
-    """Give what somebody said in a thread; previews are nobody's words, and a message without words is none.
+    """Return what somebody said in a thread; previews are nobody's words, and a message without words is none.
 
     *names* are those by which people are told apart; whoever is not among them is given one.
     """
@@ -81,7 +81,7 @@ def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | Non
 
 
 def is_by_a_person(said: Json, me: BotIdentity) -> bool:
-    """Say whether a person wrote it: no bot, no app in a person's name, nothing that Slack itself says."""
+    """Return whether a person wrote it: no bot, no app in a person's name, nothing that Slack itself says."""
     return (
         bool(said.get("user"))
         and said["user"] not in (me.user_id, "USLACKBOT")
@@ -91,7 +91,7 @@ def is_by_a_person(said: Json, me: BotIdentity) -> bool:
 
 
 def _subject(event: Json) -> Json:
-    """Give the message that an event is about: of a deleted one, what is left of it."""
+    """Return the message that an event is about: of a deleted one, what is left of it."""
     match event.get("subtype"):
         case str(subtype) if subtype == _CHANGED:
             return _object(event.get("message"))
@@ -102,7 +102,7 @@ def _subject(event: Json) -> Json:
 
 
 def _changes_words(event: Json) -> bool:
-    """Say whether the words are new: a preview, a reaction or a reply below is a change of a message as well."""
+    """Return whether the words are new: a preview, a reaction or a reply below is a change of a message as well."""
     if event.get("subtype") != _CHANGED:
         return True
     now, before = _object(event.get("message")), _object(event.get("previous_message"))
@@ -140,7 +140,7 @@ def _setting(event: Json) -> Setting:
 
 
 def _name(said: Json, names: dict[str, str]) -> str:
-    """Give the name that comes with a message, if any does, or a number: the ids of people are no names."""
+    """Return the name that comes with a message, if any does, or a number: the ids of people are no names."""
     who = str(said.get("user") or said.get("bot_id") or "")
     profile = _object(said.get("user_profile") or said.get("bot_profile"))
     known = said.get("username") or profile.get("display_name") or profile.get("real_name") or profile.get("name")
@@ -172,7 +172,7 @@ def words(text: str, *, mine: str = "") -> str:
 
 
 def mentions(text: str) -> tuple[str, ...]:
-    """Give the ids of all who are addressed: people, groups of them, and everyone."""
+    """Return the ids of all who are addressed: people, groups of them, and everyone."""
     return tuple(dict.fromkeys(filter(None, map(_mentioned, _TOKEN.finditer(text)))))
 
 
@@ -210,7 +210,7 @@ def _named(sign: str, name: str) -> str:
 
 
 def _date(seconds: str) -> str:
-    """Give a moment in words that a model understands; what is none as it stands."""
+    """Return a moment in words that a model understands; what is none as it stands."""
     try:
         return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
     except (OverflowError, ValueError, OSError):

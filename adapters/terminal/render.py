@@ -76,7 +76,7 @@ def drawn(blocks: Sequence[Block]) -> Iterator[RenderableType]:
 
 
 def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
-    """Give the lines of a block of code, and the rows of a table, the same number."""
+    """Return the lines of a block of code, and the rows of a table, the same number."""
     number = 0
     for block in blocks:
         number += not (isinstance(block.leaf, CodeLine | TableRow) and not block.leaf.is_first)

@@ -113,7 +113,7 @@ class _View:
                 self.answer = item
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Give at most a screenful, from the end: what does not fit would otherwise hide the newest words."""
+        """Return at most a screenful, from the end: what does not fit would otherwise hide the newest words."""
         from rich.console import Group
         from rich.segment import Segment
 

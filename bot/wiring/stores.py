@@ -136,7 +136,7 @@ async def check_inbox(settings: Settings) -> str:
 
 
 async def check_policies(settings: Settings) -> str:
-    """Say whether what moderators have set can be read everywhere. Raises `Misconfigured` where it cannot."""
+    """Return whether what moderators have set can be read everywhere. Raises `Misconfigured` where it cannot."""
     async with open_stores(settings) as stores:
         closed = [str(home) for home in await stores.policies.closed()]
     if not closed:

@@ -79,7 +79,7 @@ class Cancellation:
         return self._reason
 
     def is_set(self) -> bool:
-        """Say whether the run has to end."""
+        """Return whether the run has to end."""
         return self._reason is not None
 
     def set(self, reason: Interruption) -> None:

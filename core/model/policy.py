@@ -41,7 +41,7 @@ class Policy(Value):
         return self.paused_by is not None
 
     def answers_in(self, channel: str) -> bool:
-        """Say whether questions are answered in a channel and in its threads."""
+        """Return whether questions are answered in a channel and in its threads."""
         return not (self.is_closed or self.is_paused or channel in self.silent_channels)
 
 

@@ -36,7 +36,7 @@ class ConversationStore(Protocol):
     """Remembers conversations for a time; each append restarts the clock. Raises `StoreUnavailable`."""
 
     async def load(self, thread: ThreadRef) -> Conversation | None:
-        """Give the conversation; None if there is none, if it has expired or cannot be read any more."""
+        """Return the conversation; None if there is none, if it has expired or cannot be read any more."""
         ...
 
     async def append(self, thread: ThreadRef, turn: Turn) -> None:
@@ -89,7 +89,7 @@ class Inbox(Protocol):
         ...
 
     async def knows(self, message: MessageRef) -> bool:
-        """Say whether a message was put as a question; what only became of it before it came does not count."""
+        """Return whether a message was put as a question; what only became of it before it came does not count."""
         ...
 
     async def waiting(self) -> int:
@@ -131,7 +131,7 @@ class Underway(Protocol):
     """Knows which questions are being answered. Raises `StoreUnavailable`."""
 
     async def running(self, thread: ThreadRef) -> Question | None:
-        """Give the question of a thread that is being answered, or comes next; None if nobody waits for an answer."""
+        """Return the question of a thread that is being answered, or comes next; None if nobody waits for an answer."""
         ...
 
 
@@ -159,7 +159,7 @@ class Deliveries(Protocol):
         ...
 
     async def holds(self, task: Task) -> bool:
-        """Say whether the task is still ours, to be asked before every call to the platform that changes something.
+        """Return whether the task is still ours, to be asked before every call to the platform that changes something.
 
         Without a way to the server this is known for as long as nobody else can have taken the task.
         """
@@ -170,11 +170,11 @@ class DeadLetters(Protocol):
     """Questions that were given up, for whoever runs the bot. Raises `StoreUnavailable`."""
 
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
-        """Give at most *limit* of them, newest first."""
+        """Return at most *limit* of them, newest first."""
         ...
 
     async def letter(self, message: MessageRef) -> DeadLetter | None:
-        """Give one of them, with the question if its words are kept; None if it is not among them."""
+        """Return one of them, with the question if its words are kept; None if it is not among them."""
         ...
 
     async def revive(self, message: MessageRef) -> bool:
@@ -277,7 +277,7 @@ class LastHeard(Protocol):
         ...
 
     async def channels(self, platform: str, *, limit: int) -> Sequence[tuple[ChannelRef, datetime]]:
-        """Give at most *limit* channels, each with when it was heard last, the latest first."""
+        """Return at most *limit* channels, each with when it was heard last, the latest first."""
         ...
 
     async def forget_workspace(self, home: WorkspaceRef) -> None:
@@ -289,7 +289,7 @@ class Vault(Protocol):
     """Keeps secrets that others gave us, such as the token of an installation. Raises `StoreUnavailable`."""
 
     async def load(self, key: str) -> str | None:
-        """Give the text under *key*; None if there is none, if it has expired or cannot be read any more."""
+        """Return the text under *key*; None if there is none, if it has expired or cannot be read any more."""
         ...
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:

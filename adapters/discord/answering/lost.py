@@ -81,7 +81,7 @@ class LostPost:
 
 
 async def unknown_messages(search: Search, task: Task) -> Sequence[Message] | None:
-    """Give what the bot has said there that is not known to belong to a task; None where it may not read."""
+    """Return what the bot has said there that is not known to belong to a task; None where it may not read."""
     from discord import Object
     from discord.utils import time_snowflake
 
@@ -99,7 +99,7 @@ async def unknown_messages(search: Search, task: Task) -> Sequence[Message] | No
 
 
 def names_question(message: Message, question: Question) -> bool:
-    """Say whether the buttons of a message are those of an answer to a question, whoever asked it."""
+    """Return whether the buttons of a message are those of an answer to a question, whoever asked it."""
     own = {name for each in Controls for name in buttons_of(controls_view(each, question))}
     asked = question.message
     place = f":{asked.thread.channel}:{asked.thread.thread}:{asked.id}:"
@@ -107,5 +107,5 @@ def names_question(message: Message, question: Question) -> bool:
 
 
 def _may_be_there(unknown: Sequence[Message] | None) -> bool:
-    """Say whether one of these could be it, since it has no buttons as yet, or nothing could be read."""
+    """Return whether one of these could be it, since it has no buttons as yet, or nothing could be read."""
     return unknown is None or any(not buttons_of(message) for message in unknown)

@@ -61,11 +61,11 @@ class Spots:
         self._drafts = Throttle(DRAFTS_PER_SECOND)
 
     def channel(self, channel_id: str) -> Channel:
-        """Give a channel, of which nothing but the id is known."""
+        """Return a channel, of which nothing but the id is known."""
         return self._client.get_partial_messageable(int(channel_id))
 
     async def find(self, claim: Claim) -> Spot | None:
-        """Give the spot; None where an answer for one person only cannot be shown any more.
+        """Return the spot; None where an answer for one person only cannot be shown any more.
 
         Raises `PostingFailed` if Discord cannot be reached.
         """
@@ -111,7 +111,7 @@ class Spots:
         return Spot(self._poster(claim, channel, reply_to), channel, _posted(claim.delivery))
 
     def _poster(self, claim: Claim, channel_id: str, reply_to: MessageRef | None) -> Poster:
-        """Give what posts in a channel; it looks for what may be there already if the nonce is too old to tell."""
+        """Return what posts in a channel; it looks for what may be there already if the nonce is too old to tell."""
         channel = self.channel(channel_id)
         poster = ChannelPoster(
             channel, reply_to=int(reply_to.id) if reply_to else None, buttons=buttons_for(claim.question)
@@ -120,7 +120,7 @@ class Spots:
         return poster if since is None else LostPost(poster, claim, self.search(channel_id, since), self._doubt(claim))
 
     def search(self, channel_id: str, since: datetime) -> Search:
-        """Say where and since when something of the bot's may stand unknown."""
+        """Return where and since when something of the bot's may stand unknown."""
         return Search(self.channel(channel_id), self.me, since)
 
     @property
@@ -132,7 +132,7 @@ class Spots:
         return partial(self._observer, PossiblyDoubled(claim.message))
 
     async def _is_late_response(self, claim: Claim) -> bool:
-        """Say whether a question stands in a message of the bot's: the response to a command, to which the way is over.
+        """Return whether a question stands in a message of the bot's: the response to a command that is too old.
 
         Discord shows it as an answer that is still to come, and lets the bot edit it as any message of its own.
         """
@@ -145,7 +145,7 @@ class Spots:
             return False
 
     def _response(self, claim: Claim, interaction: Interaction) -> Spot | None:
-        """Give the response that Discord keeps for a command; what was said first in it is the response itself."""
+        """Return the response that Discord keeps for a command; what was said first in it is the response itself."""
         is_private = claim.question.visibility == "private"
         if is_private and not self._is_alive(claim):
             return None
@@ -174,23 +174,23 @@ class Spots:
 
 
 def buttons_for(question: Question) -> Buttons:
-    """Give what draws the buttons of an answer."""
+    """Return what draws the buttons of an answer."""
     return lambda controls: controls_view(controls, question)
 
 
 def opens_thread(claim: Claim) -> bool:
-    """Say whether the answer has a thread opened on the question, which then bears the message's id."""
+    """Return whether the answer has a thread opened on the question, which then bears the message's id."""
     address = claim.address
     return address is not None and address.message == claim.message and is_first(claim.message)
 
 
 def is_first(message: MessageRef) -> bool:
-    """Say whether a thread begins with the message: it bears the message's id."""
+    """Return whether a thread begins with the message: it bears the message's id."""
     return message.thread.thread == message.id
 
 
 def place_of(message: MessageRef) -> str:
-    """Give the channel that a message stands in; the one that a thread is opened on stands outside of it."""
+    """Return the channel that a message stands in; the one that a thread is opened on stands outside of it."""
     return message.thread.channel if is_first(message) else message.thread.thread
 
 

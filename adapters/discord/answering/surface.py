@@ -163,7 +163,7 @@ class DiscordSurface:
         return draft.messages
 
     def _renderer(self, claim: Claim, spot: Spot) -> Renderer:
-        """Say how messages look: those who did not see the question asked are shown it above the answer."""
+        """Return how messages look: those who did not see the question asked are shown it above the answer."""
         is_public = claim.question.visibility == "thread"
         head = quoted(claim.question.text) if spot.is_response and is_public else ""
         hint = ""
@@ -180,7 +180,7 @@ class DiscordSurface:
 
 
 def _places_of(message: MessageRef) -> Sequence[str]:
-    """Give the channels that a message may stand in.
+    """Return the channels that a message may stand in.
 
     The one that a thread bears the id of stands above it, except in a forum, where it is the first inside.
     """

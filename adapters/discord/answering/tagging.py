@@ -45,7 +45,7 @@ class Tagging:
             pass
 
     async def _answers_posts(self, post: ThreadRef) -> bool:
-        """Say whether moderators want all new posts of the channel above to be answered."""
+        """Return whether moderators want all new posts of the channel above to be answered."""
         return self._policies is not None and post.channel in (await self._policies.load(post.home)).auto_answer
 
     async def _tag(self, post: ThreadRef) -> None:
@@ -66,7 +66,7 @@ class Tagging:
 
 
 def _tag_of(forum: Mapping[str, Any]) -> str | None:
-    """Give the id of the tag, however it is spelt; None where there is none, as in channels that are no forum."""
+    """Return the id of the tag, however it is spelt; None where there is none, as in channels that are no forum."""
     return next((str(tag["id"]) for tag in _listed(forum, "available_tags") if _is_meant(tag)), None)
 
 

@@ -12,7 +12,7 @@ _MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
 
 
 def thread_name(question: str) -> str:
-    """Give the beginning of a question on one line, without marks, cut between words."""
+    """Return the beginning of a question on one line, without marks, cut between words."""
     line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
     if len(line) > LONGEST:
         line = line[: LONGEST - 1].rsplit(" ", 1)[0][: LONGEST - 1].rstrip(" ,;:-") + "…"

@@ -31,7 +31,7 @@ class Unhurried:
 
 
 async def until_answered(progress: AsyncIterator[Progress], leisure: Leisure) -> AsyncIterator[Progress]:
-    """Give the progress; with the answer the leisure is over, so that no edit of before holds it up."""
+    """Return the progress; with the answer the leisure is over, so that no edit of before holds it up."""
     async for item in progress:
         if isinstance(item, Answer):
             leisure.end()

@@ -24,7 +24,7 @@ UNTITLED = "Question removed"
 
 
 async def has_replies(withdrawal: Withdrawal, spots: Spots) -> bool:
-    """Say whether others have written below the answer: in its thread, or in a channel as replies to it."""
+    """Return whether others have written below the answer: in its thread, or in a channel as replies to it."""
     messages = withdrawal.delivery.messages
     if not messages:
         return False
@@ -45,7 +45,7 @@ def _by_others(said: Sequence[Message], withdrawal: Withdrawal) -> Sequence[Mess
 
 
 async def _said_after(first: MessageRef, channel: str, spots: Spots) -> Sequence[Message]:
-    """Give what people wrote after a message; nothing where the bot may not read, or where nothing is."""
+    """Return what people wrote after a message; nothing where the bot may not read, or where nothing is."""
     from discord import Object
 
     async def said() -> Sequence[Message]:

@@ -28,7 +28,7 @@ TOKEN_REFUSED = "Discord does not accept the bot's token. Copy it again from the
 
 
 def intents(*, message_content: bool) -> Intents:
-    """Give what the bot asks to hear of: messages in servers and direct ones, and their text only if it is said so."""
+    """Return what the bot asks to hear of: messages in servers and direct ones, and their text if it is said so."""
     from discord import Intents
 
     return Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=message_content)

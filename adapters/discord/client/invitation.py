@@ -11,7 +11,7 @@ SCOPES = ("bot", "applications.commands")
 
 
 def needed() -> Permissions:
-    """Give what the bot has to be allowed to see questions, answer them in threads, and mark them."""
+    """Return what the bot has to be allowed to see questions, answer them in threads, and mark them."""
     from discord import Permissions
 
     return Permissions(
@@ -25,7 +25,7 @@ def needed() -> Permissions:
 
 
 def invitation(application_id: int) -> str:
-    """Give the link."""
+    """Return the link."""
     from discord.utils import oauth_url
 
     return oauth_url(application_id, permissions=needed(), scopes=SCOPES)

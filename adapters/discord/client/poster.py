@@ -42,7 +42,7 @@ class Barred(Rejected):
 
 
 def without_buttons(controls: Controls) -> None:
-    """Give no buttons, whatever the message is for."""
+    """Return no buttons, whatever the message is for."""
 
 
 class ChannelPoster:
@@ -89,7 +89,7 @@ class ChannelPoster:
 
 
 def buttons_of(shown: Message | View | None) -> list[str]:
-    """Give the ids of the buttons below a message, in order."""
+    """Return the ids of the buttons below a message, in order."""
     from discord import ActionRow, Button
     from discord.ui import View
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def recalled(channel: Channel, *, me: int, limit: int) -> Sequence[Message]:
-    """Give the newest messages with words in them, oldest first; nothing where the bot may not read."""
+    """Return the newest messages with words in them, oldest first; nothing where the bot may not read."""
 
     async def said() -> Sequence[discord.Message]:
         return [message async for message in channel.history(limit=limit) if message.content]

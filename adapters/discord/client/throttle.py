@@ -63,7 +63,7 @@ class Leisure:
 
     @staticmethod
     def current() -> Leisure | None:
-        """Give how the requests of this context are marked; None for what a reader waits for."""
+        """Return how the requests of this context are marked; None for what a reader waits for."""
         return _CURRENT.get()
 
 

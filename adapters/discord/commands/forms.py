@@ -71,7 +71,7 @@ def _form(custom_id: str, title: str, fields: Mapping[str, Item[Any]]) -> Modal:
 
 
 def _filled(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, object]]:
-    """Give what was filled in, by the fields' ids, however deep they lie in the form."""
+    """Return what was filled in, by the fields' ids, however deep they lie in the form."""
     for part in parts:
         inner = [*(part.get("components") or ()), *([part["component"]] if part.get("component") else ())]
         yield from _filled(inner)

@@ -49,7 +49,7 @@ def _was_acknowledged(failure: BaseException | None) -> bool:
 
 
 async def awaited(client: AutoShardedClient, token: str) -> str | None:
-    """Give the id of the message with which Discord shows for an interaction that an answer is on its way.
+    """Return the id of the message with which Discord shows for an interaction that an answer is on its way.
 
     None where that was never so, is over, or something has been said in its place. Raises `PostingFailed` where Discord
     does not say.

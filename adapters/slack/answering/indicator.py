@@ -45,11 +45,11 @@ class Ways:
     _shown: Budget = field(default_factory=lambda: Budget(SIGNS))
 
     def best(self, workspace: str) -> Way:
-        """Give it."""
+        """Return it."""
         return self._found.get(workspace, Way.SESSION)
 
     def may_show(self, workspace: str) -> bool:
-        """Say whether one more may be shown: what cannot be taken away again would stay."""
+        """Return whether one more may be shown: what cannot be taken away again would stay."""
         return self._shown.take(workspace)
 
     def skip(self, workspace: str, way: Way) -> None:
@@ -172,7 +172,7 @@ async def _put(place: Place, way: Way, *, is_there: bool, title: str = "") -> No
 
 
 def title_of(question: str) -> str:
-    """Give the beginning of a question on one line, without marks, cut between words."""
+    """Return the beginning of a question on one line, without marks, cut between words."""
     line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
     if len(line) > TITLE:
         line = line[: TITLE - 1].rsplit(" ", 1)[0][: TITLE - 1].rstrip(" ,;:-") + "…"

@@ -17,7 +17,7 @@ PAGES = 5  # of a thread, which Slack gives from its beginning on
 
 
 async def recalled(workspace: Workspace, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-    """Give the newest messages with words in them, oldest first; nothing where the bot may not read."""
+    """Return the newest messages with words in them, oldest first; nothing where the bot may not read."""
     said: dict[str, Mapping[str, Any]] = {}
     cursor = ""
     try:

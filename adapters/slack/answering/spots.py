@@ -43,7 +43,7 @@ class Spots:
     growth: Growth = field(default_factory=Growth)
 
     def in_thread(self, claim: Claim, workspace: Workspace) -> Spot:
-        """Give the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
+        """Return the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
         place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
         look = look_of(claim.question)
         is_known, is_again = bool(claim.delivery.messages), claim.is_inherited
@@ -69,7 +69,7 @@ class Spots:
         return Spot(StreamPoster(plain_poster, otherwise, look, lost, streaming), leisure, place)
 
     def in_response(self, claim: Claim, workspace: Workspace, url: str) -> Spot:
-        """Give the way back to the one person who asked."""
+        """Return the way back to the one person who asked."""
         doubtful = partial(self.observer, PossiblyDoubled(claim.message))
         look, is_again = look_of(claim.question), claim.is_inherited
         seen = claim.address.thread if claim.address else claim.thread
@@ -78,7 +78,7 @@ class Spots:
         return Spot(poster, Leisure(self.apart))
 
     async def _reader(self, claim: Claim, workspace: Workspace) -> Reader:
-        """Give whoever asked, with the workspace that the account is of; if that cannot be known, with this one."""
+        """Return whoever asked, with the workspace that the account is of; if that cannot be known, with this one."""
         asker = claim.question.author.id
         try:
             async with asyncio.timeout(LONGEST_LOOK):
@@ -89,7 +89,7 @@ class Spots:
 
 
 def look_of(question: Question) -> Look:
-    """Say how the messages of an answer are drawn."""
+    """Return how the messages of an answer are drawn."""
     return Look(
         blocks=lambda part: blocks_of(part, question),
         below=lambda part: blocks_below(part, question),

@@ -138,7 +138,7 @@ class SlackSurface:
         return await recalled(workspace, thread, limit=limit)
 
     async def _spot(self, claim: Claim) -> Spot | None:
-        """Give where the answer goes, if it can go anywhere."""
+        """Return where the answer goes, if it can go anywhere."""
         try:
             workspace = await self._workspaces.find(claim.thread.workspace)
         except Rejected:
@@ -194,7 +194,7 @@ class SlackSurface:
             await self.react(claim.message, Reaction.WARNING)
 
     def _renderer(self, claim: Claim) -> Renderer:
-        """Say how messages look."""
+        """Return how messages look."""
         most = few if claim.question.visibility == "private" else tuple
         return SlackRenderer(remark=remark(claim, self._now()), most=most)
 
@@ -208,7 +208,7 @@ def _mark(to: MessageRef, reaction: Reaction) -> dict[str, str]:
 
 
 def _poster(workspace: Workspace, message: MessageRef) -> ThreadPoster:
-    """Give what removes a message, which draws none."""
+    """Return what removes a message, which draws none."""
     place = _place(workspace, message)
     return ThreadPoster(place, NO_LOOK, LostPosts(place))
 

@@ -31,7 +31,7 @@ class Leisure:
         self._over.set()
 
     def rest(self) -> None:
-        """Give no more turns."""
+        """Return no more turns."""
         self._next = inf
 
     async def turn(self) -> None:
@@ -84,7 +84,7 @@ class Unhurried:
 
 
 async def until_answered(progress: AsyncIterator[Progress], leisure: Leisure) -> AsyncIterator[Progress]:
-    """Give the progress; with the answer the leisure is over, so that no draft of before holds it up."""
+    """Return the progress; with the answer the leisure is over, so that no draft of before holds it up."""
     async for item in progress:
         if isinstance(item, Answer):
             leisure.end()

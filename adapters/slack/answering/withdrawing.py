@@ -21,7 +21,7 @@ UNTITLED = "Question removed"
 
 
 async def has_replies(withdrawal: Withdrawal, workspace: Workspace) -> bool:
-    """Say whether others than the asker have written below the answer; not where the bot may not read."""
+    """Return whether others than the asker have written below the answer; not where the bot may not read."""
     if not withdrawal.delivery.messages:
         return False
     first = withdrawal.delivery.messages[0]

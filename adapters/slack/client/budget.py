@@ -24,7 +24,7 @@ class Budget:
         self._rests_until: dict[str, float] = {}
 
     def take(self, workspace: str) -> bool:
-        """Say whether another may be begun now, and count it if so."""
+        """Return whether another may be begun now, and count it if so."""
         now = self._clock()
         started = self._started.setdefault(workspace, deque())
         while started and started[0] <= now - MINUTE:

@@ -28,7 +28,7 @@ LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives
 
 
 def open_session(waited: Callable[[float], object] = unobserved) -> ClientSession:
-    """Give what all clients of a process share, as each call would shake hands anew otherwise; it has to be closed.
+    """Return what all clients of a process share, as each call would shake hands anew otherwise; it has to be closed.
 
     *waited* hears for how many seconds Slack wants to be left alone.
     """
@@ -54,7 +54,7 @@ def connect(
 
 
 def once(client: AsyncWebClient) -> AsyncWebClient:
-    """Give the same client for calls that must not be made twice unseen: a post whose reply was lost stands there."""
+    """Return the same client for calls that must not be made twice unseen: a post whose reply was lost stands there."""
     usual = cast("dict[str, str]", cast("Any", client).default_params)
     return AsyncWebClient(
         token=client.token,
@@ -67,7 +67,7 @@ def once(client: AsyncWebClient) -> AsyncWebClient:
 
 
 def base_url(api_url: str | None) -> str:
-    """Give the address below which Slack's methods are."""
+    """Return the address below which Slack's methods are."""
     return (api_url or API).rstrip("/") + "/"
 
 

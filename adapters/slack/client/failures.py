@@ -76,7 +76,7 @@ def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingF
 
 
 def never_arrived(failure: PostingFailed) -> bool:
-    """Say whether there was not even a connection, so that the call has done nothing for certain."""
+    """Return whether there was not even a connection, so that the call has done nothing for certain."""
     from aiohttp import ClientConnectorError
 
     return isinstance(failure.__cause__, ClientConnectorError)

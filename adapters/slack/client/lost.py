@@ -37,12 +37,12 @@ class Place:
 
 
 def mark(nonce: str) -> Mapping[str, object]:
-    """Give what a message bears, for any app of the workspace to read; so it holds no words."""
+    """Return what a message bears, for any app of the workspace to read; so it holds no words."""
     return {"event_type": EVENT_TYPE, "event_payload": {"nonce": nonce}}
 
 
 def nonce_of(message: Mapping[str, Any]) -> str | None:
-    """Give what a message of an answer bears; a stream bears nothing before it ends."""
+    """Return what a message of an answer bears; a stream bears nothing before it ends."""
     metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
     if metadata.get("event_type") != EVENT_TYPE:
         return None
@@ -50,7 +50,7 @@ def nonce_of(message: Mapping[str, Any]) -> str | None:
 
 
 async def said_in(place: Place, oldest: str) -> Sequence[Mapping[str, Any]]:
-    """Give what was said in the thread from a time on, with what it bears. Raises `PostingFailed`."""
+    """Return what was said in the thread from a time on, with what it bears. Raises `PostingFailed`."""
     found = await ask(
         once(place.workspace.client),
         "conversations.replies",
@@ -91,7 +91,7 @@ class LostPosts:
         self._seen = None
 
     async def find(self, nonce: str) -> str | None:
-        """Give the id of the message, if the post is in doubt and it stands there. Raises `Unreachable`."""
+        """Return the id of the message, if the post is in doubt and it stands there. Raises `Unreachable`."""
         if nonce not in self._doubts and not self._all_in_doubt:
             return None
         try:
@@ -108,7 +108,7 @@ class LostPosts:
         return found
 
     def _oldest(self) -> str:
-        """Give the time from which on it may have been posted: after the question, or when a stream was begun."""
+        """Return the time from which on it may have been posted: after the question, or when a stream was begun."""
         begun = self._streamed_after
         return self._place.asked if begun == inf else f"{max(begun, float(self._place.asked)):.6f}"
 
@@ -123,5 +123,5 @@ class LostPosts:
 
 
 def _letters(text: str) -> str:
-    """Give what is left of a text whatever dialect it is written in."""
+    """Return what is left of a text whatever dialect it is written in."""
     return "".join(filter(str.isalnum, unescape(unescape(text))))  # Slack escapes what is written to it once more

@@ -19,7 +19,7 @@ PAGES = 3
 async def pages(
     retrying: Retrying, client: AsyncWebClient, method: str, key: str, **arguments: object
 ) -> AsyncGenerator[Sequence[Mapping[str, Any]]]:
-    """Give the first pages of what a method lists under a key. Raises `PostingFailed`."""
+    """Return the first pages of what a method lists under a key. Raises `PostingFailed`."""
     cursor: str | None = None
     for _ in range(PAGES):
         found = await retrying.call(lambda: ask(client, method, limit=PAGE, cursor=cursor, **arguments))  # noqa: B023 - it is called here and now

@@ -54,7 +54,7 @@ class People:
         self._members = _Recent[frozenset[str]](clock)
 
     async def profile(self, workspace: str, user_id: str) -> Profile:
-        """Give somebody; an account that the workspace does not know is a guest's."""
+        """Return somebody; an account that the workspace does not know is a guest's."""
         found = await self._workspaces.find(workspace)
         profile = await self._profiles.get(f"{workspace} {user_id}", lambda: _looked_up(found, user_id))
         if profile.is_moderator or user_id not in await self._moderators(found):
@@ -62,7 +62,7 @@ class People:
         return Profile(profile.id, profile.name, profile.is_guest, True, profile.team_id, profile.locale)
 
     async def may_read(self, workspace: str, user_id: str) -> bool:
-        """Say whether somebody may see what the documents are about: not where Slack does not say who it is."""
+        """Return whether somebody may see what the documents are about: not where Slack does not say who it is."""
         if self._guests_read:
             return True
         try:
@@ -71,7 +71,7 @@ class People:
             return False
 
     async def _moderators(self, workspace: Workspace) -> frozenset[str]:
-        """Give the members of the group; none if that cannot be known, since nobody is to be taken for one."""
+        """Return the members of the group; none if that cannot be known, since nobody is to be taken for one."""
         if not self._group:
             return frozenset()
         try:
@@ -122,7 +122,7 @@ async def _looked_up(workspace: Workspace, user_id: str) -> Profile:
 
 
 def _is_guest(user: Mapping[str, Any], workspace: Workspace) -> bool:
-    """Say whether somebody is a guest, or of another company; an organization's workspaces are one company."""
+    """Return whether somebody is a guest, or of another company; an organization's workspaces are one company."""
     if any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger")):
         return True
     organization = cast("Mapping[str, Any]", user.get("enterprise_user") or {})

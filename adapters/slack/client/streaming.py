@@ -140,7 +140,7 @@ class StreamPoster:
         return self._plain.took(self._stream.id, nonce, part)
 
     async def _has_gone_on(self, stream: _Stream, part: Part) -> bool:
-        """Say whether the stream shows the part now; if not, it is over.
+        """Return whether the stream shows the part now; if not, it is over.
 
         Slack ends one that readers stop, and may take what is added then without showing it.
         """

@@ -36,17 +36,17 @@ class Workspaces(Protocol):
     """Finds the way to a workspace."""
 
     async def find(self, workspace: str) -> Workspace:
-        """Give a workspace by its name in a `ThreadRef`. Raises `NotInstalled`, or `PostingFailed` of another kind."""
+        """Return a workspace by its name in a `ThreadRef`. Raises `NotInstalled`, or another `PostingFailed`."""
         ...
 
 
 def name_of(team_id: str, enterprise_id: str = "", is_enterprise_install: bool = False) -> str:
-    """Give the name of a workspace: one that is served by an organization's installation bears that in its name."""
+    """Return the name of a workspace: one that is served by an organization's installation bears that in its name."""
     return f"{enterprise_id}/{team_id}" if enterprise_id and is_enterprise_install else team_id
 
 
 def parse(name: str) -> tuple[str, str]:
-    """Give the ids of the team and of the organization, which is empty where the team has its own installation."""
+    """Return the ids of the team and of the organization, which is empty where the team has its own installation."""
     enterprise_id, _, team_id = name.rpartition("/")
     return team_id, enterprise_id
 
@@ -60,14 +60,14 @@ class OneWorkspace:
         self._workspace: Workspace | None = None
 
     async def find(self, workspace: str) -> Workspace:
-        """Give it, if it is the one that is asked for. Raises `Unreachable` if Slack cannot say whose the token is."""
+        """Return it, if it is the one that is asked for. Raises `Unreachable` if Slack cannot say whose it is."""
         found = await self.only()
         if workspace != found.name:
             raise NotInstalled("the token is of another workspace")
         return found
 
     async def only(self) -> Workspace:
-        """Give it, whatever its name is; Slack is asked once."""
+        """Return it, whatever its name is; Slack is asked once."""
         async with self._asking:
             if self._workspace is None:
                 self._workspace = await self._ask()

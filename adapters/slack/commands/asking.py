@@ -64,7 +64,7 @@ async def _excuse(kit: Kit, used: Used, root: Root, text: str) -> None:
 
 
 async def _explain(kit: Kit, used: Used, root: Root) -> None:
-    """Say why only one person sees an answer that was meant for all."""
+    """Return why only one person sees an answer that was meant for all."""
     if root.is_refused:
         await kit.replies.tell(used, ONLY_YOU)
 

@@ -73,7 +73,7 @@ def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
 
 
 def returned(view: Mapping[str, Any], used: Used) -> Used:
-    """Give who has sent a form the place and the way back that there were when it was shown."""
+    """Return who has sent a form the place and the way back that there were when it was shown."""
     kept: dict[str, Any] = json.loads(str(view["private_metadata"]))
     shown, thread = datetime.fromtimestamp(int(kept["at"]), UTC), str(kept.get("thread", ""))
     there = replace(used, channel=str(kept["channel"]), thread=thread, is_inside=bool(thread))
@@ -99,7 +99,7 @@ def _plain(text: str) -> dict[str, str]:
 
 
 def _filled(view: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Give what was filled in, by the fields' names."""
+    """Return what was filled in, by the fields' names."""
     blocks: Mapping[str, Mapping[str, Mapping[str, Any]]] = view.get("state", {}).get("values", {})
     for fields in blocks.values():
         yield from fields.items()

@@ -34,7 +34,7 @@ class Root:
         self.is_refused = False  # and the question was put where one person sees it
 
     async def post(self) -> MessageRef:
-        """Give the message, which is posted unless it stands there. Raises `PostingFailed`."""
+        """Return the message, which is posted unless it stands there. Raises `PostingFailed`."""
         client = await self._client()
         self._id = self._id or await self._found(client) or await self._posted(client)
         return self._used.root(self._id)

@@ -36,7 +36,7 @@ async def _answered(kit: Kit, usage: Usage, inbound: Inbound) -> None:
 
 
 async def _is_new(kit: Kit, inbound: Inbound) -> bool:
-    """Say whether the message was not answered before: one mention comes as two events, and each may come again."""
+    """Return whether the message was not answered before: one mention comes as two events, and each may come again."""
     try:
         return await kit.services.memo.changed(f"slack:said:{inbound.message}", str(inbound.revision))
     except StoreUnavailable:

@@ -65,7 +65,7 @@ class Used:
         return MessageRef(thread=self.in_thread(message), id=message)
 
     def private_address(self, message: MessageRef) -> ReplyAddress:
-        """Say where a private answer goes: by the way back to the person, while that is open, where they look."""
+        """Return where a private answer goes: by the way back to the person, while that is open, where they look."""
         way = Interaction(id=self.trigger, token=self.response_url, expires_at=(self.way_since or self.at) + URL_LIFE)
         seen = self.in_thread(self.thread) if self.is_inside else message.thread
         return ReplyAddress(thread=seen, interaction=way)
@@ -139,6 +139,6 @@ def used_for(asked: Asked) -> Used:
 
 
 def _inner(body: Body, key: str) -> Body:
-    """Give a part of a payload; Slack leaves out what it does not know, or says null."""
+    """Return a part of a payload; Slack leaves out what it does not know, or says null."""
     inner = body.get(key)
     return cast("Body", inner) if isinstance(inner, Mapping) else {}

@@ -41,10 +41,10 @@ def not_understood(text: str) -> str:
 
 
 def mrkdwn(sentence: str) -> str:
-    """Give one of our sentences in Slack's dialect, which writes bold text with one star."""
+    """Return one of our sentences in Slack's dialect, which writes bold text with one star."""
     return _BOLD.sub(r"*\1*", sentence)
 
 
 def since(moment: datetime) -> str:
-    """Give a moment as each reader's own clock shows it."""
+    """Return a moment as each reader's own clock shows it."""
     return f"<!date^{int(moment.timestamp())}^{{date_short_pretty}}, {{time}}|{moment:%Y-%m-%d %H:%M} UTC>"

@@ -40,7 +40,7 @@ class Authorize(AsyncAuthorize):
         user_id: str | None,
         **_: Any,
     ) -> AuthorizeResult | None:
-        """Give the bot of a workspace; None where there is none. Raises what is worth another delivery."""
+        """Return the bot of a workspace; None where there is none. Raises what is worth another delivery."""
         name = name_of(team_id or "", enterprise_id or "", context.is_enterprise_install or False)
         try:
             workspace = await self._workspaces.find(name)

@@ -53,7 +53,7 @@ class VaultInstallations(AsyncInstallationStore):
     async def async_find_bot(
         self, *, enterprise_id: str | None, team_id: str | None, is_enterprise_install: bool | None = False
     ) -> Bot | None:
-        """Give the installation of a team, or of an organization."""
+        """Return the installation of a team, or of an organization."""
         kept = await self._vault.load(_key((enterprise_id if is_enterprise_install else team_id) or ""))
         return None if kept is None else Bot(**json.loads(kept))
 
@@ -75,7 +75,7 @@ class VaultStates(AsyncOAuthStateStore):
         return state
 
     async def async_consume(self, state: str) -> bool:
-        """Say whether it was begun here, a short time ago, and was not finished yet."""
+        """Return whether it was begun here, a short time ago, and was not finished yet."""
         return await self._vault.take(_state(state)) is not None
 
 
@@ -103,7 +103,7 @@ class InstalledWorkspaces:
         self._unsaved: dict[str, Bot] = {}
 
     async def find(self, workspace: str) -> Workspace:
-        """Give a workspace with a token that is good for some time. Raises `PostingFailed`."""
+        """Return a workspace with a token that is good for some time. Raises `PostingFailed`."""
         if (fresh := self._fresh(workspace)) is not None:
             return fresh
         async with self._lock.hold(workspace):

@@ -46,7 +46,7 @@ Step = Callable[["AsyncBoltRequest"], Awaitable["BoltResponse"]]
 
 
 def pages(client: AsyncWebClient, vault: Vault, *, client_id: str, client_secret: str) -> Sequence[web.RouteDef]:
-    """Give the pages: one that leads to Slack, and one that Slack leads back to."""
+    """Return the pages: one that leads to Slack, and one that Slack leads back to."""
     settings = AsyncOAuthSettings(
         client_id=client_id,
         client_secret=client_secret,

@@ -115,7 +115,7 @@ async def _greeting(socket: ClientWebSocketResponse) -> Mapping[str, Any]:
 
 
 def _payload(answered: BoltResponse) -> dict[str, Any] | None:
-    """Give what is said with an acknowledgement: the mistakes in a form, for example."""
+    """Return what is said with an acknowledgement: the mistakes in a form, for example."""
     if not answered.body:
         return None
     headers = cast("Mapping[str, list[str]]", cast("Any", answered).headers)
