@@ -5,6 +5,7 @@ Every text node is escaped on its way, so that what was no link, mark or marker 
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,11 +78,23 @@ class MarkdownDialect:
 
     def write(self, blocks: Iterable[Block]) -> str:
         """Return blocks as one text."""
+        blocks = tuple(blocks)
+        writer = self._fencing(blocks) if self.keeps_code_in_place else self
         body, closing, before = "", "", None
         for block in blocks:
-            body, closing = self.extended(body, closing, block, before)
+            body, closing = writer.extended(body, closing, block, before)
             before = block
         return body + closing
+
+    def _fencing(self, blocks: Iterable[Block]) -> MarkdownDialect:
+        """Return a dialect whose fences are longer than any in the code, so that this is read again as it was."""
+        lines = [block.leaf.text for block in blocks if isinstance(block.leaf, CodeLine)]
+        longest = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
+        if longest < len(self.fence):
+            return self
+        writer = copy.copy(self)
+        writer.fence = "`" * (longest + 1)
+        return writer
 
     def extended(self, body: str, closing: str, block: Block, before: Block | None) -> tuple[str, str]:
         """Return a text with one more block at its end, and what has to close it if nothing follows."""
@@ -196,7 +209,8 @@ class MarkdownDialect:
 
     def code_line(self, text: str) -> str:
         """Return a line of code, in which nothing ends it."""
-        return _BACKTICKS.sub(lambda found: GAP.join(found[0]) if len(found[0]) >= len(FENCE) else found[0], text)
+        shortest = len(self.fence or FENCE)
+        return _BACKTICKS.sub(lambda found: GAP.join(found[0]) if len(found[0]) >= shortest else found[0], text)
 
     def footnote(self, number: int, url: str) -> str:
         """Return a footnote."""
@@ -251,7 +265,7 @@ def _next_to(out: str, piece: str) -> str:
     return out + piece
 
 
-_MARK = re.compile(r"(```.*?(?:```|\Z)|(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)|\\.)|[ \t]*\[\d{1,4}\]", re.DOTALL)
+_MARK = re.compile(r"((`{3,}).*?(?:\2|\Z)|(?<!`)(`{1,2})(?!`).*?(?<!`)\3(?!`)|\\.)|[ \t]*\[\d{1,4}\]", re.DOTALL)
 
 
 def without_marks(text: str) -> str:

@@ -61,7 +61,7 @@ def rewrite(text: str) -> str:
         ("Backwards [3-1].", "Backwards."),
         ("In code `a[1]` and ``b`[2]`` stay.", "In code `a[1]` and ``b`[2]`` stay."),
         ("```py\nx[1] = y[2]\n```\nThen [2].", "```py\nx[1] = y[2]\n```\nThen [1]."),
-        ("~~~\n[1]\n```\n[2]\n~~~\n[3]", "```\n[1]\n`\u200b`\u200b`\n[2]\n```\n[1]"),
+        ("~~~\n[1]\n```\n[2]\n~~~\n[3]", "````\n[1]\n```\n[2]\n````\n[1]"),
         ("An open fence\n```\nx[9]", "An open fence\n```\nx[9]\n```"),
         ("One ` backtick [9] only.", "One \\` backtick only."),
         ("A task [ ] and [x] and [name].", "A task [ ] and [x] and [name]."),
