@@ -80,6 +80,7 @@ class _InlineReader:
         self._at = 0
         self._frames = [_Frame("", 0, [])]
         self._numbers: set[int] = set()  # of the footnotes right before, between which no white space is kept
+        self._certain: list[Inline] = []  # what stood before white space that went, and may have been shown
         self._closed_up = -1  # where white space stood that went with what disappeared behind it
         self._has_addresses = "://" in text or "www." in text or not is_whole
 
@@ -101,7 +102,10 @@ class _InlineReader:
         written = self._frames[0].nodes
         is_open = self._closed_up != self._at and not (written and ends_apart(written[-1]))
         nodes = without_false_marks(trimmed(written, at_start=True))
-        return tuple(nodes if self._is_whole else without_open_end(nodes, is_open=is_open))
+        if self._is_whole:
+            return tuple(nodes)
+        certain = without_open_end(nodes, is_open=is_open)
+        return tuple(self._certain if len(visible(certain)) < len(visible(self._certain)) else certain)
 
     def _wait_unless_whole(self, *, is_open: bool) -> None:
         if is_open and not self._is_whole:
@@ -190,6 +194,10 @@ class _InlineReader:
             nodes = self._frames[-1].nodes
             if self._closed_up == self._at or (nodes and ends_apart(nodes[-1])):
                 self._closed_up = self._at
+                shown = without_open_end(
+                    without_false_marks(trimmed(self._frames[0].nodes, at_start=True)), is_open=False
+                )
+                self._certain = shown if len(self._frames) == 1 else self._certain
             nodes[:] = trimmed(nodes, breaks=False)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
