@@ -13,7 +13,7 @@ from adapters.chat.drawing import Renderer
 from adapters.discord.dialect import DiscordRenderer
 from adapters.slack.dialect import SlackRenderer
 from core.answering.citations import Sources
-from core.answering.markup import Document
+from core.answering.markup import MarkupReader
 
 DELTA = 4  # characters
 ROUNDS = 5
@@ -32,11 +32,11 @@ BEGINNINGS = {"nested list": "- Begin\n", "table": "| A | B |\n|---|---|\n", "co
 def seconds(shape: str, length: int, renderer: Renderer) -> float:
     """Give the CPU seconds for an answer of so many characters, drawn with every delta."""
     text = (BEGINNINGS.get(shape, "") + SHAPES[shape] * (length // len(SHAPES[shape]) + 1))[:length]
-    document = Document(Sources())
+    reader = MarkupReader(Sources())
     begun = time.process_time()
     for at in range(0, length, DELTA):
-        document.feed(text[at : at + DELTA])
-        renderer.sketch(document)
+        reader.feed(text[at : at + DELTA])
+        renderer.sketch(reader)
     return time.process_time() - begun
 
 

@@ -25,7 +25,7 @@ from core.events import Observer, PlatformFailed, everyone
 from core.model import Outline
 from core.ports import ChatSurface, Membership
 from core.responder import Responder
-from core.worker import Pace, Worker
+from core.worker import Worker
 
 if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
@@ -135,7 +135,7 @@ class Bot:
             async with asyncio.TaskGroup() as group:
                 for platform, speaker in speakers:
                     group.create_task(self._enter(platform, speaker, surfaces[platform.key]))
-                working = group.create_task(worker.run(Pace(seats=self._settings.answers_at_once)))
+                working = group.create_task(worker.run(seats=self._settings.answers_at_once))
                 await self._stopping.wait()
                 worker.stop()
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)

@@ -64,7 +64,7 @@ class Admission:
     async def admits(self, question: Question) -> bool:
         """Return whether a question would be answered now, of which nobody is told. Raises `PeopleUnavailable`."""
         policy = await self._policy(question)
-        is_wanted = not policy.is_paused and policy.answers_in(question.thread.channel)
+        is_wanted = policy.answers_in(question.thread.channel)
         return is_wanted and not await self._is_guest(question) and await self._wait(question) <= 0
 
     async def _policy(self, question: Question) -> Policy:

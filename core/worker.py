@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core.errors import FootnoteError, GivenUp, Misconfigured, StoreUnavailable, Untold
@@ -19,14 +19,6 @@ UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that i
 LOST = frozenset({Interruption.LOST})
 MOST_APOLOGIES = 2 * MOST_ATTEMPTS
 EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and came to no end."
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How much a worker does at once, and for how many seconds it rests when the inbox cannot be reached."""
-
-    seats: int = 32
-    rest: float = 1.0
 
 
 class Worker:
@@ -50,12 +42,14 @@ class Worker:
         self._observer = observer
         self._stopping = asyncio.Event()
 
-    async def run(self, pace: Pace | None = None) -> None:
-        """Work until `stop`; cancelled, it hands everything back at once."""
-        pace = pace or Pace()
+    async def run(self, *, seats: int, rest: float = 1.0) -> None:
+        """Work on so many tasks at once until `stop`; cancelled, hand everything back at once.
+
+        *rest* are the seconds to wait before the next try when the inbox cannot be reached.
+        """
         async with asyncio.TaskGroup() as group:
-            for _ in range(pace.seats):
-                group.create_task(self._work(pace.rest))
+            for _ in range(seats):
+                group.create_task(self._work(rest))
 
     def stop(self) -> None:
         """Take nothing more; `run` returns once everything under way is done."""

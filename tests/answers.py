@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.answering.citations import Sources
 from core.answering.dialect import MARKDOWN
-from core.answering.markup import Document
+from core.answering.markup import MarkupReader
 from core.model import Answer, Hit, Status
 from tests.builders import passage
 
@@ -37,21 +37,21 @@ def make_sources() -> Sources:
 
 def answered(text: str, **fields: object) -> Answer:
     """Give the answer that comes of a text."""
-    document = Document(make_sources())
-    document.feed(text)
-    document.finish()
+    reader = MarkupReader(make_sources())
+    reader.feed(text)
+    reader.finish()
     answer = Answer(
         id="a1",
-        text=MARKDOWN.write(document.blocks),
-        blocks=document.blocks,
-        citations=document.citations,
+        text=MARKDOWN.write(reader.blocks),
+        blocks=reader.blocks,
+        citations=reader.citations,
         status=Status.ANSWERED,
     )
     return answer.model_copy(update=fields)
 
 
-def written(text: str) -> Document:
+def written(text: str) -> MarkupReader:
     """Give an answer of which so much has been written."""
-    document = Document(make_sources())
-    document.feed(text)
-    return document
+    reader = MarkupReader(make_sources())
+    reader.feed(text)
+    return reader

@@ -16,6 +16,7 @@ from adapters.redis.ledger import Bounds, Ledger
 from adapters.redis.seal import Seal
 from core.model import (
     Asked,
+    AskedAgain,
     Cancellation,
     Claim,
     Deleted,
@@ -27,7 +28,6 @@ from core.model import (
     MessageRef,
     Person,
     Question,
-    Retried,
     Stopped,
     Task,
 )
@@ -108,9 +108,9 @@ def stopped(of: Asked) -> Stopped:
     return Stopped(message=of.message, by=ADA)
 
 
-def retried(of: Asked) -> Retried:
+def retried(of: Asked) -> AskedAgain:
     """Somebody wants it tried again."""
-    return Retried(message=of.message, by=ADA)
+    return AskedAgain(message=of.message, by=ADA)
 
 
 def doubted(of: Asked | Edited) -> Doubted:

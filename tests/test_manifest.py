@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
-from adapters.slack.commands.slash import NAME, Usage, parsed
+from adapters.slack.commands.slash import NAME, ParsedCommand, parsed
 from adapters.slack.history import KINDS
 from adapters.slack.intake.http import PATH
 from adapters.slack.intake.installing import BEGIN, END, SCOPES
@@ -44,10 +44,10 @@ FAMILIES = {
 }
 
 
-def named(usage: Usage) -> str:
+def named(wanted: ParsedCommand) -> str:
     """Name a command that can be carried out as it is written; nothing for what is not understood."""
-    command = usage.command
-    if command is None or usage.values is None:
+    command = wanted.command
+    if command is None or wanted.values is None:
         return ""
     return f"admin {command.name}" if command.for_moderators else command.name
 

@@ -50,10 +50,10 @@ class Missed:
     """What was said in a place, oldest first, and its threads that went on."""
 
     events: Sequence[LateEvent] = ()
-    threads: Sequence[Place] = ()
+    threads: Sequence[HistoryPlace] = ()
 
 
-class Place(Protocol):
+class HistoryPlace(Protocol):
     """A channel or thread where something was said lately."""
 
     @property
@@ -74,7 +74,7 @@ class Place(Protocol):
 class History(Protocol):
     """What a platform remembers."""
 
-    def places(self, home: str, round_: Round) -> AsyncGenerator[Place]:
+    def places(self, home: str, round_: Round) -> AsyncGenerator[HistoryPlace]:
         """Yield the channels that are worth reading, those first where something was said last.
 
         An empty *home* means wherever something was heard before. Raises `PostingFailed`, or `StoreUnavailable`.
@@ -113,7 +113,7 @@ class CatchUp:
 
     async def _read_home(self, home: str) -> None:
         round_ = Round(replace(PATIENT, sleep=self._services.sleep).begin())
-        threads: list[Place] = []
+        threads: list[HistoryPlace] = []
         async with asyncio.TaskGroup() as group, aclosing(self._history.places(home, round_)) as places:
             try:
                 async for place in places:
@@ -127,7 +127,7 @@ class CatchUp:
         if round_.trouble:
             self._services.observer(CatchUpCutShort(self._services.name, round_.trouble))
 
-    async def _read(self, place: Place, round_: Round, threads: list[Place]) -> None:
+    async def _read(self, place: HistoryPlace, round_: Round, threads: list[HistoryPlace]) -> None:
         """Take in what was said in a place, and free the seat; the rest is left once waiting has taken too long."""
         try:
             if round_.is_over:
@@ -145,9 +145,9 @@ class CatchUp:
             self._seats.release()
 
 
-def _first_of_each(threads: Iterable[Place], round_: Round) -> Sequence[Place]:
+def _first_of_each(threads: Iterable[HistoryPlace], round_: Round) -> Sequence[HistoryPlace]:
     """Return the threads that are worth most, as many of each home as may be read."""
-    kept: list[Place] = []
+    kept: list[HistoryPlace] = []
     seen: Counter[str] = Counter()
     for thread in sorted(threads, key=lambda each: each.rank, reverse=True):
         seen[thread.home] += 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from adapters.chat.dialect import ChatDialect, listed
 from core import sentences
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, PostingFailed, StoreUnavailable
-from core.model import QUESTION_LIMIT, Actor, Retried, Stopped, Vote
+from core.model import QUESTION_LIMIT, Actor, AskedAgain, Stopped, Vote
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -253,7 +253,7 @@ async def stop(context: CommandContext, message: MessageRef | None) -> str | Non
 
 async def retry(context: CommandContext, message: MessageRef | None) -> str | None:
     """Have a question tried again; return why that was not done, if it was not."""
-    is_new = message and await context.services.inbox.put(Retried(message=message, by=context.person))
+    is_new = message and await context.services.inbox.put(AskedAgain(message=message, by=context.person))
     return None if is_new else sentences.NOT_RETRIED
 
 

@@ -1,8 +1,4 @@
-"""What the dialects of chat platforms share: messages of limited length, small print, and what can be a link.
-
-Of an answer that grows the messages only grow: what stands in one stays there, wherever the cuts will be. So where a
-platform lets a message only be added to, the pieces join to what writing all of it at once gives.
-"""
+"""What the dialects of chat platforms share: messages of limited length, small print, and what can be a link."""
 
 from __future__ import annotations
 

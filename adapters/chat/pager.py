@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from adapters.chat.posting import Part
-from core.answering.dialect import Run, runs
+from core.answering.dialect import TextRun, runs
 from core.answering.nodes import visible
 from core.graphemes import boundary
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, LineBreak, Paragraph, TableRow, Text
@@ -199,9 +199,9 @@ class Pager:
         return places[low] if places else 0
 
 
-def _before(pieces: Sequence[Run], at: int) -> list[Run]:
+def _before(pieces: Sequence[TextRun], at: int) -> list[TextRun]:
     """Return what stands before a place in the visible text, without white space at its end."""
-    kept: list[Run] = []
+    kept: list[TextRun] = []
     for run in pieces:
         size = len(visible([run.node]))
         if at < size and isinstance(run.node, Text | CodeSpan):
@@ -216,9 +216,9 @@ def _before(pieces: Sequence[Run], at: int) -> list[Run]:
     return kept
 
 
-def _behind(pieces: Sequence[Run], at: int) -> list[Run]:
+def _behind(pieces: Sequence[TextRun], at: int) -> list[TextRun]:
     """Return what stands behind a place in the visible text, without white space at its beginning."""
-    kept: list[Run] = []
+    kept: list[TextRun] = []
     for run in pieces:
         size = len(visible([run.node]))
         if at <= 0:
@@ -235,7 +235,7 @@ def _behind(pieces: Sequence[Run], at: int) -> list[Run]:
     return kept
 
 
-def _outside(pieces: Sequence[Run], at: int) -> int:
+def _outside(pieces: Sequence[TextRun], at: int) -> int:
     """Return the place before a footnote or link that would be cut in two."""
     start = 0
     for run in pieces:

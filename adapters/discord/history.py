@@ -52,7 +52,7 @@ class DiscordHistory:
 
 @dataclass(frozen=True, slots=True)
 class BusyRoom:
-    """Implements `Place` for a channel or a thread, from a snowflake on."""
+    """Implements `HistoryPlace` for a channel or a thread, from a snowflake on."""
 
     client: AutoShardedClient
     reader: EventReader

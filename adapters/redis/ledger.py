@@ -23,6 +23,7 @@ from adapters.redis.seal import Seal
 from core.errors import StoreUnavailable
 from core.model import (
     Asked,
+    AskedAgain,
     Claim,
     Deleted,
     Delivery,
@@ -33,7 +34,6 @@ from core.model import (
     MessageRef,
     Question,
     ReplyAddress,
-    Retried,
     Signal,
     Stopped,
     Task,
@@ -135,7 +135,7 @@ class Ledger:
                 return await self._put(self._delete, signal)
             case Stopped():
                 return await self._put(self._stop, signal)
-            case Retried():
+            case AskedAgain():
                 return await self._put(self._retry, signal)
             case Doubted(question=question):
                 return await self._put(self._doubt, signal, *self._words(question))

@@ -84,7 +84,10 @@ async def _channels(workspace: Workspace, heard: Iterable[str], round_: Round) -
 
 @dataclass(frozen=True, slots=True)
 class SlackPlace:
-    """Implements `Place` for a channel, or for a thread if `root` is its first message; times are Slack's seconds."""
+    """Implements `HistoryPlace` for a channel, or for the thread of which `root` is the first message.
+
+    Times are Slack's seconds.
+    """
 
     workspace: Workspace
     channel: str

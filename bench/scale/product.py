@@ -26,7 +26,7 @@ from bot.settings import Settings
 from bot.wiring import App, assemble, folder
 from core.admission import Admission
 from core.responder import Responder
-from core.worker import Pace, Worker
+from core.worker import Worker
 from tests.servers.openai import KEY
 
 PLATFORM = "wall"
@@ -119,7 +119,7 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
         probes.fresh()
         pipe.send("at work")
         watching = asyncio.create_task(probes.watch())
-        working = asyncio.create_task(worker.run(Pace(seats=seats)))
+        working = asyncio.create_task(worker.run(seats=seats))
         yield wall
         watching.cancel()
         working.cancel()

@@ -46,7 +46,7 @@ Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """A node without emphasis in it, and the kinds of emphasis around it from the outside in."""
 
     node: Text | CodeSpan | LineBreak | Footnote | Link
@@ -60,13 +60,13 @@ class Run:
         return node
 
 
-def runs(nodes: Iterable[Inline], wraps: tuple[Wrap, ...] = ()) -> Iterator[Run]:
+def runs(nodes: Iterable[Inline], wraps: tuple[Wrap, ...] = ()) -> Iterator[TextRun]:
     """Return nodes one by one, in their order."""
     for node in nodes:
         if isinstance(node, Strong | Emphasis | Strike):
             yield from runs(node.children, (*wraps, type(node)))
         else:
-            yield Run(node, wraps)
+            yield TextRun(node, wraps)
 
 
 class MarkdownDialect:
@@ -149,7 +149,7 @@ class MarkdownDialect:
             case Link(url, children):
                 return self.link(url, children)
 
-    def _mark(self, wraps: tuple[Wrap, ...], depth: int, out: str, following: Sequence[Run]) -> str:
+    def _mark(self, wraps: tuple[Wrap, ...], depth: int, out: str, following: Sequence[TextRun]) -> str:
         """Return the mark of an emphasis; lines below would be part of a word on which they touch."""
         mark = self.marks[wraps[depth]]
         inside = wraps[: depth + 1]

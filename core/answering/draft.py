@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.answering.citations import Sources
-from core.answering.markup import Document
+from core.answering.markup import MarkupReader
 from core.answering.nodes import is_blank
 from core.model import Citation, Drafted, Progress, Restarted
 from core.model.markup import Block
@@ -26,7 +26,7 @@ class AnswerDraft:
         self._restart()
 
     def _restart(self) -> None:
-        self._document = Document(self.sources)
+        self._reader = MarkupReader(self.sources)
         self._shown: Drafted | None = None
         self._pieces: list[str] = []
         self._held = ""
@@ -44,7 +44,7 @@ class AnswerDraft:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The tree of what was written, as far as it is certain."""
-        return self._document.blocks
+        return self._reader.blocks
 
     @property
     def shown(self) -> tuple[Block, ...]:
@@ -54,12 +54,12 @@ class AnswerDraft:
     @property
     def citations(self) -> tuple[Citation, ...]:
         """The footnotes so far."""
-        return self._document.citations
+        return self._reader.citations
 
     @property
     def removed_urls(self) -> int:
         """How many addresses were taken out."""
-        return self._document.removed_urls
+        return self._reader.removed_urls
 
     @property
     def _written(self) -> str:
@@ -70,7 +70,7 @@ class AnswerDraft:
         self._pieces.append(piece)
         if self._unless:
             piece = self._without_refusal(piece)
-        self._document.feed(piece)
+        self._reader.feed(piece)
         yield from self._show(piece)
 
     def _without_refusal(self, piece: str) -> str:
@@ -82,8 +82,8 @@ class AnswerDraft:
     def finish(self) -> Iterator[Progress]:
         """Read the rest, since the model has finished."""
         rest = "" if self.is_refusal else self._held
-        self._document.feed(rest)
-        self._document.finish()
+        self._reader.feed(rest)
+        self._reader.finish()
         yield from self._show(rest)
 
     def take_back(self) -> Iterator[Progress]:
@@ -95,7 +95,7 @@ class AnswerDraft:
 
     def _show(self, more: str) -> Iterator[Progress]:
         if self._live and self._shown is None and more.strip():
-            self._shown = Drafted(self._document)
+            self._shown = Drafted(self._reader)
         if self._shown is not None:
             yield self._shown
 

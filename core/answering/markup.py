@@ -16,7 +16,7 @@ from core.model.markup import Block, Paragraph, Text
 from core.sentences import WARNING
 
 
-class Document:
+class MarkupReader:
     """An answer while it is written: feed it, and read its blocks whenever they are drawn."""
 
     def __init__(self, sources: Sources) -> None:
@@ -92,7 +92,7 @@ def shown_blocks(answer: Answer) -> tuple[Block, ...]:
 
 def read(text: str, sources: Sources) -> tuple[Block, ...]:
     """Return the blocks of a whole text."""
-    document = Document(sources)
-    document.feed(text)
-    document.finish()
-    return document.blocks
+    reader = MarkupReader(sources)
+    reader.feed(text)
+    reader.finish()
+    return reader.blocks

@@ -56,7 +56,7 @@ from core.model.refs import (
     Value,
     WorkspaceRef,
 )
-from core.model.signals import Asked, Deleted, Doubted, Edited, Retried, Signal, Stopped
+from core.model.signals import Asked, AskedAgain, Deleted, Doubted, Edited, Signal, Stopped
 
 __all__ = [
     "CONTEXT_LIMIT",
@@ -69,6 +69,7 @@ __all__ = [
     "Answer",
     "Applied",
     "Asked",
+    "AskedAgain",
     "AuditEntry",
     "Backlog",
     "Calibration",
@@ -112,7 +113,6 @@ __all__ = [
     "Reaction",
     "ReplyAddress",
     "Restarted",
-    "Retried",
     "Scope",
     "SearchFailed",
     "SearchResult",

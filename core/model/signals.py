@@ -50,7 +50,7 @@ class Stopped(Value):
     by: Person
 
 
-class Retried(Value):
+class AskedAgain(Value):
     """Somebody wants a question that could not be answered to be tried again, as it was."""
 
     kind: Literal["retried"] = "retried"
@@ -70,4 +70,4 @@ class Doubted(Value):
         return self.question.message
 
 
-Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | Retried | Doubted, Field(discriminator="kind")]
+Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Doubted, Field(discriminator="kind")]

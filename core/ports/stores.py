@@ -81,7 +81,7 @@ class Inbox(Protocol):
         ...
 
     async def keep(self, task: Task) -> bool:
-        """Keep the words of a task that is held for a while longer than usual, so that `Retried` can find them.
+        """Keep the words of a task that is held for a while longer than usual, so that `AskedAgain` can find them.
 
         They are kept without the messages that are quoted to them: others wrote those, and did not ask. False if the
         task is no longer ours.

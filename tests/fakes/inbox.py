@@ -14,6 +14,7 @@ from core.errors import StoreUnavailable, Untold
 from core.model import (
     MOST_ATTEMPTS,
     Asked,
+    AskedAgain,
     Backlog,
     Cancellation,
     Claim,
@@ -25,7 +26,6 @@ from core.model import (
     MessageRef,
     Question,
     ReplyAddress,
-    Retried,
     Signal,
     Stopped,
     Task,
@@ -147,7 +147,7 @@ class MemoryInbox:
                 return self._delete(record)
             case Stopped():
                 return self._stop(record)
-            case Retried():
+            case AskedAgain():
                 return self._retry(record)
             case Doubted(question=question):
                 return self._doubt(record, question)

@@ -11,7 +11,7 @@ from core.agent import Agent
 from core.events import Event
 from core.model import Answer
 from core.responder import Responder
-from core.worker import Pace, Worker
+from core.worker import Worker
 from tests.builders import NOON, hit, thread
 from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, Silence, search, turn
 from tests.fakes.clock import Clock
@@ -58,7 +58,7 @@ class Office:
     @asynccontextmanager
     async def open(self, *, seats: int = 2) -> AsyncGenerator[asyncio.Task[None]]:
         """Let the worker work; at the end it stops in good order."""
-        running = asyncio.create_task(self.worker.run(Pace(seats=seats, rest=0.01)))
+        running = asyncio.create_task(self.worker.run(seats=seats, rest=0.01))
         yield running
         self.worker.stop()
         with suppress(asyncio.CancelledError):

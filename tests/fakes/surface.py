@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 
 from core.answering.citations import remembered
 from core.answering.dialect import MARKDOWN
-from core.answering.markup import Document
+from core.answering.markup import MarkupReader
 from core.model import (
     Citation,
     Claim,
@@ -65,9 +65,9 @@ class RecordingSurface:
 
 def drafted(text: str, *citations: Citation) -> Drafted:
     """Say that so much of an answer has been written."""
-    document = Document(remembered(citations))
-    document.feed(text)
-    return Drafted(document)
+    reader = MarkupReader(remembered(citations))
+    reader.feed(text)
+    return Drafted(reader)
 
 
 def text_of(draft: PartialAnswer) -> str:

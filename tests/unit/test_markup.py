@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 from core.answering.citations import Quoted, Sources
 from core.answering.dialect import MARKDOWN, without_marks
-from core.answering.markup import Document, read, shown_blocks
+from core.answering.markup import MarkupReader, read, shown_blocks
 from core.answering.nodes import visible
 from core.model import Answer, Citation, Status
 from core.model.markup import Block, CodeLine, Heading, ListItem, Paragraph, Quote, TableRow
@@ -26,9 +26,9 @@ from tests.portion import examples, portion
 FALSE_MARK = re.compile(r"[\[［【〔]\s*\^?\d[\d\s,;^–—-]*[\]］】〕]")
 
 
-def document(text: str, sources: Sources | None = None) -> Document:
+def document(text: str, sources: Sources | None = None) -> MarkupReader:
     """Read a text at once."""
-    whole = Document(sources or make_sources())
+    whole = MarkupReader(sources or make_sources())
     whole.feed(text)
     whole.finish()
     return whole
@@ -176,7 +176,7 @@ def test_the_pieces_join_to_what_writing_at_once_gives(text: str, cuts: list[int
     """However the text is cut: nothing that was shown is taken back, and no number of a footnote changes."""
     whole = document(text)
     edges = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    live, shown = Document(make_sources()), ""
+    live, shown = MarkupReader(make_sources()), ""
     numbers: dict[int, str] = {}
     for start, end in pairwise(edges):
         live.feed(text[start:end])
@@ -238,7 +238,7 @@ def test_footnotes_lead_to_the_sections_in_the_order_of_use() -> None:
 
 def test_removed_addresses_are_counted_once() -> None:
     """However often the text was looked at."""
-    live = Document(make_sources())
+    live = MarkupReader(make_sources())
     for piece in ("https://evil.example [x](https://evil.example)", " <https://evil.example>", " and"):
         live.feed(piece)
         assert live.blocks is not None
@@ -271,7 +271,7 @@ def test_removed_addresses_are_counted_once() -> None:
 )
 def test_an_unfinished_end_is_held_back(begun: str, shown: str) -> None:
     """What the next word may turn into something else is not shown yet."""
-    live = Document(make_sources())
+    live = MarkupReader(make_sources())
     live.feed(begun)
 
     assert MARKDOWN.write(live.blocks) == shown
@@ -279,7 +279,7 @@ def test_an_unfinished_end_is_held_back(begun: str, shown: str) -> None:
 
 def test_an_open_mark_holds_back_no_more_than_its_reach() -> None:
     """A stray star does not stop an answer."""
-    live = Document(make_sources())
+    live = MarkupReader(make_sources())
     live.feed(f"Robots *act {'and act ' * 100}")
 
     assert len(MARKDOWN.write(live.blocks)) > 700

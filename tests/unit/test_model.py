@@ -20,6 +20,7 @@ from core.model import (
     Actor,
     Answer,
     Asked,
+    AskedAgain,
     AuditEntry,
     ChannelRef,
     Citation,
@@ -38,7 +39,6 @@ from core.model import (
     Policy,
     Prices,
     ReplyAddress,
-    Retried,
     Scope,
     Setting,
     Signal,
@@ -107,13 +107,13 @@ VALUES = [
     Deleted(message=question().message),
     Doubted(question=question()),
     Stopped(message=question().message, by=Person(id="p1")),
-    Retried(message=question().message, by=Person(id="p1")),
+    AskedAgain(message=question().message, by=Person(id="p1")),
     Terms(top_k=3, relevance_threshold=0.7),
     WaitNotice(thread=question().thread, nonce="n", id="m2"),
     Vote(answer_id="a", person_id="p1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON),
     Tally(helpful=2, unhelpful=1),
 ]
-SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped | Retried | Doubted)]
+SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped | AskedAgain | Doubted)]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)

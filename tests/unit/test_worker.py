@@ -13,13 +13,13 @@ from core.errors import ModelUnavailable
 from core.events import ServiceFailed, TaskFailed
 from core.model import (
     MOST_ATTEMPTS,
+    AskedAgain,
     Claim,
     Delivery,
     MessageRef,
     Person,
     Progress,
     Reaction,
-    Retried,
     Status,
     Withdrawal,
 )
@@ -182,7 +182,7 @@ async def test_a_question_that_failed_can_be_tried_again(script: Script) -> None
         await office.inbox.put(asked("m1"))
         [failed] = await office.answered(1)
         async with asyncio.timeout(2):
-            while not await office.inbox.put(Retried(message=asked("m1").message, by=Person(id="p2"))):  # noqa: ASYNC110 - no event tells that it was settled
+            while not await office.inbox.put(AskedAgain(message=asked("m1").message, by=Person(id="p2"))):  # noqa: ASYNC110 - no event tells that it was settled
                 await asyncio.sleep(0)
         _, answer = await office.answered(2)
 

@@ -37,7 +37,7 @@ from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.saying import said
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES, answer_from, show_sources
 from adapters.slack.commands.situation import Body, Used, used_by_command, used_by_event, used_by_interaction
-from adapters.slack.commands.slash import NAME, Usage, parsed
+from adapters.slack.commands.slash import NAME, ParsedCommand, parsed
 from adapters.slack.commands.wording import FORGET_WHAT, not_understood
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import words
@@ -71,12 +71,12 @@ class Commands:
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""
         used, text = used_by_command(body, self._kit.services.now()), str(body.get("text") or "")
-        usage = parsed(text, channel=used.channel)
-        if usage.command is not ASK:
+        wanted = parsed(text, channel=used.channel)
+        if wanted.command is not ASK:
             await ack()
-            self._tasks.begin(partial(self._kit.privately, used, partial(self._obey, used, usage, text)))
+            self._tasks.begin(partial(self._kit.privately, used, partial(self._obey, used, wanted, text)))
             return
-        asked_for: Values = usage.values or {}
+        asked_for: Values = wanted.values or {}
         is_private = bool(asked_for.get("private"))
         try:
             text = words(str(asked_for["question"]))
@@ -97,8 +97,8 @@ class Commands:
         if until is not None:
             self._tasks.begin(partial(put, self._kit, used, asked, until))
 
-    async def _obey(self, used: Used, usage: Usage, text: str) -> str:
-        command, values = usage.command, usage.values
+    async def _obey(self, used: Used, wanted: ParsedCommand, text: str) -> str:
+        command, values = wanted.command, wanted.values
         if command is not None and command.act is not None and values is not None:
             return await command.act(SlackContext(self._kit, used), values)
         is_forget = command is not None and command.name == "forget" and not command.for_moderators

@@ -13,7 +13,7 @@ from adapters.slack.client.connection import once
 from adapters.slack.client.failures import tell
 from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.situation import Used
-from adapters.slack.commands.slash import Usage, text_command
+from adapters.slack.commands.slash import ParsedCommand, text_command
 from adapters.slack.commands.wording import mrkdwn
 from core.errors import PostingFailed, Rejected, StoreUnavailable
 from core.model import Inbound, Setting
@@ -21,15 +21,15 @@ from core.model import Inbound, Setting
 
 async def said(kit: Kit, tasks: BackgroundTasks, inbound: Inbound) -> bool:
     """Begin to do what a word stands for, once for each message; False if it stands for nothing."""
-    usage = text_command(inbound.text)
-    if usage is None or inbound.author is None:
+    wanted = text_command(inbound.text)
+    if wanted is None or inbound.author is None:
         return False
-    tasks.begin(partial(_answered, kit, usage, inbound))
+    tasks.begin(partial(_answered, kit, wanted, inbound))
     return True
 
 
-async def _answered(kit: Kit, usage: Usage, inbound: Inbound) -> None:
-    command, values = usage.command, usage.values
+async def _answered(kit: Kit, wanted: ParsedCommand, inbound: Inbound) -> None:
+    command, values = wanted.command, wanted.values
     if command is not None and command.act is not None and values is not None and await _is_new(kit, inbound):
         context = SlackContext(kit, _used(inbound, kit.services.now()))
         await carried_out(partial(command.act, context, values), partial(_tell, kit, inbound))

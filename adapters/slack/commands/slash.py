@@ -20,14 +20,14 @@ _CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ParsedCommand:
     """What somebody wants; `values` are None where the words behind a command do not fit it."""
 
     command: Command | None
     values: Values | None = field(default_factory=dict[str, Any])
 
 
-def parsed(text: str, *, channel: str = "") -> Usage:
+def parsed(text: str, *, channel: str = "") -> ParsedCommand:
     """Read a command's text, written in a channel.
 
     What begins with no known word is a question, unless it is a single word.
@@ -35,7 +35,7 @@ def parsed(text: str, *, channel: str = "") -> Usage:
     text = text.strip()
     words = text.split()
     if not words:
-        return Usage(command_named("help", for_moderators=False))
+        return ParsedCommand(command_named("help", for_moderators=False))
     first = words[0].lower()
     if first == ASK.name:
         return _question(text[len(first) :])
@@ -43,26 +43,26 @@ def parsed(text: str, *, channel: str = "") -> Usage:
     named = words[1:] if is_order else words
     command = command_named(named[0].lower(), for_moderators=is_order) if named else None
     if command is not None:
-        return Usage(command, _values(command, named[1:], channel))
+        return ParsedCommand(command, _values(command, named[1:], channel))
     if is_order or (len(words) == 1 and "?" not in text):
-        return Usage(None)
+        return ParsedCommand(None)
     return _question(text)
 
 
-def text_command(text: str) -> Usage | None:
+def text_command(text: str) -> ParsedCommand | None:
     """Read what is all that somebody says to the bot in a thread; None for what is no command there."""
     words = text.lower().split()
-    usage = parsed("forget thread" if words == ["forget"] else " ".join(words)) if words else Usage(None)
-    if usage.command is None or usage.command.act is None or usage.command.for_moderators:
+    wanted = parsed("forget thread" if words == ["forget"] else " ".join(words)) if words else ParsedCommand(None)
+    if wanted.command is None or wanted.command.act is None or wanted.command.for_moderators:
         return None
-    return usage if usage.values is not None else None
+    return wanted if wanted.values is not None else None
 
 
-def _question(text: str) -> Usage:
+def _question(text: str) -> ParsedCommand:
     text = text.strip()
     if flag := _PRIVATELY.match(text):
-        return Usage(ASK, {"question": text[flag.end() :].strip(), "private": True})
-    return Usage(ASK, {"question": text})
+        return ParsedCommand(ASK, {"question": text[flag.end() :].strip(), "private": True})
+    return ParsedCommand(ASK, {"question": text})
 
 
 def _values(command: Command, words: Sequence[str], channel: str) -> Values | None:

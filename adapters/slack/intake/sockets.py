@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from adapters.chat.background import BackgroundTasks
 from adapters.retry import CONNECTING, RetryPolicy
 from adapters.slack.client.failures import translated
+from adapters.slack.intake.connection import CROWDED, Answer, SocketModeConnection
 from adapters.slack.intake.health import APP_TOKEN_REFUSED, judge
-from adapters.slack.intake.link import CROWDED, Answer, Link
 from core.errors import Misconfigured
 from core.events import unobserved
 
@@ -45,7 +45,7 @@ class Sockets:
         self._way = way
         self._answer = answer
         self._number = connections
-        self._standing: set[Link] = set()
+        self._standing: set[SocketModeConnection] = set()
         self._retiring = BackgroundTasks()
         self._retries = replace(way.retries, judge=partial(judge, refusal=APP_TOKEN_REFUSED), told=self._tell)
         self._opening = asyncio.Lock()
@@ -78,13 +78,13 @@ class Sockets:
             self._retire(link)
             link = successor
 
-    def _retire(self, link: Link) -> None:
+    def _retire(self, link: SocketModeConnection) -> None:
         """Let a connection that was replaced come to its end behind the new one."""
         if link in self._standing:
             self._standing.discard(link)
             self._retiring.begin(link.retire)
 
-    async def _close(self, link: Link) -> None:
+    async def _close(self, link: SocketModeConnection) -> None:
         self._standing.discard(link)
         self._tell(1, link.reason)
         await link.close()
@@ -95,7 +95,7 @@ class Sockets:
             self._is_told = False
             self._way.retries.told(attempt, reason)
 
-    async def _connected(self) -> Link:
+    async def _connected(self) -> SocketModeConnection:
         """Connect, one connection after the other, as often as it takes."""
         async with self._opening:
             opened = await self._retries.call(self._open)
@@ -105,8 +105,8 @@ class Sockets:
                 self._way.connected(opened.app_id)
             return opened
 
-    async def _open(self) -> Link:
+    async def _open(self) -> SocketModeConnection:
         """Return a connection that stands. Raises `PostingFailed`, or an error of the network."""
         client: Any = self._way.client
         said = await translated(client.apps_connections_open(app_token=self._way.app_token))
-        return await Link.open(client.session, str(said["url"]), self._answer, proxy=client.proxy)
+        return await SocketModeConnection.open(client.session, str(said["url"]), self._answer, proxy=client.proxy)

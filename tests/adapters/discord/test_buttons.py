@@ -10,7 +10,7 @@ from adapters.chat.posting import Controls
 from adapters.discord.buttons import controls_view
 from adapters.discord.commands.forms import MENU_NAME
 from core import sentences
-from core.model import Asked, Complaint, MessageRef, Person, Question, Retried, Stopped, Tally, Vote
+from core.model import Asked, AskedAgain, Complaint, MessageRef, Person, Question, Stopped, Tally, Vote
 from core.run import answer_id
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
@@ -115,7 +115,7 @@ async def test_a_failed_answer_can_be_tried_again_by_anybody(office: Office, pla
         office.server.press(bob, message, message.custom_ids[0])
         signal = await office.heard()
 
-    assert signal == Retried(message=question_of(place).message, by=Person(id=str(bob.id), name="Bob"))
+    assert signal == AskedAgain(message=question_of(place).message, by=Person(id=str(bob.id), name="Bob"))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.commands.install import Commands, install
 from adapters.slack.intake.app import make_app
-from adapters.slack.intake.link import Link
+from adapters.slack.intake.connection import SocketModeConnection
 from core.model import Question, ThreadRef, WorkspaceRef
 from tests.fakes.services import MemoryServices
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace
@@ -50,7 +50,7 @@ class Office(MemoryServices):
             people = People(workspaces, moderators=moderators)
             commands = install(app, self.services, workspaces, people, api_url=self.server.api_url)
             opened: Any = await cast("Any", client).apps_connections_open(app_token=self.server.app_token)
-            link = await Link.open(session, str(opened["url"]), app.async_dispatch)
+            link = await SocketModeConnection.open(session, str(opened["url"]), app.async_dispatch)
             try:
                 yield commands
             finally:

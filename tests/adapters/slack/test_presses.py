@@ -15,11 +15,11 @@ from core import sentences
 from core.model import (
     NO_QUESTION,
     Asked,
+    AskedAgain,
     Complaint,
     MessageRef,
     Person,
     Question,
-    Retried,
     Signal,
     Stopped,
     Tally,
@@ -152,7 +152,7 @@ async def test_whoever_asked_or_moderates_can_stop_an_answer_and_anybody_can_hav
     assert signals == [
         Stopped(message=question.message, by=Person(id=office.ada.id)),
         Stopped(message=question.message, by=Person(id=office.boss.id)),
-        Retried(message=other.message, by=Person(id=bob.id)),
+        AskedAgain(message=other.message, by=Person(id=bob.id)),
     ]
     assert (refused.text, office.told(office.ada), office.told(office.boss)) == (sentences.NOT_YOURS, [], [])
 

@@ -36,7 +36,7 @@ class NoGreeting(ConnectionError):
     """Slack closed a new connection, or said something else than hello."""
 
 
-class Link:
+class SocketModeConnection:
     """A connection that stands. `over` is set once it is to be replaced, and `reason` says why.
 
     Slack says some seconds before that it will close a connection, and sends events on it until then.
@@ -53,7 +53,9 @@ class Link:
         self._receiving = asyncio.create_task(self._receive())
 
     @classmethod
-    async def open(cls, session: ClientSession, url: str, answer: Answer, *, proxy: str | None = None) -> Link:
+    async def open(
+        cls, session: ClientSession, url: str, answer: Answer, *, proxy: str | None = None
+    ) -> SocketModeConnection:
         """Connect, and wait for the greeting. Raises `NoGreeting`, or an error of the network."""
         async with asyncio.timeout(LONGEST_GREETING):
             socket = await session.ws_connect(url, heartbeat=HEARTBEAT, max_msg_size=LARGEST, proxy=proxy)
