@@ -144,8 +144,8 @@ class Run:
         return (
             bool(self._sources)
             and not self._with.toolbox.has_grounds
-            and not self._draft.citations
-            and not self._draft.is_blank
+            and not self._draft.markup.citations
+            and not self._draft.markup.is_blank
             and not self._repaired
             and not self._small_talk
         )
@@ -188,8 +188,8 @@ class Run:
             verdict = judge(self._question, self._draft, self._search, small_talk=self._small_talk, has_grounds=grounds)
         else:
             verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
-        if self._draft.removed_urls:
-            self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
+        if removed := self._draft.markup.notes.removed_urls:
+            self._with.observer(UrlsRemoved(self._question.message, removed))
         if verdict.status not in (Status.ANSWERED, Status.STOPPED):
             yield from self._draft.take_back()
         yield self._answer(verdict)

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from adapters.chat.posting import Part
-from core.answering.dialect import TextRun, runs
-from core.answering.nodes import visible
+from core.answering.nodes import TextRun, runs, visible
 from core.graphemes import boundary
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, LineBreak, Paragraph, TableRow, Text
 
