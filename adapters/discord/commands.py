@@ -44,7 +44,7 @@ from adapters.discord.interactions import (
     privately,
     tell,
 )
-from core import sentences
+from core import messages
 from core.errors import InvalidInput, PostingFailed, StoreUnavailable
 from core.events import CommandsFailed
 from core.model import QUESTION_LIMIT, Asked, MessageRef, Question
@@ -160,7 +160,7 @@ async def _use(services: ChatServices, used: Used, data: Json) -> None:
     command = command_named(str(named.get("name")), for_moderators=in_group)
     values = _values(command, named.get("options") or []) if command else None
     if command is None or values is None:
-        await tell(used, sentences.OUTDATED)
+        await tell(used, messages.OUTDATED)
     elif command.act is None:
         await _ask(services, used, values["question"], private=values.get("private", False))
     else:
@@ -236,7 +236,7 @@ async def _answer_from(used: Used, data: Json) -> None:
     if text := MentionText(raw, mine=(), names={}).clean(str(raw.get("content") or "")):
         await is_taken(used.response.send_modal(_selection_form(text)))
     else:
-        await tell(used, sentences.NO_TEXT)
+        await tell(used, messages.NO_TEXT)
 
 
 async def _press(services: ChatServices, used: Used, data: Json) -> None:
@@ -253,7 +253,7 @@ async def _press(services: ChatServices, used: Used, data: Json) -> None:
         case "stop":
             *place, asker = about.split(":")
             if str(used.user.id) != asker and not used.permissions.manage_messages:
-                await tell(used, sentences.NOT_YOURS)
+                await tell(used, messages.NOT_YOURS)
             else:
                 await _quietly(used, used.response.defer(), partial(stop, context, message_of(used, *place)))
         case "retry":
@@ -281,7 +281,7 @@ async def _take_form(services: ChatServices, used: Used, data: Json) -> None:
         await _ask(services, used, question, selection=text)
     elif found := re.fullmatch(REASONS_FORM, custom_id):
         chosen: Sequence[str] = fields.get("reasons", {}).get("values") or ()
-        complaints = [each for each in sentences.COMPLAINTS if each.value in chosen]  # in the order of the form
+        complaints = [each for each in messages.COMPLAINTS if each.value in chosen]  # in the order of the form
         voting = partial(vote, context_of(services, used), found["answer"], complaints=complaints)
         await privately(used, voting)
 
@@ -303,11 +303,11 @@ def _reasons_form(answer_id: str) -> Modal:
     from discord import CheckboxGroupOption
     from discord.ui import CheckboxGroup
 
-    options = [CheckboxGroupOption(label=words, value=each.value) for each, words in sentences.COMPLAINTS.items()]
+    options = [CheckboxGroupOption(label=words, value=each.value) for each, words in messages.COMPLAINTS.items()]
     boxes = CheckboxGroup[Any](
         custom_id="reasons", options=options, required=False, min_values=0, max_values=len(options)
     )
-    return _form(f"{MARK}:why:{answer_id}", "Not helpful", {sentences.TELL_MORE: boxes})
+    return _form(f"{MARK}:why:{answer_id}", "Not helpful", {messages.TELL_MORE: boxes})
 
 
 def _form(custom_id: str, title: str, fields: Mapping[str, Item[Any]]) -> Modal:

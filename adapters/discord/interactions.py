@@ -21,6 +21,7 @@ from adapters.discord.events import DIRECT, DIRECT_MESSAGES, PLATFORM, ChannelIn
 from adapters.discord.permissions import NAMES, needed
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
+from core.messages import Drawing, Forms
 from core.model import (
     Actor,
     Interaction,
@@ -32,7 +33,6 @@ from core.model import (
     ThreadRef,
     WorkspaceRef,
 )
-from core.sentences import Drawing, Forms
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices

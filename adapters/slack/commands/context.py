@@ -16,8 +16,8 @@ from adapters.slack.commands.slash import ADMIN, NAME
 from adapters.slack.commands.wording import FORMS, since
 from adapters.slack.dialect import SLACK
 from core.errors import Rejected
+from core.messages import Drawing
 from core.model import Actor, Person
-from core.sentences import Drawing
 
 DRAWING = Drawing(
     plain=SLACK.on_one_line,
