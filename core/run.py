@@ -183,10 +183,11 @@ class Run:
 
         Attempts that did not fail and have not finished were stopped.
         """
-        verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
         if self.is_finished:
             grounds = self._with.toolbox.has_grounds
             verdict = judge(self._question, self._draft, self._search, small_talk=self._small_talk, has_grounds=grounds)
+        else:
+            verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
         if self._draft.removed_urls:
             self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
         if verdict.status not in (Status.ANSWERED, Status.STOPPED):
