@@ -42,8 +42,8 @@ from adapters.slack.commands.wording import FORGET_WHAT, not_understood
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import words
 from core.errors import InvalidInput, StoreUnavailable
+from core.messages import LOOKING, THANKS
 from core.model import Inbound
-from core.sentences import LOOKING, THANKS
 
 HOME_OPENED = "app_home_opened"
 FORM_FIELDS = {"text": QUESTION, "selection": TEXT}  # of a question, and where people fill them in
