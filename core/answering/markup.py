@@ -17,6 +17,7 @@ from core.answering.addresses import trim_url
 from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources
 from core.answering.inline import read_inline
 from core.answering.nodes import inlines, runs, visible
+from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
 from core.model.markup import (
     Block,
@@ -33,7 +34,6 @@ from core.model.markup import (
     TableRow,
     Text,
 )
-from core.sentences import WARNING
 
 _ENDS = re.compile("[\n\u2028\u2029]")  # of lines
 _QUOTE = re.compile(r" {0,3}> ?")
