@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any, cast
 
-from adapters.slack.client.failures import ask
-from adapters.slack.client.workspaces import Workspace
+from adapters.slack.api import ask
+from adapters.slack.workspaces import Workspace
 from core.errors import PostingFailed
 from core.model import Message, ThreadRef
 
