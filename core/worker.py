@@ -8,12 +8,11 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from core.answering.responder import Responder
 from core.errors import FootnoteError, GivenUp, Misconfigured, StoreUnavailable, Untold
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
-from core.interruption import ended_by
-from core.model import MOST_ATTEMPTS, REPLACED, Claim, Doubted, Interruption, Task, Turn, Withdrawal
+from core.model import MOST_ATTEMPTS, REPLACED, Claim, Doubted, Interruption, Task, Turn, Withdrawal, ended_by
 from core.ports import ChatSurface, ConversationStore, Inbox
-from core.responder import Responder
 
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
 LOST = frozenset({Interruption.LOST})

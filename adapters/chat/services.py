@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 from functools import partial
 
 from adapters.chat.wait_notice import Waits
+from core.community.moderation import Moderation, SelfHelp
 from core.events import Observer, unobserved
+from core.messages import Practices
 from core.model import Outline, Terms, ThreadRef, WorkspaceRef
-from core.moderation import Moderation
 from core.ports import Accepting, Inbox, LastHeard, Memo, PolicyStore, VoteStore
-from core.self_help import SelfHelp
-from core.sentences import Practices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.events import ChannelInfo, Json, answered, line, parse
 from adapters.discord.permissions import alert, rights_in
 from core.errors import PostingFailed
+from core.messages import WARNING
 from core.model import Inbound, Message, MessageRef
-from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from core.ports import Memo

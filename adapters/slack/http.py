@@ -14,9 +14,9 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
-from core import sentences
+from core import messages
 from core.errors import Misconfigured, StoreUnavailable
-from core.sentences import WARNING
+from core.messages import WARNING
 
 if TYPE_CHECKING:
     from slack_bolt.response import BoltResponse
@@ -63,7 +63,7 @@ class RequestVerifier:
                     return web.Response(status=REPLAYED)
         except (StoreUnavailable, TimeoutError):
             if request.content_type == FORM and "command" in parse_qs(body.decode(errors="replace")):
-                return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {sentences.AWAY}"})
+                return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {messages.AWAY}"})
             return web.Response(status=AWAY)
         try:
             asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from adapters.terminal.render import as_json, drawn, link_to, one_line, plain
 from core.answering.markup import shown_blocks
+from core.messages import WARNING
 from core.model import (
     Answer,
     Claim,
@@ -24,7 +25,6 @@ from core.model import (
     ThreadRef,
     without_controls,
 )
-from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

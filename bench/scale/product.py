@@ -24,8 +24,8 @@ from bot.app import spare_the_collector
 from bot.commands.run import CROWDED
 from bot.settings import Settings
 from bot.wiring import App, assemble, folder
-from core.admission import Admission
-from core.responder import Responder
+from core.answering.responder import Responder
+from core.community.admission import Admission
 from core.worker import Worker
 from tests.servers.openai import KEY
 

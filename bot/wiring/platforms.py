@@ -25,10 +25,11 @@ from urllib.parse import urlsplit
 
 from bot.settings import Settings
 from bot.wiring.stores import Stores
-from core.admission import Admission
+from core.community.admission import Admission, WaitEstimate
+from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.errors import Misconfigured, StoreUnavailable
 from core.events import Observer
-from core.forgetting import Forgetting
+from core.messages import Practices
 from core.model import (
     Answer,
     Claim,
@@ -42,11 +43,7 @@ from core.model import (
     ThreadRef,
     Withdrawal,
 )
-from core.moderation import Moderation
 from core.ports import ChatSurface, Membership
-from core.self_help import SelfHelp
-from core.sentences import Practices
-from core.wait_estimate import WaitEstimate
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices

@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.responder import Responder
 from core.events import Event
 from core.model import Answer
-from core.responder import Responder
 from core.worker import Worker
 from tests.builders import NOON, hit, thread
 from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, Silence, search, turn

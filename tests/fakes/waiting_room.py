@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from adapters.chat.wait_notice import Waits
+from core.community.admission import WaitEstimate
 from core.model import Question
-from core.wait_estimate import WaitEstimate
 from tests.builders import NOON
 from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo

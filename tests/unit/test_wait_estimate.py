@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.wait_estimate import WaitEstimate
+from core.community.admission import WaitEstimate
 
 
 @pytest.mark.parametrize(

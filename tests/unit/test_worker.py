@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.responder import Responder
 from core.errors import ModelUnavailable
 from core.events import ServiceFailed, TaskFailed
 from core.model import (
@@ -23,7 +24,6 @@ from core.model import (
     Status,
     Withdrawal,
 )
-from core.responder import Responder
 from core.worker import EXHAUSTED, Worker
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.chat import Script, Silence, turn

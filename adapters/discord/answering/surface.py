@@ -26,9 +26,9 @@ from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, Discord
 from adapters.retry import QUICK
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
+from core.messages import WARNING
 from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
 from core.ports import Deliveries, PolicyStore
-from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, PartialMessage

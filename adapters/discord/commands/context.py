@@ -16,6 +16,7 @@ from adapters.discord.client.invitation import needed
 from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT_MESSAGES, PLATFORM, ChannelInfo
 from adapters.discord.permissions import NAMES
+from core.messages import Drawing, Forms
 from core.model import (
     Actor,
     Interaction,
@@ -27,7 +28,6 @@ from core.model import (
     ThreadRef,
     WorkspaceRef,
 )
-from core.sentences import Drawing, Forms
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices

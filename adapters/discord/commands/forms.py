@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adapters.discord.buttons import MARK
+from core.messages import COMPLAINTS, TELL_MORE
 from core.model import QUESTION_LIMIT, Complaint
-from core.sentences import COMPLAINTS, TELL_MORE
 
 if TYPE_CHECKING:
     from discord.ui import Item, Modal

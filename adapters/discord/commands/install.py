@@ -20,7 +20,7 @@ from adapters.discord.commands.forms import MENU_NAME, selection_form
 from adapters.discord.commands.presses import pressed, take_form
 from adapters.discord.commands.replying import privately, shown, tell
 from adapters.discord.events import MentionText
-from core import sentences
+from core import messages
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import CommandsFailed
 
@@ -76,7 +76,7 @@ async def _use(services: ChatServices, used: Used) -> None:
     command = command_named(str(named.get("name")), for_moderators=in_group)
     values = _values(command, named.get("options") or []) if command else None
     if command is None or values is None:
-        await tell(used, sentences.OUTDATED)
+        await tell(used, messages.OUTDATED)
     elif command.act is None:
         await ask(services, used, values["question"], private=values.get("private", False))
     else:
@@ -102,7 +102,7 @@ async def _answer_from(used: Used, data: Json) -> None:
     if text := MentionText(raw, mine=(), names={}).clean(str(raw.get("content") or "")):
         await shown(used, selection_form(text))
     else:
-        await tell(used, sentences.NO_TEXT)
+        await tell(used, messages.NO_TEXT)
 
 
 async def _register(client: AutoShardedClient, services: ChatServices) -> None:

@@ -13,7 +13,7 @@ from adapters.discord.commands.asking import ask
 from adapters.discord.commands.context import DiscordContext, Used, pressed_message
 from adapters.discord.commands.forms import REASONS_FORM, SELECTION_FORM, complaints_in, reasons_form, selection_in
 from adapters.discord.commands.replying import acknowledged, privately, shown, tell
-from core.sentences import NOT_YOURS
+from core.messages import NOT_YOURS
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices

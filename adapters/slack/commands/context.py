@@ -17,8 +17,8 @@ from adapters.slack.dialect import SLACK
 from adapters.slack.people import People
 from adapters.slack.workspaces import Workspaces
 from core.errors import Rejected
+from core.messages import Drawing, Forms
 from core.model import Actor, Person, ThreadRef, WorkspaceRef
-from core.sentences import Drawing, Forms
 
 DRAWING = Drawing(
     plain=SLACK.on_one_line,

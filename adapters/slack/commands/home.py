@@ -15,7 +15,7 @@ from adapters.slack.commands.context import Kit, SlackContext
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.dialect import SLACK
-from core import sentences
+from core import messages
 from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
 
 Block: TypeAlias = dict[str, Any]
@@ -83,12 +83,12 @@ async def choose_at_home(kit: Kit, used: Used, choice: Choice) -> None:
     async def silence_chosen() -> str:
         changed = sorted(choice.chosen ^ choice.shown)
         told = [await silenced(context, channel, on=channel in choice.chosen) for channel in changed]
-        return "\n".join(told) or sentences.UNCHANGED
+        return "\n".join(told) or messages.UNCHANGED
 
     await carried_out(silence_chosen, partial(show_home, kit, used))
 
 
-def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: sentences.Practices) -> list[Block]:
+def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: messages.Practices) -> list[Block]:
     """Return the blocks, which are as many whatever there is to tell."""
     told = [_section(_fitting(said.split("\n"))), {"type": "divider"}] if said else []
     return [
@@ -96,9 +96,9 @@ def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: 
         _header("What I know"),
         _section(_fitting(known)),
         _header("What I can do"),
-        _section(mrkdwn(sentences.help_text(FORMS))),
+        _section(mrkdwn(messages.help_text(FORMS))),
         _header("What I keep"),
-        _section(mrkdwn(sentences.privacy(practices, FORMS))),
+        _section(mrkdwn(messages.privacy(practices, FORMS))),
         _actions(_forget_button()),
         *(_for_moderators(overview) if overview.lines else []),
     ]
@@ -109,8 +109,8 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     try:
         outline = await kit.services.outline()
     except RetrievalUnavailable:
-        return [f"{sentences.WARNING} {sentences.UNCOUNTED}"]
-    first, *names = sentences.outline_lines(outline)
+        return [f"{messages.WARNING} {messages.UNCOUNTED}"]
+    first, *names = messages.outline_lines(outline)
     if not await kit.people.may_read(used.workspace, used.user):
         return [first]
     return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
@@ -125,7 +125,7 @@ async def _overview(context: SlackContext) -> Overview:
         policy = await context.services.policies.load(actor.home)
         return Overview(await status_lines(context), None if policy.is_closed else policy.silent_channels)
     except StoreUnavailable:
-        return Overview([f"{sentences.WARNING} {sentences.AWAY}"])
+        return Overview([f"{messages.WARNING} {messages.AWAY}"])
     except PostingFailed:
         return Overview()
 

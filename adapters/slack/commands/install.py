@@ -42,8 +42,8 @@ from adapters.slack.events import words
 from adapters.slack.people import People
 from adapters.slack.workspaces import Workspaces
 from core.errors import InvalidInput, StoreUnavailable
+from core.messages import LOOKING, THANKS
 from core.model import Inbound
-from core.sentences import LOOKING, THANKS
 
 HOME_OPENED = "app_home_opened"
 FORM_FIELDS = {"text": QUESTION, "selection": TEXT}  # of a question, and where people fill them in

@@ -14,8 +14,8 @@ from adapters.slack.commands.forms import View, complaints_in, reasons_form, wor
 from adapters.slack.commands.shortcuts import opened
 from adapters.slack.commands.situation import Used
 from core.errors import InvalidInput, PostingFailed
+from core.messages import NOT_YOURS, OUTDATED, THANKS
 from core.model import MessageRef
-from core.sentences import NOT_YOURS, OUTDATED, THANKS
 
 
 async def pressed(kit: Kit, used: Used, action_id: str, value: str) -> None:

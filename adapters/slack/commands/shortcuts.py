@@ -11,7 +11,7 @@ from adapters.slack.commands.forms import View, selection_form
 from adapters.slack.commands.situation import Body, Used
 from adapters.slack.events import words
 from core.errors import PostingFailed
-from core.sentences import NO_TEXT
+from core.messages import NO_TEXT
 
 ANSWER_FROM = "footnote:answer_from_message"
 SHOW_SOURCES = "footnote:show_sources"

@@ -15,7 +15,9 @@ from adapters.chat.drawing import LATE, UPDATED
 from adapters.discord.answering.indicator import Indicator
 from adapters.discord.client.poster import meaning, translated
 from adapters.discord.dialect import MENTION_TO_CONTINUE
+from core.answering.agent import answer_id
 from core.errors import PostingFailed, RateLimited, Unreachable
+from core.messages import FAILED
 from core.model import (
     Answer,
     Claim,
@@ -27,8 +29,6 @@ from core.model import (
     Status,
     Withdrawal,
 )
-from core.prompts import FAILED
-from core.run import answer_id
 from tests.fakes.surface import drafted
 from tests.on_discord import POST, OnDiscord, on_discord
 from tests.platforms import ANSWER, progress

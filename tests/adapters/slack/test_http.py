@@ -13,7 +13,7 @@ import pytest
 
 from adapters.slack.http import LARGEST, RequestVerifier, serve
 from core.errors import Misconfigured, StoreUnavailable
-from core.sentences import AWAY
+from core.messages import AWAY
 from tests.adapters.slack.intake import Place
 from tests.fakes.memo import MemoryMemo
 

@@ -13,6 +13,7 @@ from adapters.chat.drawing import LATE, UPDATED
 from adapters.slack.answering.response_poster import LEFT_OUT, MOST
 from adapters.slack.answering.surface import SlackPace
 from core.errors import PostingFailed
+from core.messages import FAILED
 from core.model import (
     Answer,
     Claim,
@@ -26,7 +27,6 @@ from core.model import (
     Status,
     Withdrawal,
 )
-from core.prompts import FAILED
 from tests.fakes.surface import drafted
 from tests.on_slack import OVER, POST, OnSlack, OnSlackByEdits
 from tests.platforms import ANSWER, CITED, progress, silence

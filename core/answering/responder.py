@@ -6,14 +6,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import datetime
 
-from core.admission import Admission
-from core.agent import Agent
+from core.answering.agent import Agent, answer_id
+from core.community.admission import Admission
 from core.errors import StoreUnavailable
 from core.events import Answered, ErrorType, MemoryFailed, Observer, Passed, State, StateChanged, Step, unobserved
+from core.messages import FAILED
 from core.model import Answer, Claim, Conversation, Delivery, Progress, Question, Reaction, Status, Turn
 from core.ports import ConversationStore, Deliveries, Surface
-from core.prompts import FAILED
-from core.run import answer_id
 
 _ERRORS: dict[Status, ErrorType] = {
     Status.UNAVAILABLE: "retrieval",

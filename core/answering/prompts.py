@@ -1,8 +1,9 @@
-"""The instructions to the model, and the sentences that code says in its place, in one place each."""
+"""What a model is given: the instructions, as much of the conversation as fits, and the question."""
 
 from __future__ import annotations
 
-from core.model import ChatMessage, Message, Prompt, Question
+from core.answering.dialect import without_marks
+from core.model import ChatMessage, Conversation, Message, Prompt, Question, Turn
 
 INSTRUCTIONS = """\
 You are Footnote. You answer questions of a community from its own documents, in a chat thread.
@@ -28,38 +29,6 @@ REPAIR = (
     "Your answer names no passage. Write it again with the number of the passage behind every statement, like [1], "
     "from the results above only. If they do not hold the answer, say so in one sentence without a number."
 )
-
-UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
-FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
-STOPPED = "Stopped."
-PAUSED = "The moderators have paused me here, so I can't answer for now."
-SWITCHED_OFF = "I'm switched off in this channel. Please ask me in another one, or talk to the moderators."
-CLOSED = "I can't read the moderators' settings here, so I can't answer for now. Please let them know."
-NO_CONTEXT = "I couldn't find anything about that in the documents."
-NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
-NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
-NO_CONTEXT_NEAREST_IN_TERMINAL = f"{NO_CONTEXT} The nearest sections are listed below."
-LEXICAL_ONLY = "I could only search by words just now, so this may miss something."
-
-
-def too_many(seconds: int) -> str:
-    """Return when somebody may ask again."""
-    wait = f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"  # noqa: PLR2004 - as people say it
-    return f"That's a lot of questions in a short time. You can ask again in about {wait}."
-
-
-def no_context(question: Question, *, has_nearest: bool) -> str:
-    """Say that the documents do not answer; at a terminal there is nobody else who may know more."""
-    if question.thread.platform == "terminal":
-        return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
-    return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
-
-
-def not_in_selection(question: str) -> str:
-    """Say that the selected text does not answer."""
-    topic = question.strip().rstrip("?!. ")
-    topic = topic if len(topic) <= 120 else topic[:117].rsplit(" ", 1)[0] + " ..."  # noqa: PLR2004 - about two lines
-    return f'The selected text doesn\'t contain information about "{topic}".'
 
 
 def opening(question: Question, history: tuple[ChatMessage, ...]) -> Prompt:
@@ -107,3 +76,49 @@ def _system(text: str) -> ChatMessage:
 
 def _user(text: str) -> ChatMessage:
     return {"role": "user", "content": text}
+
+
+MESSAGE_LIMIT = 50
+BYTES_PER_TOKEN = 4.0  # of UTF-8, for mixed text; counts 6,500 where a large model's tokenizer counts 6,401
+
+
+class TokenEstimate:
+    """Estimates tokens from bytes, and learns the real ratio from what the model's service reports.
+
+    Nothing is downloaded for it, as exact tokenizers would have to be.
+    """
+
+    def __init__(self) -> None:
+        self._bytes_per_token = BYTES_PER_TOKEN
+
+    def tokens(self, *texts: str) -> int:
+        """Estimate the tokens of all *texts* together."""
+        return round(sum(len(text.encode(errors="replace")) for text in texts) / self._bytes_per_token)
+
+    def learn(self, size: int, tokens: int) -> None:
+        """Take in that *size* bytes were counted as *tokens*; one odd report does not turn the estimate over."""
+        if size > 0 and tokens > 0:
+            ratio = min(max(size / tokens, 1.0), 8.0)
+            self._bytes_per_token += 0.2 * (ratio - self._bytes_per_token)
+
+
+def history(conversation: Conversation | None, *, budget: int, estimate: TokenEstimate) -> tuple[ChatMessage, ...]:
+    """Return the newest whole turns that fit, oldest first, in the chat format.
+
+    Marks are taken out, since their numbers mean nothing in a new answer; tool calls are not replayed.
+    """
+    kept: list[ChatMessage] = []
+    for turn in reversed(conversation.turns if conversation else ()):
+        messages = _messages(turn)
+        budget -= estimate.tokens(*(message["content"] for message in messages))
+        if budget < 0 or len(kept) + len(messages) > MESSAGE_LIMIT:
+            break
+        kept[:0] = messages
+    return tuple(kept)
+
+
+def _messages(turn: Turn) -> list[ChatMessage]:
+    return [
+        {"role": "user", "content": turn.question},
+        {"role": "assistant", "content": without_marks(turn.answer)},
+    ]

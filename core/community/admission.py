@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from core.errors import StoreUnavailable
+from core.messages import BUSY, CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
 from core.model import Claim, Policy, Question
 from core.ports import Membership, Memo, PolicyStore, Quota
-from core.prompts import CLOSED, PAUSED, SWITCHED_OFF, too_many
-from core.sentences import MEMBERS_ONLY
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
 
@@ -97,3 +96,25 @@ class Admission:
             return await self._memo.changed(key, value)
         except StoreUnavailable:
             return True
+
+
+USUAL_ANSWER = 6.0  # seconds; a guess
+ROUND = 10  # seconds: nobody can say it more exactly
+
+
+@dataclass(frozen=True, slots=True)
+class WaitEstimate:
+    """Knows how long the last of those who wait has to, where workers answer at least *seats* questions at once."""
+
+    seats: int
+
+    def sentence(self, waiting: int, running: int) -> str | None:
+        """Return when the last of those who wait will be answered; None if that will be soon.
+
+        Of several workers nobody knows the seats, but when many wait, as many run as there are.
+        """
+        at_once = max(self.seats, running)
+        if waiting <= 2 * at_once:
+            return None
+        seconds = max(ROUND, math.ceil(waiting * USUAL_ANSWER / at_once / ROUND) * ROUND)
+        return f"{BUSY}; your answer comes in about {seconds} seconds."

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.answering.citations import Sources, cite
+from core.answering.tools import Tool, ToolError
 from core.documents.excerpt import excerpt
 from core.errors import RetrievalUnavailable
 from core.model import Citation, Hit, Question, Scope, SearchResult
 from core.ports import Retriever
-from core.tools import Tool, ToolError
 
 NEAREST = 3
 NEAR = 0.05  # the relevance below which a section is not worth a look

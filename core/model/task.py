@@ -1,18 +1,82 @@
-"""What a worker holds while it answers a question, and what it leaves."""
+"""What goes into the inbox, what a worker holds while it answers or takes back, and what ends that early."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Collection, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from core.model.question import Question
-from core.model.refs import MessageRef, ReplyAddress, ThreadRef, Value
+from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
+
+
+class Asked(Value):
+    """Somebody asks."""
+
+    kind: Literal["asked"] = "asked"
+    question: Question
+    address: ReplyAddress | None = None
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+class Edited(Value):
+    """Somebody asks the same in other words; its revision is higher than the one before."""
+
+    kind: Literal["edited"] = "edited"
+    question: Question
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+class Deleted(Value):
+    """The message with the question is gone."""
+
+    kind: Literal["deleted"] = "deleted"
+    message: MessageRef
+
+
+class Stopped(Value):
+    """Somebody who may do so wants no more of the answer."""
+
+    kind: Literal["stopped"] = "stopped"
+    message: MessageRef
+    by: Person
+
+
+class AskedAgain(Value):
+    """Somebody wants a question that could not be answered to be tried again, as it was."""
+
+    kind: Literal["retried"] = "retried"
+    message: MessageRef
+    by: Person
+
+
+class Doubted(Value):
+    """A worker that had lost the question may have changed what another one has shown since; its words come along."""
+
+    kind: Literal["doubted"] = "doubted"
+    question: Question
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Doubted, Field(discriminator="kind")]
+
 
 MOST_ATTEMPTS = 3
 """So often is a question tried before it is given up."""
@@ -189,3 +253,69 @@ class Withdrawal:
 
 
 Task: TypeAlias = Claim | Withdrawal
+
+
+Item = TypeVar("Item")
+
+
+@asynccontextmanager
+async def ended_by(cancelled: Cancellation, reasons: Collection[Interruption]) -> AsyncGenerator[None]:
+    """Cancel what runs inside as soon as there is one of the *reasons*, and go on behind the block."""
+    loop = asyncio.get_running_loop()
+    scope = asyncio.timeout(None)
+
+    def end(reason: Interruption) -> None:
+        if reason in reasons and scope.when() is None:  # it ends once
+            scope.reschedule(loop.time())
+
+    try:
+        async with scope:
+            with cancelled.telling(end):
+                yield
+    except TimeoutError:
+        if not scope.expired():
+            raise
+
+
+async def until(
+    items: AsyncGenerator[Item, None], cancelled: Cancellation, reasons: Collection[Interruption]
+) -> AsyncGenerator[Item, None]:
+    """Pass on *items* until they end, or there is one of the *reasons*: then they are closed at once.
+
+    Only waiting for the next item is broken off, never what is done with one.
+    """
+    async with aclosing(items):
+        while cancelled.reason not in reasons:
+            found: list[Item] = []
+            try:
+                async with ended_by(cancelled, reasons):
+                    found.append(await anext(items))
+            except StopAsyncIteration:
+                return
+            for item in found:
+                yield item
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many questions wait, are worked on and were given up.
+
+    `oldest` is for how many seconds the first one waits, or one that was begun since its worker gave a sign of life.
+    """
+
+    waiting: int = 0
+    running: int = 0
+    dead: int = 0
+    oldest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A question that was given up, when and why; `question` is there if it was asked for and its words are kept."""
+
+    message: MessageRef
+    died_at: AwareDatetime
+    attempts: int
+    reason: str
+    can_be_retried: bool
+    question: Question | None = None
