@@ -102,7 +102,7 @@ class SlackSurface:
         """Take back what was posted, unless somebody has said something below it, and any sign of work on it."""
         with suppress(Rejected), Held(withdrawal, self._deliveries, self._observer).applies():
             workspace = await self._workspaces.find(withdrawal.thread.workspace)
-            if withdrawal.is_inherited:
+            if withdrawal.is_redelivered:
                 with suppress(PostingFailed):
                     await take_away(_place(workspace, withdrawal.message), self._ways)
             if withdrawal.delivery.notice is not None:
@@ -153,11 +153,11 @@ class SlackSurface:
         named = partial(_delivery, claim)
         said = partial(retract, spot.place.workspace, claim.message) if spot.place else None
         async with (
-            Indicator(spot.place, self._ways, title=title, inherits=claim.is_inherited) as indicator,
+            Indicator(spot.place, self._ways, title=title, inherits=claim.is_redelivered) as indicator,
             Noted(spot.poster, held, named=named, now=self._now, showing=indicator.stop, retract=said) as noted,
         ):
             shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
-            if claim.is_inherited and spot.place is not None:
+            if claim.is_redelivered and spot.place is not None:
                 await clear(claim, spot.place, {message.id for message in shown})
             return named([message.id for message in shown])
 
