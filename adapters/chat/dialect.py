@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from adapters.chat.pager import Pager, units
@@ -113,10 +114,8 @@ class MessageRenderer:
         self._stays_open = stays_open
         self._draft: PartialAnswer | None = None
         self._drawn = 0
-        self._pager = self._new_pager()
-
-    def _new_pager(self) -> Pager:
-        return Pager(self._dialect, self._dialect.limit - units(self._head))
+        self._limit = dialect.limit - units(head)
+        self._pager = Pager(dialect, self._limit)
 
     def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
         """Return the messages of an answer that is being written.
@@ -124,12 +123,12 @@ class MessageRenderer:
         What more text could change, or move to another message, is not shown yet.
         """
         if draft is not self._draft:
-            self._draft, self._drawn, self._pager = draft, 0, self._new_pager()
-        finished, tail = draft.finished, draft.tail
+            self._draft, self._drawn, self._pager = draft, 0, Pager(self._dialect, self._limit)
+        finished, tail = draft.read()
         for at in range(self._drawn, len(finished)):
             self._pager.add(finished[at])
         self._drawn = len(finished)
-        ahead = self._pager.ahead()
+        ahead = copy(self._pager)
         for block in tail[:-1]:
             ahead.add(block)
         for block in tail[-1:]:
@@ -138,7 +137,7 @@ class MessageRenderer:
 
     def drawn(self, answer: Answer, below: str = "") -> Sequence[Part]:
         """Return the messages of a whole answer, with what stands *below* it in the last of them."""
-        pager = self._new_pager()
+        pager = Pager(self._dialect, self._limit)
         for block in shown_blocks(answer):
             pager.add(block)
         pager.finish(units(f"\n\n{below}") if below else 0)

@@ -6,7 +6,6 @@ platform lets a message only be added to, the pieces join to what writing all of
 
 from __future__ import annotations
 
-import copy
 import re
 import unicodedata
 from bisect import bisect_right
@@ -37,7 +36,7 @@ class Writer(Protocol):
 
 
 class Pager:
-    """Puts blocks into messages of at most so many units, and cuts what is too long for one."""
+    """Puts blocks into messages of at most so many units, and cuts what is too long; a copy goes its own way."""
 
     def __init__(self, dialect: Writer, limit: int) -> None:
         self._dialect = dialect
@@ -46,10 +45,6 @@ class Pager:
         self._titles: tuple[Block, ...] = ()  # each stays with what it is the title of
         self._blocks: tuple[Block, ...] = ()
         self._body = self._closing = ""
-
-    def ahead(self) -> Pager:
-        """Return one that goes on from here."""
-        return copy.copy(self)
 
     def parts(self, *, is_open: bool = False) -> list[Part]:
         """Return the messages; with *is_open* the last one is not closed."""
@@ -184,16 +179,16 @@ def _halves(pieces: Sequence[TextRun], at: int) -> tuple[tuple[Inline, ...], tup
     for run in pieces:
         size = len(visible((run.node,)))
         if 0 < at < size and isinstance(node := run.node, (Text, CodeSpan)):
-            left.append(replace(run, node=replace(node, text=node.text[:at])))
-            right.append(replace(run, node=replace(node, text=node.text[at:])))
+            left.append(run._replace(node=replace(node, text=node.text[:at])))
+            right.append(run._replace(node=replace(node, text=node.text[at:])))
         else:
             (left if at >= size else right).append(run)
         at -= size
     if left and isinstance(node := left[-1].node, Text):
-        left[-1] = replace(left[-1], node=Text(node.text.rstrip()))
+        left[-1] = left[-1]._replace(node=Text(node.text.rstrip()))
     while right and isinstance(node := right[0].node, (Text, LineBreak)):
         text = node.text.lstrip() if isinstance(node, Text) else ""
-        right[:1] = [replace(right[0], node=Text(text))] if text else []
+        right[:1] = [right[0]._replace(node=Text(text))] if text else []
         if text:
             break
     return tuple(run.wrapped() for run in left), tuple(run.wrapped() for run in right)
