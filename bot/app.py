@@ -18,13 +18,13 @@ from bot.wiring import open_platforms
 from bot.wiring.platforms import LazyPlatform, Platform, Speaker
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
-from core.admission import Admission
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.responder import Responder
+from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured
 from core.events import Observer, PlatformFailed, everyone
 from core.model import Outline
 from core.ports import ChatSurface, Membership
-from core.responder import Responder
 from core.worker import Worker
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Bot:
             async with asyncio.TaskGroup() as group:
                 for platform, speaker in speakers:
                     group.create_task(self._enter(platform, speaker, surfaces[platform.key]))
-                working = group.create_task(worker.run(seats=self._settings.answers_at_once))
+                working = group.create_task(worker.run(concurrency=self._settings.answers_at_once))
                 await self._stopping.wait()
                 worker.stop()
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)

@@ -18,8 +18,8 @@ from adapters.chat.services import ChatServices
 from adapters.retry import BRIEF, NOT_NOW, PATIENT
 from core.errors import StoreUnavailable
 from core.events import Passed, Step
+from core.messages import BROKEN, CANNOT_TAKE, WARNING
 from core.model import Asked, Deleted
-from core.sentences import BROKEN, CANNOT_TAKE, WARNING
 
 Find: TypeAlias = Callable[[Asked], Awaitable[Asked | None]]
 """Finds where the answer to what was accepted goes; None where nobody waits for it any more."""

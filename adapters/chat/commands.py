@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adapters.chat.dialect import ChatDialect, listed
-from core import sentences
+from core import messages
 from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, PostingFailed, StoreUnavailable
 from core.model import QUESTION_LIMIT, Actor, AskedAgain, Stopped, Vote
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
+    from core.messages import Drawing, Forms
     from core.model import Complaint, MessageRef, Person, ThreadRef, WorkspaceRef
-    from core.sentences import Drawing, Forms
 
 Tell: TypeAlias = Callable[[str], Awaitable[object]]
 Values: TypeAlias = Mapping[str, Any]
@@ -52,52 +52,26 @@ class Option:
     most: int = 0
 
 
-class CommandContext(Protocol):
-    """Somebody who uses a command, a button or a word, and where."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """Somebody who uses a command, a button or a word, and where.
 
-    @property
-    def services(self) -> ChatServices:
-        """What it works with."""
-        ...
+    `homes` are the server or workspace, then other places where something of the person is kept, each once. `thread` is
+    the conversation that goes on there; None in a channel, which holds many. `actor` returns who uses it, with the
+    right to moderate, and raises `PostingFailed` where the platform does not say. `lacking` are the permissions that
+    the bot lacks there, in the platform's words; None where there are none to lack. `drawing`, `forms` and `dialect`
+    are how the platform writes things.
+    """
 
-    @property
-    def person(self) -> Person:
-        """Who uses it."""
-        ...
-
-    @property
-    def homes(self) -> Sequence[WorkspaceRef]:
-        """The server or workspace, then other places where something of the person is kept, each once."""
-        ...
-
-    @property
-    def thread(self) -> ThreadRef | None:
-        """The conversation that goes on there; None in a channel, which holds many."""
-        ...
-
-    @property
-    def drawing(self) -> Drawing:
-        """How names, times and channels are shown there."""
-        ...
-
-    @property
-    def forms(self) -> Forms:
-        """What people write or choose there."""
-        ...
-
-    @property
-    def lacking(self) -> Sequence[str] | None:
-        """The permissions that the bot lacks there, in the platform's words; None where there are none to lack."""
-        ...
-
-    @property
-    def dialect(self) -> ChatDialect:
-        """How things are written there."""
-        ...
-
-    async def actor(self) -> Actor:
-        """Return who uses it, with the right to moderate. Raises `PostingFailed` where the platform does not say."""
-        ...
+    services: ChatServices
+    person: Person
+    homes: Sequence[WorkspaceRef]
+    thread: ThreadRef | None
+    actor: Callable[[], Awaitable[Actor]]
+    drawing: Drawing
+    forms: Forms
+    dialect: ChatDialect
+    lacking: Sequence[str] | None = None
 
 
 Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]
@@ -124,20 +98,20 @@ async def carried_out(act: Callable[[], Awaitable[str | None]], tell: Tell) -> N
     except (InvalidInput, NotAllowed, PolicyUnreadable) as refused:
         sentence = str(refused)
     except StoreUnavailable:
-        sentence = f"{sentences.WARNING} {sentences.AWAY}"
+        sentence = f"{messages.WARNING} {messages.AWAY}"
     except Exception:
-        await tell(f"{sentences.WARNING} {sentences.BROKEN}")
+        await tell(f"{messages.WARNING} {messages.BROKEN}")
         raise
     if sentence:
         await tell(sentence)
 
 
 async def _help(context: CommandContext, _: Values) -> str:
-    return sentences.help_text(context.forms)
+    return messages.help_text(context.forms)
 
 
 async def _privacy(context: CommandContext, _: Values) -> str:
-    return sentences.privacy(context.services.practices, context.forms)
+    return messages.privacy(context.services.practices, context.forms)
 
 
 async def shown_sources(context: CommandContext, _: Values | None = None) -> str:
@@ -145,17 +119,17 @@ async def shown_sources(context: CommandContext, _: Values | None = None) -> str
     if context.thread is None:
         return context.forms.in_thread
     citations = await context.services.self_help.sources(context.thread)
-    return listed(context.dialect.sources(citations)) or sentences.NO_SOURCES
+    return listed(context.dialect.sources(citations)) or messages.NO_SOURCES
 
 
 async def _forget(context: CommandContext, values: Values) -> str:
     if values.get("what") == "me":
         gone = await context.services.self_help.forget_person(context.homes, context.person.id)
-        return sentences.person_forgotten(gone.turns, gone.votes)
+        return messages.person_forgotten(gone.turns, gone.votes)
     if context.thread is None:
         return context.forms.in_thread
     was_there = await context.services.self_help.forget_thread(await _asker(context), context.thread)
-    return sentences.thread_forgotten(was_there=was_there)
+    return messages.thread_forgotten(was_there=was_there)
 
 
 async def _asker(context: CommandContext) -> Actor:
@@ -174,14 +148,14 @@ async def status_lines(context: CommandContext, *, page: int = 1) -> Sequence[st
     """Return how things are, line by line. Who may not ask is refused before anything is looked up: `NotAllowed`."""
     services, drawing, actor = context.services, context.drawing, await context.actor()
     status = await services.moderation.status(actor, page=page)
-    log = list(sentences.log_lines(status.entries, drawing, older=page + 1 if status.has_older else None))
+    log = list(messages.log_lines(status.entries, drawing, older=page + 1 if status.has_older else None))
     if page > 1:
-        return log or [sentences.NO_ENTRIES]
+        return log or [messages.NO_ENTRIES]
     return [
-        *sentences.policy_lines(status.policy, drawing),
-        sentences.tally_line(await services.votes.count(actor.home)),
-        sentences.waiting_line(await services.inbox.waiting()),
-        *([] if context.lacking is None else [sentences.lacking_line(context.lacking)]),
+        *messages.policy_lines(status.policy, drawing),
+        messages.tally_line(await services.votes.count(actor.home)),
+        messages.waiting_line(await services.inbox.waiting()),
+        *([] if context.lacking is None else [messages.lacking_line(context.lacking)]),
         *log,
     ]
 
@@ -189,45 +163,45 @@ async def status_lines(context: CommandContext, *, page: int = 1) -> Sequence[st
 async def _pause(context: CommandContext, values: Values) -> str:
     if "channel" in values:
         return await silenced(context, values["channel"], on=True)
-    return sentences.paused(is_new=await context.services.moderation.pause(await context.actor()))
+    return messages.paused(is_new=await context.services.moderation.pause(await context.actor()))
 
 
 async def _resume(context: CommandContext, values: Values) -> str:
     if "channel" in values:
         return await silenced(context, values["channel"], on=False)
     applied = await context.services.moderation.resume(await context.actor())
-    return "\n".join(sentences.resumed_lines(applied, context.drawing))
+    return "\n".join(messages.resumed_lines(applied, context.drawing))
 
 
 async def silenced(context: CommandContext, channel: str, *, on: bool) -> str:
     """Switch the bot off in a channel, or on again, and return what to say of it."""
     if not channel:
-        raise InvalidInput(sentences.ONLY_IN_CHANNELS, field="channel")
+        raise InvalidInput(messages.ONLY_IN_CHANNELS, field="channel")
     is_new = await context.services.moderation.silence(await context.actor(), channel, on=on)
-    return sentences.silenced(context.drawing.channel(channel), on=on, is_new=is_new)
+    return messages.silenced(context.drawing.channel(channel), on=on, is_new=is_new)
 
 
 async def _auto_answer(context: CommandContext, values: Values) -> str:
     on, services = bool(values["on"]), context.services
     is_new = await services.moderation.auto_answer(await context.actor(), values["forum"], on=on)
-    return sentences.auto_answering(on=on, is_new=is_new, is_heard=services.reads_all)
+    return messages.auto_answering(on=on, is_new=is_new, is_heard=services.reads_all)
 
 
 async def _forget_any(context: CommandContext, values: Values) -> str:
     moderation, what = context.services.moderation, values.get("what")
     if what == "person":
         if not values.get("person"):
-            raise InvalidInput(sentences.NOBODY_NAMED, field="person")
+            raise InvalidInput(messages.NOBODY_NAMED, field="person")
         gone = await moderation.forget_person(await context.actor(), values["person"])
-        return sentences.person_forgotten(gone.turns, gone.votes)
+        return messages.person_forgotten(gone.turns, gone.votes)
     if what == "thread":
         if context.thread is None:
             raise InvalidInput(context.forms.in_thread, field="what")
         was_there = await moderation.forget_thread(await context.actor(), context.thread)
-        return sentences.thread_forgotten(was_there=was_there)
+        return messages.thread_forgotten(was_there=was_there)
     if not values.get("confirm"):
         raise InvalidInput(context.forms.unconfirmed, field="confirm")
-    return sentences.everything_forgotten(await moderation.forget_everything(await context.actor()))
+    return messages.everything_forgotten(await moderation.forget_everything(await context.actor()))
 
 
 async def vote(
@@ -242,19 +216,19 @@ async def vote(
         at=context.services.now(),
     )
     await context.services.votes.cast(context.homes[0], cast_vote)
-    return sentences.THANKS
+    return messages.THANKS
 
 
 async def stop(context: CommandContext, message: MessageRef | None) -> str | None:
     """End an answer that is being written; return why that was not done, if it was not."""
     is_new = message and await context.services.inbox.put(Stopped(message=message, by=context.person))
-    return None if is_new else sentences.OVER
+    return None if is_new else messages.OVER
 
 
 async def retry(context: CommandContext, message: MessageRef | None) -> str | None:
     """Have a question tried again; return why that was not done, if it was not."""
     is_new = message and await context.services.inbox.put(AskedAgain(message=message, by=context.person))
-    return None if is_new else sentences.NOT_RETRIED
+    return None if is_new else messages.NOT_RETRIED
 
 
 _QUESTION = Option("question", "What do you want to know?", is_required=True, most=QUESTION_LIMIT)

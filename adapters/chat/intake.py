@@ -16,7 +16,9 @@ from adapters.chat.keyed_lock import KeyedLock
 from adapters.chat.posting import REMARK, Part, Poster, nonce
 from adapters.chat.wait_notice import WaitNotices
 from adapters.retry import BRIEF, QUICK
+from core.community.routing import Action, Decision, Reason, Standing, route, signal
 from core.errors import InvalidInput, StoreUnavailable
+from core.messages import CANNOT_TAKE, WARNING
 from core.model import (
     Asked,
     Edited,
@@ -29,8 +31,6 @@ from core.model import (
     Signal,
     ThreadRef,
 )
-from core.routing import Action, Decision, Reason, Standing, route, signal
-from core.sentences import CANNOT_TAKE, WARNING
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices

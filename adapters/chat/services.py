@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from functools import partial
 
 from adapters.chat.wait_notice import Waits
+from core.community.moderation import Moderation, SelfHelp
+from core.errors import StoreUnavailable
 from core.events import Observer, unobserved
+from core.messages import Practices
 from core.model import Outline, Terms, ThreadRef, WorkspaceRef
-from core.moderation import Moderation
 from core.ports import Accepting, Inbox, LastHeard, Memo, PolicyStore, VoteStore
-from core.self_help import SelfHelp
-from core.sentences import Practices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,3 +47,10 @@ class ChatServices:
     now: Callable[[], datetime] = partial(datetime.now, UTC)
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved
+
+    async def is_new(self, key: str, value: str) -> bool:
+        """Return whether a key had another value, which it has now; if nobody knows, as once too often is better."""
+        try:
+            return await self.memo.changed(key, value)
+        except StoreUnavailable:
+            return True

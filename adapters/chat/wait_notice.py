@@ -11,10 +11,10 @@ from functools import partial
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.posting import NOTICE, Part, Poster, nonce
 from adapters.retry import QUICK
+from core.community.admission import WaitEstimate
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.model import Question, ThreadRef, WaitNotice
 from core.ports import Memo, WaitingRoom
-from core.wait_estimate import WaitEstimate
 
 QUIET = 600  # seconds in which nobody is told again in the same place that many wait
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.chat.posting import Controls
+from core.answering.agent import answer_id
 from core.model import MessageRef, Question
-from core.run import answer_id
 
 if TYPE_CHECKING:
     from discord.ui import Button, View

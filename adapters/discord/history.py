@@ -14,7 +14,7 @@ from adapters.chat.catch_up import LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
 from adapters.discord.client.poster import translated
 from adapters.discord.permissions import reads
-from core.sentences import WARNING
+from core.messages import WARNING
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Guild

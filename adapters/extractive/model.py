@@ -9,12 +9,12 @@ from operator import mul
 from typing import Any
 
 from adapters.extractive.quotes import ScoredUnit, Source, Unit, candidates, choose, compose, standing, units, word_fit
+from core.answering.prompts import NOT_IN_SELECTION, read_selection
+from core.answering.verdict import is_small_talk
 from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
-from core.prompts import NOT_IN_SELECTION, read_selection
-from core.smalltalk import is_small_talk
 
 NAME = "extractive"
 NOTICE = "_These are quotes from the documents, since no chat model is configured._"

@@ -16,7 +16,7 @@ from adapters.redis.inbox_store import USUAL, Bounds, InboxStore
 from adapters.redis.lease import PREFIX, Lease, sealed_at, waking_time
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
-from core.errors import FootnoteError, StoreUnavailable, Untold
+from core.errors import ApologyFailed, FootnoteError, StoreUnavailable
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import Cancellation, Claim, Delivery, Interruption, MessageRef, Question, Task, Withdrawal
 
@@ -204,11 +204,11 @@ class RedisInbox(InboxStore):
         message = MessageRef.parse(ref.decode())
         posted = self._seal.read(Delivery, delivery, place=sealed_at(message, "delivery")) or Delivery()
         question = None if deleted else self._seal.read(Question, text, place=sealed_at(message, "text"))
-        task: Task = Withdrawal(message, attempt, fence, posted, was_begun=bool(begun))
+        task: Task = Withdrawal(message, attempt, fence, posted, was_released=bool(begun))
         if question is not None:
             place = self._address(message, address, token)
             is_update = bool(concluded)
-            task = Claim(question, attempt, fence, posted, place, is_update=is_update, was_begun=bool(begun))
+            task = Claim(question, attempt, fence, posted, place, is_update=is_update, was_released=bool(begun))
         hold = {"ref": str(message), "thread": str(message.thread), "entry": entry, "fence": f"{fence} {name}"}
         lease = Lease(
             task=task,
@@ -243,7 +243,7 @@ class RedisInbox(InboxStore):
 
     async def _fail(self, lease: Lease, error: Exception) -> bool:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
-        if lease.task.is_last_attempt and not isinstance(error, Untold):
+        if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
             return await lease.bury(str(error) if isinstance(error, FootnoteError) else type(error).__name__)
         delay = self._delays[min(lease.failures, len(self._delays) - 1)]
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)

@@ -26,11 +26,11 @@ from core.model import (
     DeadLetter,
     Deleted,
     Delivery,
-    Doubted,
     Edited,
     Interaction,
     MessageRef,
     Question,
+    Recheck,
     ReplyAddress,
     Signal,
     Stopped,
@@ -85,7 +85,7 @@ class InboxStore:
                 script, given = "ask", {**self._words(signal.question, signal.address), "accepted": ""}
             case Edited(question=question):
                 script, given = "edit", self._words(question)
-            case Doubted(question=question):
+            case Recheck(question=question):
                 script, given = "recheck", {**self._words(question), "most_attempts": MOST_ATTEMPTS}
             case Deleted():
                 script = "delete"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from adapters.chat.posting import Controls, Part
+from core.answering.agent import answer_id
 from core.model import Question
-from core.run import answer_id
 
 VOTE = "footnote:vote"
 RETRY = "footnote:retry"

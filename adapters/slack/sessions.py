@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from adapters.slack.client.failures import tell
 from adapters.slack.events import PLATFORM, Json
 from core.errors import RateLimited, Unreachable
+from core.messages import NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from core.model import Person, Question, Stopped, ThreadRef
-from core.sentences import NOT_YOURS, PROMPTS, PROMPTS_TITLE
 
 if TYPE_CHECKING:
     from adapters.chat.background import BackgroundTasks

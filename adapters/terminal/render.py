@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.answering.dialect import MARKDOWN, runs
 from core.events import ErrorType
+from core.messages import WARNING
 from core.model import Answer, Citation, Status, without_controls
 from core.model.markup import (
     Block,
@@ -27,7 +28,6 @@ from core.model.markup import (
     TableRow,
     Text,
 )
-from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

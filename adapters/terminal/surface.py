@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import IO, TYPE_CHECKING
 
 from adapters.terminal.render import as_json, drawn, link_to, one_line, plain
 from core.answering.markup import shown_blocks
+from core.messages import WARNING
 from core.model import (
     Answer,
     Claim,
     Delivery,
     Drafted,
-    Message,
     MessageRef,
     PartialAnswer,
     Progress,
@@ -21,10 +21,8 @@ from core.model import (
     Restarted,
     SearchFailed,
     Searching,
-    ThreadRef,
     without_controls,
 )
-from core.sentences import WARNING
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -49,10 +47,6 @@ class PlainSurface:
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Nothing was marked."""
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """A terminal keeps no messages of other people."""
-        return ()
 
     def _write(self, answer: Answer) -> None:
         self._out.write(plain(answer) + "\n")

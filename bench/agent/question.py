@@ -9,9 +9,9 @@ from pathlib import Path
 
 from bench.agent.job import Job, Tool
 from core.answering.citations import Sources
+from core.answering.prompts import INSTRUCTIONS
+from core.answering.search import SearchTool
 from core.model import Hit, MessageRef, Passage, Person, Question, Scope, SearchResult, ThreadRef
-from core.prompts import INSTRUCTIONS
-from core.search_tool import SearchTool
 
 TEXT = "How does Footnote make sure that what it says comes from the documents?"
 TOKENS = 300

@@ -9,7 +9,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from bench.chat.load import BEGINS, ENDS, QUESTIONS, Asked, Asking, Outcome
-from core.prompts import NO_CONTEXT
+from core.messages import NO_CONTEXT
 from tests.servers.discord import Channel, DiscordServer, Guild, Interaction, Message, User
 
 CHANNELS = 40

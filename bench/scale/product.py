@@ -24,8 +24,8 @@ from bot.app import spare_the_collector
 from bot.commands.run import CROWDED
 from bot.settings import Settings
 from bot.wiring import App, assemble, folder
-from core.admission import Admission
-from core.responder import Responder
+from core.answering.responder import Responder
+from core.community.admission import Admission
 from core.worker import Worker
 from tests.servers.openai import KEY
 
@@ -119,7 +119,7 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
         probes.fresh()
         pipe.send("at work")
         watching = asyncio.create_task(probes.watch())
-        working = asyncio.create_task(worker.run(seats=seats))
+        working = asyncio.create_task(worker.run(concurrency=seats))
         yield wall
         watching.cancel()
         working.cancel()

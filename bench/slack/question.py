@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.chat.load import BEGINS, ENDS, Asked
 from bench.slack.load import Way
-from core.prompts import NO_CONTEXT
+from core.messages import NO_CONTEXT
 from tests.servers.slack import Message, SlackServer, User
 from tests.servers.slack.messages import texts_of
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from bot.commands.session import session
 from bot.outcome import OK
 from core.errors import InvalidInput
+from core.messages import FAULTS, Drawing, lost_lines
 from core.model import ModerationOrder, OrderKind, Person, WorkspaceRef, without_controls
 from core.ports import PolicyStore
-from core.sentences import FAULTS, Drawing, lost_lines
 
 OPERATOR = Person(id="operator", name="the operator")
 READABLE = "The settings of {} can be read, so nothing was changed. A moderator can use resume there."

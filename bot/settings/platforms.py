@@ -60,13 +60,13 @@ class SlackSettings(BaseSettings):
     slack_app_token: AppToken | None = setting(
         "SLACK_APP_TOKEN",
         None,
-        "The app-level token for Socket Mode, which begins with xapp-. With it, Slack is heard over connections "
-        "that the bot opens itself.",
+        "The app-level token for Socket Mode, which begins with xapp-. With it, the bot opens the "
+        "connections to Slack itself.",
     )
     slack_signing_secret: Key | None = setting(
         "SLACK_SIGNING_SECRET",
         None,
-        "What Slack signs its requests with. It is needed where the bot is heard over HTTP.",
+        "What Slack signs its requests with. Needed if Slack calls the bot over HTTP.",
     )
     slack_client_id: Key | None = setting(
         "SLACK_CLIENT_ID", None, "The id of the app, for installing it in several workspaces instead of one."

@@ -19,12 +19,12 @@ from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Serv
 from bot.wiring.slack import PLATFORM as SLACK
 from bot.wiring.slack import SlackPlatform, check_slack
 from bot.wiring.stores import Stores, check_inbox, check_policies, check_stores, open_stores
-from core.agent import Agent, Limits
+from core.answering.agent import Agent, Limits
+from core.answering.responder import Responder
 from core.documents.ingest import Ingestion
 from core.errors import Misconfigured
 from core.events import Observer, PlatformWaited, unobserved
 from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
-from core.responder import Responder
 
 if TYPE_CHECKING:
     from aiohttp.web import RouteDef

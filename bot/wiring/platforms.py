@@ -13,7 +13,6 @@ from collections.abc import (
     Coroutine,
     Iterator,
     Mapping,
-    Sequence,
 )
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
@@ -25,16 +24,16 @@ from urllib.parse import urlsplit
 
 from bot.settings import Settings
 from bot.wiring.stores import Stores
-from core.admission import Admission
+from core.community.admission import Admission, WaitEstimate
+from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.errors import Misconfigured, StoreUnavailable
 from core.events import Observer
-from core.forgetting import Forgetting
+from core.messages import Practices
 from core.model import (
     Answer,
     Claim,
     Delivery,
     Drafted,
-    Message,
     MessageRef,
     Outline,
     Progress,
@@ -42,11 +41,7 @@ from core.model import (
     ThreadRef,
     Withdrawal,
 )
-from core.moderation import Moderation
 from core.ports import ChatSurface, Membership
-from core.self_help import SelfHelp
-from core.sentences import Practices
-from core.wait_estimate import WaitEstimate
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -198,10 +193,6 @@ class LazyPlatform:
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark away."""
         await (await self._open()).unreact(to, reaction)
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Read a thread."""
-        return await (await self._open()).recall(thread, limit=limit)
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted."""

@@ -51,6 +51,10 @@ class Sources:
         """Return the footnote for *number* under the number that the reader sees."""
         return self._citations[number].model_copy(update={"number": shown_as})
 
+    def url(self, number: int) -> str:
+        """Return the address of the source *number*, empty if it has none."""
+        return self._citations[number].url
+
     def all(self) -> tuple[Citation, ...]:
         """Return every footnote that could be used."""
         return tuple(self._citations.values())
@@ -125,10 +129,7 @@ class Footnotes:
             low, high = (int(single), int(single)) if single else (int(first), int(last))
             for number in (number for number in known if low <= number <= high):
                 shown = number if self.sources.keeps_numbers else len(self._shown) + 1
-                yield self._footnote(number, self._shown.setdefault(number, shown))
-
-    def _footnote(self, number: int, shown: int) -> Footnote:
-        return Footnote(shown, self.sources.citation(number, shown_as=shown).url)
+                yield Footnote(self._shown.setdefault(number, shown), self.sources.url(number))
 
     def trial(self) -> Footnotes:
         """Return footnotes that begin with the same numbers, and whose further ones do not count."""

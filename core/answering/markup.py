@@ -11,9 +11,9 @@ from dataclasses import replace
 from core.answering.citations import Footnotes, Sources, remembered
 from core.answering.lines import LineReader
 from core.answering.nodes import footnote_numbers
+from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
 from core.model.markup import Block, Paragraph, Text
-from core.sentences import WARNING
 
 
 class MarkupReader:

@@ -1,19 +1,19 @@
 """The values of the product: frozen, validated, printable, and able to go to JSON and back."""
 
-from core.model.answer import Answer, Citation, Status, ToolRecord
-from core.model.backlog import Backlog, DeadLetter
-from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
-from core.model.claim import (
-    MOST_ATTEMPTS,
-    REPLACED,
-    Cancellation,
-    Claim,
-    Delivery,
-    Interruption,
-    Task,
-    WaitNotice,
-    Withdrawal,
+from core.model.answer import (
+    Answer,
+    Citation,
+    Drafted,
+    PartialAnswer,
+    Progress,
+    Restarted,
+    SearchFailed,
+    Searching,
+    Status,
+    TextDelta,
+    ToolRecord,
 )
+from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
 from core.model.conversation import Complaint, Conversation, Tally, Turn, Vote
 from core.model.documents import (
     Calibration,
@@ -30,7 +30,6 @@ from core.model.documents import (
     heading,
 )
 from core.model.policy import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, PolicyFault
-from core.model.progress import Drafted, PartialAnswer, Progress, Restarted, SearchFailed, Searching, TextDelta
 from core.model.question import (
     CONTEXT_LIMIT,
     NO_QUESTION,
@@ -56,7 +55,28 @@ from core.model.refs import (
     Value,
     WorkspaceRef,
 )
-from core.model.signals import Asked, AskedAgain, Deleted, Doubted, Edited, Signal, Stopped
+from core.model.task import (
+    MOST_ATTEMPTS,
+    REPLACED,
+    Asked,
+    AskedAgain,
+    Backlog,
+    Cancellation,
+    Claim,
+    DeadLetter,
+    Deleted,
+    Delivery,
+    Edited,
+    Interruption,
+    Recheck,
+    Signal,
+    Stopped,
+    Task,
+    WaitNotice,
+    Withdrawal,
+    ended_by,
+    until,
+)
 
 __all__ = [
     "CONTEXT_LIMIT",
@@ -85,7 +105,6 @@ __all__ = [
     "Deleted",
     "Delivery",
     "Document",
-    "Doubted",
     "Drafted",
     "Edited",
     "EmbeddedPassage",
@@ -111,6 +130,7 @@ __all__ = [
     "Prompt",
     "Question",
     "Reaction",
+    "Recheck",
     "ReplyAddress",
     "Restarted",
     "Scope",
@@ -138,6 +158,8 @@ __all__ = [
     "WaitNotice",
     "Withdrawal",
     "WorkspaceRef",
+    "ended_by",
     "heading",
+    "until",
     "without_controls",
 ]

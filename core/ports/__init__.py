@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.ports.documents import DocumentSource, PassageIndex, Retriever
-from core.ports.models import ChatModel, Embedder, Reranker
+from core.ports.models import ChatModel, DocumentSource, Embedder, PassageIndex, Reranker, Retriever
+from core.ports.platform import ChatSurface, Membership, Surface
 from core.ports.stores import (
     Accepting,
     Backlogged,
@@ -21,7 +21,6 @@ from core.ports.stores import (
     VoteStore,
     WaitingRoom,
 )
-from core.ports.surfaces import ChatSurface, Membership, Surface
 
 __all__ = [
     "Accepting",

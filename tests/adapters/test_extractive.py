@@ -6,7 +6,7 @@ import pytest
 
 from adapters.extractive import ExtractiveModel
 from adapters.extractive.model import NOTICE
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.model import Answer
 from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.clock import Clock

@@ -16,7 +16,7 @@ from bot.app import Bot
 from bot.roles import shares
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.events import Event, State, StateChanged
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import KEY, MODEL, ChatServer

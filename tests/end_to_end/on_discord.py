@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.chat.posting import Controls
-from core import sentences
+from core import messages
 from tests.end_to_end.community import PATIENCE
 from tests.servers.discord import Channel, DiscordServer, Interaction, Message, Permission, User
 
@@ -18,7 +18,7 @@ class DiscordCommunity:
     """A guild with one channel."""
 
     server: DiscordServer = field(default_factory=DiscordServer)
-    help: str = sentences.help_text(sentences.Forms())
+    help: str = messages.help_text(messages.Forms())
 
     def __post_init__(self) -> None:
         """Let people in."""

@@ -24,7 +24,7 @@ from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.commands.slash import NAME
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.intake.http import PATH
-from core import sentences
+from core import messages
 from tests.end_to_end.community import PATIENCE
 from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User
 
@@ -37,7 +37,7 @@ class SlackCommunity:
     """A workspace whose bot opens sockets."""
 
     server: SlackServer = field(default_factory=SlackServer)
-    help: str = mrkdwn(sentences.help_text(FORMS))
+    help: str = mrkdwn(messages.help_text(FORMS))
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -172,7 +172,7 @@ class SlackCommunity:
 
         def new() -> list[str]:
             said = [message.shown for message in self._alone(who) if message not in before]
-            return [text for text in said if text != sentences.LOOKING]
+            return [text for text in said if text != messages.LOOKING]
 
         await act().acknowledged()
         await self.until(new, what="a reply")

@@ -12,8 +12,8 @@ import pytest
 
 from bot.wiring import App, RetryTiming, assemble
 from core.events import Event, State, StateChanged, ToolCalled
+from core.messages import FAILED, LEXICAL_ONLY, UNAVAILABLE
 from core.model import Answer, Claim, Document, Reaction, Status
-from core.prompts import FAILED, LEXICAL_ONLY, UNAVAILABLE
 from tests.builders import question, thread
 from tests.fakes.documents import ListSource
 from tests.fakes.surface import RecordingSurface, streamed

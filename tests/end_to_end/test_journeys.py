@@ -10,9 +10,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.chat.posting import Controls
-from core import sentences
+from core import messages
+from core.messages import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from core.model import PolicyFault
-from core.prompts import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from tests.builders import hit
 from tests.end_to_end.community import Community, Town
 from tests.end_to_end.on_discord import DiscordCommunity
@@ -207,7 +207,7 @@ async def test_buttons_work_after_a_restart_and_votes_are_counted(town: Town) ->
         thanks = await town.community.press(asked)
         status = await town.community.command("status", moderates=True)
 
-    assert thanks == sentences.THANKS
+    assert thanks == messages.THANKS
     assert "1 helpful, 0 not helpful" in status
 
 
@@ -220,7 +220,7 @@ async def test_moderators_pause_and_resume(town: Town) -> None:
         resumed = await town.community.command("resume", moderates=True)
         await town.sees(town.community.ask("And now?"), ANSWER)
 
-    assert (paused, resumed) == (sentences.paused(is_new=True), sentences.resumed(is_new=True))
+    assert (paused, resumed) == (messages.paused(is_new=True), messages.resumed(is_new=True))
 
 
 @pytest.mark.promise("unreadable-is-closed")
@@ -235,7 +235,7 @@ async def test_nothing_is_answered_where_nobody_can_read_what_is_set(town: Town,
         resumed = await town.community.command("resume", moderates=True)
         await town.sees(town.community.ask("And now?"), ANSWER)
 
-    assert [sentences.FAULTS[PolicyFault.NEWER] in status, "Paused by Mod" in resumed] == [True, True]
+    assert [messages.FAULTS[PolicyFault.NEWER] in status, "Paused by Mod" in resumed] == [True, True]
 
 
 @pytest.mark.promise("journey")
@@ -249,7 +249,7 @@ async def test_a_private_answer_is_for_one_person_and_is_not_remembered(town: To
 
     assert ANSWER in answer
     assert "https://docs.example/robots#what" in answer
-    assert sources == sentences.NO_SOURCES
+    assert sources == messages.NO_SOURCES
 
 
 @pytest.mark.promise("selection-only")
@@ -276,8 +276,8 @@ async def test_sources_can_be_shown_and_the_thread_forgotten(town: Town) -> None
         after = await town.community.command("sources", at=asked)
 
     assert "0.90" in sources
-    assert forgotten == sentences.thread_forgotten(was_there=True)
-    assert after == sentences.NO_SOURCES
+    assert forgotten == messages.thread_forgotten(was_there=True)
+    assert after == messages.NO_SOURCES
 
 
 @pytest.mark.promise("forget")

@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.responder import Responder
 from core.events import Event
 from core.model import Answer
-from core.responder import Responder
 from core.worker import Worker
 from tests.builders import NOON, hit, thread
 from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, Silence, search, turn
@@ -56,9 +56,9 @@ class Office:
         )
 
     @asynccontextmanager
-    async def open(self, *, seats: int = 2) -> AsyncGenerator[asyncio.Task[None]]:
+    async def open(self, *, concurrency: int = 2) -> AsyncGenerator[asyncio.Task[None]]:
         """Let the worker work; at the end it stops in good order."""
-        running = asyncio.create_task(self.worker.run(seats=seats, rest=0.01))
+        running = asyncio.create_task(self.worker.run(concurrency=concurrency, rest=0.01))
         yield running
         self.worker.stop()
         with suppress(asyncio.CancelledError):

@@ -11,13 +11,11 @@ from functools import cached_property
 from typing import Any
 
 from adapters.chat.services import ChatServices
+from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.errors import RetrievalUnavailable, StoreUnavailable
 from core.events import Event, Observer, unobserved
-from core.forgetting import Forgetting
+from core.messages import Practices
 from core.model import Asked, Citation, Deleted, MessageRef, Outline, Signal, Task, Terms, ThreadRef, Turn
-from core.moderation import Moderation
-from core.self_help import SelfHelp
-from core.sentences import Practices
 from tests.builders import NOON
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from adapters.chat.wait_notice import Waits
+from core.community.admission import WaitEstimate
 from core.model import Question
-from core.wait_estimate import WaitEstimate
 from tests.builders import NOON
 from tests.fakes.box import Box
 from tests.fakes.memo import MemoryMemo
@@ -19,4 +19,4 @@ def waits(box: Box, *, admits: bool = True) -> Waits:
     async def answer(_: Question) -> bool:
         return admits
 
-    return Waits(estimate=WaitEstimate(seats=12), room=box, memo=MemoryMemo(), admits=answer, now=lambda: NOON)
+    return Waits(estimate=WaitEstimate(concurrency=12), room=box, memo=MemoryMemo(), admits=answer, now=lambda: NOON)

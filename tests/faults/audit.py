@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from core.prompts import FAILED, UNAVAILABLE
-from core.sentences import CANNOT_TAKE
-from core.wait_estimate import BUSY
+from core.messages import BUSY, CANNOT_TAKE, FAILED, UNAVAILABLE
 from tests.faults.model import said, words
 
 EXCUSES = (CANNOT_TAKE, FAILED, UNAVAILABLE)

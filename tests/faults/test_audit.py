@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.prompts import FAILED
-from core.wait_estimate import WaitEstimate
+from core.community.admission import WaitEstimate
+from core.messages import FAILED
 from tests.faults.audit import Ending, Kind, Scene, Shown, endings, wrongs
 from tests.faults.model import words
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.responder import Responder
 from core.model import Claim, MessageRef, Reaction, Searching, Status
-from core.responder import Responder
 from tests.builders import hit, question, thread
 from tests.fakes.chat import ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.answering.citations import Sources
+from core.answering.prompts import REPAIR
+from core.answering.tools import Tool
 from core.errors import ModelUnavailable
+from core.messages import FAILED, LEXICAL_ONLY, NO_CONTEXT, NO_CONTEXT_ALONE, NO_CONTEXT_NEAREST, UNAVAILABLE
 from core.model import (
     Answer,
     Citation,
@@ -22,16 +25,6 @@ from core.model import (
     Status,
     ToolCall,
 )
-from core.prompts import (
-    FAILED,
-    LEXICAL_ONLY,
-    NO_CONTEXT,
-    NO_CONTEXT_ALONE,
-    NO_CONTEXT_NEAREST,
-    REPAIR,
-    UNAVAILABLE,
-)
-from core.tools import Tool
 from tests.builders import OPEN, hit, question
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock

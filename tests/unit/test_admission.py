@@ -6,11 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from core.admission import REMINDER, Admission, Refusal
+from core.community.admission import REMINDER, Admission, Refusal
 from core.errors import PeopleUnavailable, StoreUnavailable
+from core.messages import CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
 from core.model import Claim, Interaction, Person, Policy, PolicyFault, ReplyAddress, ThreadRef, WorkspaceRef
-from core.prompts import CLOSED, PAUSED, SWITCHED_OFF, too_many
-from core.sentences import MEMBERS_ONLY
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
 from tests.fakes.membership import MemoryMembership

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.agent import Agent, Limits
+from core.answering.agent import Agent, Limits
+from core.answering.prompts import INSTRUCTIONS
 from core.events import Event, State, StateChanged, TokensUsed, ToolCalled, UrlsRemoved
 from core.model import (
     Answer,
@@ -24,7 +25,6 @@ from core.model import (
     ToolRecord,
     Usage,
 )
-from core.prompts import INSTRUCTIONS
 from tests.builders import NOON, OPEN, conversation, hit, question, turn_of
 from tests.fakes.chat import Script, call, search, turn
 from tests.fakes.clock import Clock

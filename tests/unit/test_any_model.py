@@ -7,10 +7,10 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.prompts import NOT_IN_SELECTION
 from core.errors import ModelUnavailable
 from core.model import Answer, Drafted, Progress, Question, Restarted, Searching, Status
-from core.prompts import NOT_IN_SELECTION
 from tests.builders import hit, question
 from tests.fakes.chat import Piece, ScriptedChatModel, ScriptedTurn, call, search, turn
 from tests.fakes.clock import Clock

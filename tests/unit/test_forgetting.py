@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from core.community.moderation import Forgetting, Forgotten
 from core.errors import StoreUnavailable
-from core.forgetting import Forgetting, Forgotten
 from core.model import Conversation, Person, Policy, Tally, Vote, Withdrawal
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations

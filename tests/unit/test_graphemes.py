@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.graphemes import boundary
+from adapters.chat.pager import boundary
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.history import TokenEstimate, history
+from core.answering.prompts import TokenEstimate, history
 from core.model import ToolRecord, Turn
 from tests.builders import conversation, turn_of
 from tests.portion import examples

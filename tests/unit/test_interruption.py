@@ -7,8 +7,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from core.interruption import ended_by, until
-from core.model import REPLACED, Cancellation, Interruption
+from core.model import REPLACED, Cancellation, Interruption, ended_by, until
 
 STOP = frozenset({Interruption.STOPPED})
 

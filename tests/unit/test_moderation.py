@@ -7,11 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from core.community.moderation import PAGE, Forgetting, Forgotten, Moderation, ModerationStatus
 from core.errors import NotAllowed, PolicyUnreadable
-from core.forgetting import Forgetting, Forgotten
+from core.messages import UNREADABLE
 from core.model import Actor, Applied, AuditEntry, Person, Policy, PolicyFault
-from core.moderation import PAGE, Moderation, ModerationStatus
-from core.sentences import UNREADABLE
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox

@@ -6,15 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from core.answering.prompts import INSTRUCTIONS, SELECTION_INSTRUCTIONS, fenced, opening, read_selection
+from core.messages import not_in_selection
 from core.model import Message
-from core.prompts import (
-    INSTRUCTIONS,
-    SELECTION_INSTRUCTIONS,
-    fenced,
-    not_in_selection,
-    opening,
-    read_selection,
-)
 from tests.builders import question
 from tests.portion import examples
 

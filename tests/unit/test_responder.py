@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from core.admission import Admission
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.responder import Responder
+from core.community.admission import Admission
 from core.errors import ModelUnavailable
 from core.events import Answered, Event, MemoryFailed, Passed, State, StateChanged, Step
+from core.messages import PAUSED
 from core.model import (
     Answer,
     Claim,
@@ -24,8 +26,6 @@ from core.model import (
     Status,
     Turn,
 )
-from core.prompts import PAUSED
-from core.responder import Responder
 from tests.builders import NOON, hit, question, thread, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.community.routing import Action, Decision, Reason, Standing, route, signal
 from core.errors import InvalidInput
 from core.model import (
     Asked,
@@ -22,7 +23,6 @@ from core.model import (
     Setting,
     Terms,
 )
-from core.routing import Action, Decision, Reason, Standing, route, signal
 from tests.builders import NOON, thread
 
 BOT, ADA, BOB, OURS_ID = "bot", "ada", "bob", "ours"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from core.answering.citations import Sources
+from core.answering.search import SearchTool
 from core.model import Citation, Hit, Question, Scope, ToolSpec
-from core.search_tool import SearchTool
 from tests.builders import NOON, OPEN, hit, passage, question
 from tests.fakes.shelf import Asked, Shelf
 

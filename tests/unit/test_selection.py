@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.prompts import SELECTION_INSTRUCTIONS
 from core.errors import ModelUnavailable
+from core.messages import FAILED
 from core.model import Answer, Citation, Progress, Restarted, Status
-from core.prompts import FAILED, SELECTION_INSTRUCTIONS
 from tests.builders import conversation, hit, question, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock

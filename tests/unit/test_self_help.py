@@ -6,11 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from core.community.moderation import Forgetting, Forgotten, Moderation, SelfHelp
 from core.errors import NotAllowed
-from core.forgetting import Forgetting, Forgotten
 from core.model import Actor, Citation, Person, Vote, WorkspaceRef
-from core.moderation import Moderation
-from core.self_help import SelfHelp
 from tests.builders import NOON, thread, turn_of
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.model import Answer, Cancellation, Interruption, Progress, Restarted, Status
 from tests.builders import hit, question
 from tests.fakes.chat import Script, ScriptedChatModel, Silence, search, turn

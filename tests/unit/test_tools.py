@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
+from core.answering.tools import Tool, Toolbox, ToolError, ToolOutput, as_message, asked_for, failure
 from core.errors import LeaseLost
 from core.events import Event, ServiceFailed, ToolCalled, unobserved
 from core.model import ToolCall, ToolRecord, ToolSpec
-from core.toolbox import Toolbox, as_message, asked_for
-from core.tools import Tool, ToolError, ToolOutput, failure
 from tests.builders import question
 from tests.fakes.chat import call
 from tests.fakes.clock import Clock

@@ -11,8 +11,8 @@ from adapters.discord.answering.lost import names_question, unknown_messages
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.retry import QUICK
 from core.errors import Gone, PostingFailed, Rejected
+from core.messages import BUSY
 from core.model import MessageRef, Person, Question, WaitNotice, Withdrawal
-from core.wait_estimate import BUSY
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, Message

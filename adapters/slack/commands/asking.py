@@ -11,8 +11,8 @@ from adapters.slack.commands.root import Root
 from adapters.slack.commands.situation import Used, used_for
 from adapters.slack.events import PLATFORM
 from core.errors import PostingFailed, RateLimited, Unreachable
+from core.messages import ONLY_YOU
 from core.model import Asked, Question, ReplyAddress, Terms
-from core.sentences import ONLY_YOU
 
 
 def asked_by(used: Used, text: str, terms: Terms, *, selection: str | None = None, is_private: bool = True) -> Asked:

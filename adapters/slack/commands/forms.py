@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from adapters.slack.commands.situation import Used
+from core.messages import COMPLAINTS, TELL_MORE
 from core.model import QUESTION_LIMIT, Complaint
-from core.sentences import COMPLAINTS, TELL_MORE
 
 View: TypeAlias = dict[str, Any]
 

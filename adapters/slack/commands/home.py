@@ -9,13 +9,13 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
-from adapters.chat.commands import carried_out, command_named, silenced, status_lines
+from adapters.chat.commands import CommandContext, carried_out, command_named, silenced, status_lines
 from adapters.slack.client.failures import tell
-from adapters.slack.commands.context import Kit, SlackContext
+from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.dialect import SLACK
-from core import sentences
+from core import messages
 from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
 
 Block: TypeAlias = dict[str, Any]
@@ -51,7 +51,7 @@ async def show_home(kit: Kit, used: Used, said: str = "") -> None:
     """Show the home to whoever has opened it, with what is *said* to that person on top."""
     with suppress(PostingFailed):  # whoever opens it again sees it
         client = (await kit.workspaces.find(used.workspace)).client
-        known, overview = await _known(kit, used), await _overview(SlackContext(kit, used))
+        known, overview = await _known(kit, used), await _overview(context_of(kit, used))
 
         async def publish(seen: Overview) -> None:
             blocks = home_blocks(said, known, seen, kit.services.practices)
@@ -70,7 +70,7 @@ async def press_at_home(kit: Kit, used: Used, action_id: str) -> None:
     name, for_moderators, values = ACTIONS[action_id]
     command = command_named(name, for_moderators=for_moderators)
     if command is not None and command.act is not None:
-        await carried_out(partial(command.act, SlackContext(kit, used), values), partial(show_home, kit, used))
+        await carried_out(partial(command.act, context_of(kit, used), values), partial(show_home, kit, used))
 
 
 async def choose_at_home(kit: Kit, used: Used, choice: Choice) -> None:
@@ -78,17 +78,17 @@ async def choose_at_home(kit: Kit, used: Used, choice: Choice) -> None:
 
     What somebody else has changed since the menu was shown is left alone.
     """
-    context = SlackContext(kit, used)
+    context = context_of(kit, used)
 
     async def silence_chosen() -> str:
         changed = sorted(choice.chosen ^ choice.shown)
         told = [await silenced(context, channel, on=channel in choice.chosen) for channel in changed]
-        return "\n".join(told) or sentences.UNCHANGED
+        return "\n".join(told) or messages.UNCHANGED
 
     await carried_out(silence_chosen, partial(show_home, kit, used))
 
 
-def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: sentences.Practices) -> list[Block]:
+def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: messages.Practices) -> list[Block]:
     """Return the blocks, which are as many whatever there is to tell."""
     told = [_section(_fitting(said.split("\n"))), {"type": "divider"}] if said else []
     return [
@@ -96,9 +96,9 @@ def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: 
         _header("What I know"),
         _section(_fitting(known)),
         _header("What I can do"),
-        _section(mrkdwn(sentences.help_text(FORMS))),
+        _section(mrkdwn(messages.help_text(FORMS))),
         _header("What I keep"),
-        _section(mrkdwn(sentences.privacy(practices, FORMS))),
+        _section(mrkdwn(messages.privacy(practices, FORMS))),
         _actions(_forget_button()),
         *(_for_moderators(overview) if overview.lines else []),
     ]
@@ -109,14 +109,14 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     try:
         outline = await kit.services.outline()
     except RetrievalUnavailable:
-        return [f"{sentences.WARNING} {sentences.UNCOUNTED}"]
-    first, *names = sentences.outline_lines(outline)
+        return [f"{messages.WARNING} {messages.UNCOUNTED}"]
+    first, *names = messages.outline_lines(outline)
     if not await kit.people.may_read(used.workspace, used.user):
         return [first]
     return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
 
 
-async def _overview(context: SlackContext) -> Overview:
+async def _overview(context: CommandContext) -> Overview:
     """Return how things are, for moderators; others see nothing of it."""
     try:
         actor = await context.actor()
@@ -125,7 +125,7 @@ async def _overview(context: SlackContext) -> Overview:
         policy = await context.services.policies.load(actor.home)
         return Overview(await status_lines(context), None if policy.is_closed else policy.silent_channels)
     except StoreUnavailable:
-        return Overview([f"{sentences.WARNING} {sentences.AWAY}"])
+        return Overview([f"{messages.WARNING} {messages.AWAY}"])
     except PostingFailed:
         return Overview()
 

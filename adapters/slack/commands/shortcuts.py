@@ -6,12 +6,12 @@ from functools import partial
 
 from adapters.chat.commands import shown_sources
 from adapters.slack.client.failures import tell
-from adapters.slack.commands.context import Kit, SlackContext
+from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.forms import View, selection_form
 from adapters.slack.commands.situation import Body, Used
 from adapters.slack.events import words
 from core.errors import PostingFailed
-from core.sentences import NO_TEXT
+from core.messages import NO_TEXT
 
 ANSWER_FROM = "footnote:answer_from_message"
 SHOW_SOURCES = "footnote:show_sources"
@@ -28,7 +28,7 @@ async def answer_from(kit: Kit, used: Used, body: Body) -> None:
 
 async def show_sources(kit: Kit, used: Used) -> None:
     """Show the sources of the last answer in the message's thread."""
-    await kit.privately(used, partial(shown_sources, SlackContext(kit, used)))
+    await kit.privately(used, partial(shown_sources, context_of(kit, used)))
 
 
 async def opened(kit: Kit, used: Used, form: View) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from core.sentences import Forms
+from core.messages import Forms
 
 FORMS = Forms(
     ask="/footnote ask",

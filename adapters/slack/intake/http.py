@@ -14,9 +14,9 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
-from core import sentences
+from core import messages
 from core.errors import Misconfigured, StoreUnavailable
-from core.sentences import WARNING
+from core.messages import WARNING
 
 if TYPE_CHECKING:
     from slack_bolt.response import BoltResponse
@@ -92,7 +92,7 @@ def _away(request: web.Request, body: bytes) -> web.Response:
     """Answer what cannot be let in just now; only a command has room for words."""
     if request.content_type != FORM or "command" not in parse_qs(body.decode(errors="replace")):
         return web.Response(status=AWAY)
-    return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {sentences.AWAY}"})
+    return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {messages.AWAY}"})
 
 
 def application(door: Door, more: Iterable[web.RouteDef] = ()) -> web.Application:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from adapters.openai import OpenAIChat
 from bench.agent.job import KEY, MODEL, Ask, Job, Show, contend
 from bench.agent.question import Shelf, question
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.answering.dialect import MARKDOWN
 from core.model import Answer, Drafted
 

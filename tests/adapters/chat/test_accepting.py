@@ -10,8 +10,8 @@ import pytest
 from adapters.chat.accepting import NO_STORE, SHARE, accepted, settle, take_over, take_over_once
 from core.errors import StoreUnavailable, Unreachable
 from core.events import Event, Passed, Step
+from core.messages import BROKEN
 from core.model import Asked, Signal
-from core.sentences import BROKEN
 from tests.builders import question
 from tests.fakes.services import Counter, MemoryServices
 from tests.inboxes import asked

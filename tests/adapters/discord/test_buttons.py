@@ -8,10 +8,10 @@ import pytest
 
 from adapters.chat.posting import Controls
 from adapters.discord.buttons import controls_view
-from adapters.discord.commands.forms import MENU_NAME
-from core import sentences
+from adapters.discord.commands import MENU_NAME
+from core import messages
+from core.answering.agent import answer_id
 from core.model import Asked, AskedAgain, Complaint, MessageRef, Person, Question, Stopped, Tally, Vote
-from core.run import answer_id
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
 from tests.builders import NOON
@@ -101,7 +101,7 @@ async def test_others_cannot_stop_it_unless_they_manage_messages(office: Office,
         office.server.press(eve, message, message.custom_ids[0])
         signal = await office.heard()
 
-    assert (told.content, told.seen_by) == (sentences.NOT_YOURS, bob.id)
+    assert (told.content, told.seen_by) == (messages.NOT_YOURS, bob.id)
     assert isinstance(signal, Stopped)
     assert (signal.by.name, office.inbox.signals) == ("Eve", [])
 
@@ -119,7 +119,7 @@ async def test_a_failed_answer_can_be_tried_again_by_anybody(office: Office, pla
 
 
 @pytest.mark.parametrize(
-    ("controls", "sentence"), [(Controls.STOP, sentences.OVER), (Controls.RETRY, sentences.NOT_RETRIED)]
+    ("controls", "sentence"), [(Controls.STOP, messages.OVER), (Controls.RETRY, messages.NOT_RETRIED)]
 )
 async def test_a_press_that_comes_too_late_is_told_so(
     office: Office, place: Place, controls: Controls, sentence: str
@@ -154,7 +154,7 @@ async def test_a_press_that_cannot_be_taken_is_told_so(office: Office, place: Pl
     async with office.open():
         told = await office.told(office.server.press(place.ada, message, message.custom_ids[0]))
 
-    assert (told.content, message.custom_ids != []) == (f"⚠️ {sentences.AWAY}", True)
+    assert (told.content, message.custom_ids != []) == (f"⚠️ {messages.AWAY}", True)
 
 
 @pytest.mark.promise("buttons-last")
@@ -166,7 +166,7 @@ async def test_a_helpful_answer_gets_a_vote_and_a_thank_you(office: Office, plac
         told = await office.told(office.server.press(place.ada, message, message.custom_ids[0]))
 
     vote = Vote(answer_id=answer_id(question_of(place)), person_id=str(place.ada.id), is_helpful=True, at=NOON)
-    assert (told.content, told.seen_by) == (sentences.THANKS, place.ada.id)
+    assert (told.content, told.seen_by) == (messages.THANKS, place.ada.id)
     assert office.votes.of(home(place.guild.id)) == (vote,)
 
 
@@ -184,7 +184,7 @@ async def test_an_unhelpful_answer_gets_a_vote_at_once_and_reasons_by_a_form(off
 
     vote = Vote(answer_id=answer_id(question_of(place)), person_id=str(place.ada.id), is_helpful=False, at=NOON)
     reasons = (Complaint.WRONG, Complaint.UNCLEAR)
-    assert (told.content, told.seen_by) == (sentences.THANKS, place.ada.id)
+    assert (told.content, told.seen_by) == (messages.THANKS, place.ada.id)
     assert at_once == (vote,)
     assert office.votes.of(home(place.guild.id)) == (vote.model_copy(update={"complaints": reasons}),)
     assert fields_of(form.modal) == [("What is wrong with this answer?", 22)]
@@ -214,7 +214,7 @@ async def test_a_vote_that_cannot_be_kept_is_told_so(office: Office, place: Plac
         used = office.server.press(place.ada, message, message.custom_ids[1])
         told = await office.told(used)
 
-    assert (used.modal is not None, told.content, told.seen_by) == (True, f"⚠️ {sentences.AWAY}", place.ada.id)
+    assert (used.modal is not None, told.content, told.seen_by) == (True, f"⚠️ {messages.AWAY}", place.ada.id)
 
 
 @pytest.mark.parametrize("button", range(2))
@@ -283,7 +283,7 @@ async def test_a_message_without_text_is_told_so(office: Office, place: Place) -
     async with office.open():
         told = await office.told(office.server.menu(place.ada, message, MENU_NAME))
 
-    assert (told.content, told.seen_by) == (sentences.NO_TEXT, place.ada.id)
+    assert (told.content, told.seen_by) == (messages.NO_TEXT, place.ada.id)
 
 
 async def test_a_form_of_others_is_left_alone(office: Office, place: Place) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.commands.context import TOKEN_LIFE
-from core import sentences
+from adapters.discord.interactions import TOKEN_LIFE
+from core import messages
 from core.events import CommandsFailed
+from core.messages import NOT_PART_OF_IT
 from core.model import NO_QUESTION, Asked, MessageRef, Person, Question, ThreadRef
-from core.self_help import NOT_PART_OF_IT
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import SOURCE, TERMS, Office, home, thread_ref
 from tests.servers.discord import DiscordServer, Interaction, Lost, Permission, Reply, Reset
 
-FORMS = sentences.Forms()
+FORMS = messages.Forms()
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 ORIGINAL = "PATCH /webhooks/{application}/{token}/messages/@original"
@@ -144,7 +144,7 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning_in_the_place_of_the
         used = office.server.slash(place.ada, place.channel, "ask", question="What is a robot?")
         told = await office.told(used)
 
-    assert (told.id, told.content, told.thinking) == (used.original_id, f"⚠️ {sentences.CANNOT_TAKE}", False)
+    assert (told.id, told.content, told.thinking) == (used.original_id, f"⚠️ {messages.CANNOT_TAKE}", False)
 
 
 async def test_a_question_without_words_is_told_privately_what_to_do(office: Office, place: Place) -> None:
@@ -249,7 +249,7 @@ async def test_a_reader_who_is_gone_misses_what_is_said(office: Office, place: P
         await office.server.until(lambda: office.server.requests_to(ORIGINAL), what="a try")
         told = await office.told(office.server.slash(place.ada, place.channel, "ask", question="What is a robot?"))
 
-    assert told.content == f"⚠️ {sentences.CANNOT_TAKE}"
+    assert told.content == f"⚠️ {messages.CANNOT_TAKE}"
 
 
 async def test_the_sources_of_the_last_answer_are_shown_to_who_asks_for_them(office: Office, place: Place) -> None:
@@ -272,7 +272,7 @@ async def test_without_an_answer_there_are_no_sources(office: Office, place: Pla
         here = await office.told(office.server.slash(place.ada, thread, "sources"))
         outside = await office.told(office.server.slash(place.ada, place.channel, "sources"))
 
-    assert (here.content, outside.content) == (sentences.NO_SOURCES, FORMS.in_thread)
+    assert (here.content, outside.content) == (messages.NO_SOURCES, FORMS.in_thread)
 
 
 @pytest.mark.promise("forget-me")
@@ -290,8 +290,8 @@ async def test_whoever_asked_in_a_thread_can_have_it_forgotten(office: Office, p
 
     assert told == [
         NOT_PART_OF_IT,
-        sentences.thread_forgotten(was_there=True),
-        sentences.thread_forgotten(was_there=False),
+        messages.thread_forgotten(was_there=True),
+        messages.thread_forgotten(was_there=False),
         FORMS.in_thread,
     ]
 
@@ -305,7 +305,7 @@ async def test_people_are_forgotten_here_and_in_direct_messages(office: Office, 
     async with office.open():
         told = await office.told(office.server.slash(place.ada, place.channel, "forget", what="everything about me"))
 
-    assert (told.content, told.seen_by) == (sentences.person_forgotten(2, 0), place.ada.id)
+    assert (told.content, told.seen_by) == (messages.person_forgotten(2, 0), place.ada.id)
     assert await office.conversations.load(elsewhere) is not None
     assert home("7") == elsewhere.home
 
@@ -315,7 +315,7 @@ async def test_help_and_privacy_are_told_privately(office: Office, place: Place)
     async with office.open():
         told = [await office.told(office.server.slash(place.ada, place.channel, name)) for name in ("help", "privacy")]
 
-    assert [one.content for one in told] == [sentences.help_text(FORMS), sentences.privacy(office.services.practices)]
+    assert [one.content for one in told] == [messages.help_text(FORMS), messages.privacy(office.services.practices)]
     assert "48 hours" in told[1].content
     assert "OpenAI" in told[1].content
     assert [(one.seen_by, one.suppresses_embeds) for one in told] == [(place.ada.id, True)] * 2
@@ -327,7 +327,7 @@ async def test_stores_that_are_away_are_told_in_a_sentence(office: Office, place
     async with office.open():
         told = await office.told(office.server.slash(place.ada, place.channel, "forget", what="everything about me"))
 
-    assert told.content == f"⚠️ {sentences.AWAY}"
+    assert told.content == f"⚠️ {messages.AWAY}"
 
 
 async def test_a_mistake_of_ours_is_told_without_its_reason(office: Office, place: Place) -> None:
@@ -336,7 +336,7 @@ async def test_a_mistake_of_ours_is_told_without_its_reason(office: Office, plac
     async with office.open():
         told = await office.told(office.server.slash(place.ada, place.channel, "ask", question="What is a robot?"))
 
-    assert told.content == f"⚠️ {sentences.BROKEN}"
+    assert told.content == f"⚠️ {messages.BROKEN}"
 
 
 async def test_a_command_that_is_shown_as_it_was_before_is_told_so(office: Office, place: Place) -> None:
@@ -345,7 +345,7 @@ async def test_a_command_that_is_shown_as_it_was_before_is_told_so(office: Offic
         office.server.platform.commands[None].append({"id": "1", "name": "old", "type": 1, "options": []})
         told = await office.told(office.server.slash(place.ada, place.channel, "old"))
 
-    assert (told.content, told.seen_by) == (sentences.OUTDATED, place.ada.id)
+    assert (told.content, told.seen_by) == (messages.OUTDATED, place.ada.id)
 
 
 @pytest.mark.promise("commands-once")

@@ -11,6 +11,7 @@ from discord import AutoShardedClient
 
 from adapters.discord.channels import RECALLED
 from core.errors import StoreUnavailable
+from core.messages import CANNOT_TAKE
 from core.model import (
     NO_QUESTION,
     QUESTION_LIMIT,
@@ -20,7 +21,6 @@ from core.model import (
     ThreadRef,
     WorkspaceRef,
 )
-from core.sentences import CANNOT_TAKE
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
 from tests.fakes.box import Box

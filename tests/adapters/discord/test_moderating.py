@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.commands.context import ADMIN as NAME
-from core import sentences
+from adapters.discord.interactions import ADMIN as NAME
+from core import messages
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Signal, Vote
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import Office, home, thread_ref
@@ -15,7 +15,7 @@ from tests.builders import NOON
 from tests.servers.discord import DiscordServer, Message, Permission, User
 from tests.servers.discord.acting import Option
 
-FORMS = sentences.Forms()
+FORMS = messages.Forms()
 
 REFUSED = "Only moderators may do that. Ask one of them."
 EVERYTHING: Mapping[str, str] = {"what": "everything"}
@@ -77,8 +77,8 @@ async def test_a_forum_is_opened_and_closed_to_the_bot(office: Office, place: Pl
         entries = await office.policies.recent(home(place.guild.id), limit=9)
 
     assert told == [
-        sentences.auto_answering(on=True, is_new=True, is_heard=False),
-        sentences.auto_answering(on=False, is_new=True, is_heard=False),
+        messages.auto_answering(on=True, is_new=True, is_heard=False),
+        messages.auto_answering(on=False, is_new=True, is_heard=False),
     ]
     assert [(entry.did, entry.about) for entry in entries] == [
         ("auto-answer off", str(forum.id)),
@@ -93,10 +93,10 @@ async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office, place
 
     by = Person(id=str(boss.id), name="Bo*ss*")
     assert told == [
-        sentences.paused(is_new=True),
-        sentences.paused(is_new=False),
-        sentences.resumed(is_new=True),
-        sentences.resumed(is_new=False),
+        messages.paused(is_new=True),
+        messages.paused(is_new=False),
+        messages.resumed(is_new=True),
+        messages.resumed(is_new=False),
     ]
     assert await office.policies.recent(home(place.guild.id), limit=9) == (
         AuditEntry(by=by, did="resume", at=NOON),
@@ -117,13 +117,13 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office,
 
     name, noted = f"<#{place.channel.id}>", await office.policies.recent(home(place.guild.id), limit=9)
     assert [first, *told] == [
-        sentences.silenced(name, on=True, is_new=True),
-        sentences.silenced(name, on=True, is_new=False),
-        f"{sentences.resumed(is_new=False)}\n{sentences.silent_line([name])}",
-        sentences.silenced(name, on=False, is_new=True),
-        sentences.silenced(name, on=False, is_new=False),
+        messages.silenced(name, on=True, is_new=True),
+        messages.silenced(name, on=True, is_new=False),
+        f"{messages.resumed(is_new=False)}\n{messages.silent_line([name])}",
+        messages.silenced(name, on=False, is_new=True),
+        messages.silenced(name, on=False, is_new=False),
     ]
-    assert status[:2] == ["Questions are answered.", sentences.silent_line([name])]
+    assert status[:2] == ["Questions are answered.", messages.silent_line([name])]
     assert [(entry.did, entry.about) for entry in noted] == [
         ("resume channel", str(place.channel.id)),
         ("pause channel", str(place.channel.id)),
@@ -193,7 +193,7 @@ async def test_the_status_lists_channels_and_the_log_page_by_page(office: Office
             await ordered(office, boss, place, "resume" if number % 2 else "pause", channel=place.channel)
         pages = [(await ordered(office, boss, place, "status", page=page)).content.split("\n") for page in (1, 2, 3)]
 
-    assert pages[0][1] == sentences.auto_answer_line([f"<#{forum.id}>"])
+    assert pages[0][1] == messages.auto_answer_line([f"<#{forum.id}>"])
     assert pages[0][-12:-9] == [
         "What moderators did:",
         rf"- {moment}: Bo\*ss\*, resume channel (<#{place.channel.id}>)",
@@ -202,7 +202,7 @@ async def test_the_status_lists_channels_and_the_log_page_by_page(office: Office
     assert pages[0][-1] == f"Older orders: `/{NAME} status page:2`"
     assert pages[1:] == [
         ["What moderators did:", rf"- {moment}: Bo\*ss\*, auto-answer on (<#{forum.id}>)"],
-        [sentences.NO_ENTRIES],
+        [messages.NO_ENTRIES],
     ]
 
 
@@ -224,7 +224,7 @@ async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office, 
         "The settings here can't be read. Until that is fixed, I don't answer anything.",
         f"`/{NAME} resume` starts again with the default settings. This would be lost:",
     ]
-    assert (status[2:4], refused) == (lost, [sentences.UNREADABLE] * 2)
+    assert (status[2:4], refused) == (lost, [messages.UNREADABLE] * 2)
     assert resumed == ["I'm answering again, with the default settings. This was lost:", *lost]
     assert later[0] == "Questions are answered."
 
@@ -240,7 +240,7 @@ async def test_moderators_forget_a_person(office: Office, place: Place, boss: Us
         told = await ordered(office, boss, place, "forget", what="a person", person=place.ada)
 
     noted = await office.policies.recent(home(place.guild.id), limit=9)
-    assert (unnamed.content, told.content) == (sentences.NOBODY_NAMED, sentences.person_forgotten(1, 1))
+    assert (unnamed.content, told.content) == (messages.NOBODY_NAMED, messages.person_forgotten(1, 1))
     assert [(entry.did, entry.about) for entry in noted] == [("forget person", str(place.ada.id))]
 
 
@@ -257,7 +257,7 @@ async def test_moderators_forget_a_thread(office: Office, place: Place, boss: Us
         outside = await ordered(office, boss, place, "forget", **here)
 
     noted = await office.policies.recent(home(place.guild.id), limit=9)
-    assert (told, outside.content) == ([sentences.thread_forgotten(was_there=True)] * 2, FORMS.in_thread)
+    assert (told, outside.content) == ([messages.thread_forgotten(was_there=True)] * 2, FORMS.in_thread)
     assert [(entry.did, entry.about) for entry in noted] == [("forget thread", str(ref))] * 2
 
 
@@ -270,7 +270,7 @@ async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office,
         before = await office.conversations.load(ref)
         told = await ordered(office, boss, place, "forget", **EVERYTHING, confirm=True)
 
-    assert (asked.content, told.content) == (FORMS.unconfirmed, sentences.everything_forgotten(1))
+    assert (asked.content, told.content) == (FORMS.unconfirmed, messages.everything_forgotten(1))
     assert (before is not None, await office.conversations.load(ref)) == (True, None)
 
 
@@ -280,4 +280,4 @@ async def test_a_store_that_is_away_is_told_in_a_sentence(office: Office, place:
     async with office.open():
         told = await ordered(office, boss, place, "status")
 
-    assert told.content == f"⚠️ {sentences.AWAY}"
+    assert told.content == f"⚠️ {messages.AWAY}"

@@ -15,8 +15,8 @@ from adapters.discord.answering.unhurried import Unhurried
 from adapters.discord.client.throttle import Leisure, Throttle
 from adapters.discord.dialect import MENTION_AGAIN
 from core.errors import RateLimited
+from core.messages import FAILED
 from core.model import Answer, Delivery, MessageRef, Progress, Status, Withdrawal
-from core.prompts import FAILED
 from tests.fakes.surface import drafted
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress

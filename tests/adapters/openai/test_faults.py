@@ -13,7 +13,7 @@ from adapters.openai import OpenAIChat, OpenAITimeouts
 from adapters.openai.client import LARGEST, Watch
 from adapters.openai.failures import EndlessAnswer
 from adapters.retry import RetryPolicy
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.errors import ModelUnavailable
 from core.events import Event, Retried
 from core.model import ModelTurn, Restarted, Status, TextDelta

@@ -13,11 +13,11 @@ from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
 from adapters.slack.commands.slash import parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, mrkdwn
 from adapters.slack.events import workspace_of
-from core import sentences
+from core import messages
 from core.answering.dialect import GAP
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
+from core.messages import NOT_PART_OF_IT
 from core.model import NO_QUESTION, Asked, Inbound, InboundKind, MessageRef, Person, Policy, Question, Setting, Signal
-from core.self_help import NOT_PART_OF_IT
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.fakes.services import SOURCE, TERMS
@@ -153,7 +153,7 @@ async def test_a_private_question_is_answered_by_the_way_back(office: Office) ->
     )
     assert timedelta(minutes=30) > URL_LIFE
     assert [(one.text, one.seen_by) for one in office.server.messages(office.channel)] == [
-        (sentences.LOOKING, office.ada.id)
+        (messages.LOOKING, office.ada.id)
     ]
 
 
@@ -181,7 +181,7 @@ async def test_where_the_bot_may_not_write_a_question_becomes_a_private_one(offi
     assert isinstance(asked, Asked)
     assert (asked.question.visibility, asked.address and asked.address.interaction is not None) == ("private", True)
     assert [(one.text, one.seen_by) for one in office.server.messages(office.channel)] == [
-        (sentences.ONLY_YOU, office.ada.id)
+        (messages.ONLY_YOU, office.ada.id)
     ]
 
 
@@ -239,13 +239,13 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning(office: Office, fla
     async with office.open():
         office.inbox.fails = office.away
         first = await office.use(office.ada, f"ask {flag}What is a robot?")
-        await office.server.until(lambda: office.told(office.ada)[-1].text != sentences.LOOKING, what="a warning")
+        await office.server.until(lambda: office.told(office.ada)[-1].text != messages.LOOKING, what="a warning")
         left = [one.text for one in office.server.messages(office.channel) if not one.ephemeral]
         office.shut()
         await office.use(office.ada, "ask What is a robot?")
 
-    assert first in (sentences.LOOKING, f"⚠️ {sentences.CANNOT_TAKE}")
-    assert [one.text for one in office.told(office.ada)] == [f"⚠️ {sentences.CANNOT_TAKE}"] * 2
+    assert first in (messages.LOOKING, f"⚠️ {messages.CANNOT_TAKE}")
+    assert [one.text for one in office.told(office.ada)] == [f"⚠️ {messages.CANNOT_TAKE}"] * 2
     assert (left, len(office.server.requests_to("chat.postMessage"))) == ([], 0 if flag else 1)
 
 
@@ -253,8 +253,8 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning(office: Office, fla
     ("text", "said"),
     [
         ("ask", NO_QUESTION),
-        ("help", mrkdwn(sentences.help_text(FORMS))),
-        ("", mrkdwn(sentences.help_text(FORMS))),
+        ("help", mrkdwn(messages.help_text(FORMS))),
+        ("", mrkdwn(messages.help_text(FORMS))),
         ("sources", mrkdwn(FORMS.in_thread)),
         ("forget", mrkdwn(FORGET_WHAT)),
         ("forget thread", mrkdwn(FORMS.in_thread)),
@@ -277,7 +277,7 @@ async def test_privacy_says_for_how_long_and_who_reads_the_questions(office: Off
     async with office.open():
         told = await office.use(office.ada, "privacy")
 
-    assert told == mrkdwn(sentences.privacy(office.services.practices, FORMS))
+    assert told == mrkdwn(messages.privacy(office.services.practices, FORMS))
     assert "48 hours" in told
     assert "*/footnote forget*" in told
 
@@ -292,7 +292,7 @@ async def test_people_are_forgotten_in_their_workspace(office: Office) -> None:
     async with office.open():
         told = await office.use(office.ada, "forget me")
 
-    assert told == sentences.person_forgotten(1, 0)
+    assert told == messages.person_forgotten(1, 0)
     assert [await office.conversations.load(thread) is None for thread in (own, others, elsewhere)] == [
         True,
         False,
@@ -310,7 +310,7 @@ async def test_what_breaks_is_told_without_its_reason(office: Office) -> None:
         office.shut()
         away = await office.use(office.ada, "forget me")
 
-    assert (broken, away) == (f"⚠️ {sentences.BROKEN}", f"⚠️ {sentences.AWAY}")
+    assert (broken, away) == (f"⚠️ {messages.BROKEN}", f"⚠️ {messages.AWAY}")
     assert [one.status for one in office.server.requests_to("response_url")] == [None, 200, 200]
 
 
@@ -382,7 +382,7 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
     assert [one.text for one in office.told(bob)] == [NOT_PART_OF_IT]
     assert [one.text for one in office.told(office.ada)] == [
         mrkdwn(FORMS.in_thread),
-        sentences.thread_forgotten(was_there=True),
+        messages.thread_forgotten(was_there=True),
     ]
     assert await office.conversations.load(thread) is None
 
@@ -406,5 +406,5 @@ async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office
         for channel, of in ((direct, first), (office.channel, second))
     ]
     assert [(one.text, one.user_id, one.seen_by) for one in said] == [
-        (mrkdwn(sentences.help_text(FORMS)), office.workspace.bot.id, None)
+        (mrkdwn(messages.help_text(FORMS)), office.workspace.bot.id, None)
     ] * 2

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.slack.commands.home import FORGET_ME, PAUSE, RESUME, SECTION, SILENT, Overview, home_blocks
 from adapters.slack.commands.wording import FORMS, mrkdwn
-from core import sentences
+from core import messages
 from core.model import Outline, Policy, PolicyFault
 from tests.adapters.slack.office import Office
 from tests.servers.slack import Delivery, Reply, User, View
@@ -57,9 +57,9 @@ async def test_everybody_sees_what_the_bot_knows_does_and_keeps(office: Office) 
         "What I know",
         "\n".join(PAGES),
         "What I can do",
-        mrkdwn(sentences.help_text(FORMS)),
+        mrkdwn(messages.help_text(FORMS)),
         "What I keep",
-        mrkdwn(sentences.privacy(office.services.practices, FORMS)),
+        mrkdwn(messages.privacy(office.services.practices, FORMS)),
     ]
     assert buttons(office, office.ada) == [FORGET_ME]
 
@@ -90,8 +90,8 @@ async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Offic
         "Channels where I stay silent",
     ]
     assert (paused[0], resumed[0], last[0]) == (
-        sentences.paused(is_new=True),
-        sentences.resumed(is_new=True),
+        messages.paused(is_new=True),
+        messages.resumed(is_new=True),
         "What I know",
     )
     assert paused[-2].startswith("Paused by bo&lt;ss <!date^")
@@ -134,9 +134,9 @@ async def test_moderators_choose_the_channels_without_answers(office: Office) ->
     )
     assert len({each[0] for each in (first, second, last) if each}) == 3
     assert [texts[0] for texts in told] == [
-        "\n".join(sentences.silenced(f"<#{each.id}>", on=True, is_new=True) for each in (one, two)),
-        sentences.silenced(f"<#{one.id}>", on=False, is_new=True),
-        sentences.UNCHANGED,
+        "\n".join(messages.silenced(f"<#{each.id}>", on=True, is_new=True) for each in (one, two)),
+        messages.silenced(f"<#{one.id}>", on=False, is_new=True),
+        messages.UNCHANGED,
     ]
     assert [(entry.did, entry.about) for entry in reversed(noted)] == [
         ("pause channel", one.id),
@@ -171,7 +171,7 @@ async def test_a_channel_that_is_gone_does_not_take_the_home_away(office: Office
         await office.server.until(lambda: office.server.home_of(office.boss), what="the home")
 
     found = menu(office, office.boss)
-    assert (found and found[1], sentences.silent_line(["<#C1>"]) in str(home(office, office.boss).blocks)) == ([], True)
+    assert (found and found[1], messages.silent_line(["<#C1>"]) in str(home(office, office.boss).blocks)) == ([], True)
 
 
 @pytest.mark.promise("unreadable-is-closed")
@@ -200,7 +200,7 @@ async def test_people_are_forgotten_by_a_button_that_asks_first(office: Office) 
         (button,) = [one for block in home(office, office.ada).blocks for one in block.get("elements", ())]
         told = await shown(office, office.ada, office.server.press(office.ada, home(office, office.ada), FORGET_ME))
 
-    assert (told[0], "confirm" in button) == (sentences.person_forgotten(1, 0), True)
+    assert (told[0], "confirm" in button) == (messages.person_forgotten(1, 0), True)
     assert await office.conversations.load(office.thread(office.channel, "1")) is None
 
 
@@ -212,7 +212,7 @@ async def test_the_home_is_shown_while_what_stands_behind_it_is_away(office: Off
     async with office.open():
         texts = await shown(office, office.boss, office.server.open_home(office.boss))
 
-    assert (texts[1], texts[-1]) == (f"⚠️ {sentences.UNCOUNTED}", f"⚠️ {sentences.AWAY}")
+    assert (texts[1], texts[-1]) == (f"⚠️ {messages.UNCOUNTED}", f"⚠️ {messages.AWAY}")
 
 
 async def test_the_messages_beside_the_home_are_no_home(office: Office) -> None:
@@ -227,13 +227,13 @@ async def test_the_messages_beside_the_home_are_no_home(office: Office) -> None:
 def test_the_home_has_room_for_any_index() -> None:
     """No section is too long, however many sources there are and whatever they are called."""
     many = Outline(passages=9, pages=3_000, sources=tuple(f"{'<' * 300}{n}" for n in range(500)), chapters=())
-    lines = [*sentences.outline_lines(many), *["<" * 900] * 9]
-    blocks = home_blocks("said", lines, Overview(lines, ["C1"]), sentences.Practices())
+    lines = [*messages.outline_lines(many), *["<" * 900] * 9]
+    blocks = home_blocks("said", lines, Overview(lines, ["C1"]), messages.Practices())
 
     assert len(blocks) <= 100
     assert max(len(block["text"]["text"]) for block in blocks if block["type"] == "section") <= SECTION
-    assert sentences.outline_lines(many)[0] == "I know 3,000 pages of 500 sources."
-    assert sentences.outline_lines(many)[-1] == "and 480 more"
-    assert sentences.outline_lines(Outline(passages=0, pages=0, sources=(), chapters=())) == (
+    assert messages.outline_lines(many)[0] == "I know 3,000 pages of 500 sources."
+    assert messages.outline_lines(many)[-1] == "and 480 more"
+    assert messages.outline_lines(Outline(passages=0, pages=0, sources=(), chapters=())) == (
         "I know no documents yet.",
     )

@@ -13,7 +13,7 @@ import pytest
 
 from adapters.slack.intake.http import LARGEST, Door, application, serve
 from core.errors import Misconfigured, StoreUnavailable
-from core.sentences import AWAY
+from core.messages import AWAY
 from tests.adapters.slack.intake import Place
 from tests.fakes.memo import MemoryMemo
 

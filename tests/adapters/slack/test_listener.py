@@ -12,8 +12,8 @@ from adapters.slack.client.people import Guests, People
 from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.sessions import SlackHooks
 from core.errors import PeopleUnavailable, StoreUnavailable
+from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
-from core.sentences import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import question
 from tests.fakes.box import Box

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.slack.commands.wording import FORMS, since
-from core import sentences
+from core import messages
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Vote
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
@@ -51,7 +51,7 @@ async def test_members_of_the_group_of_moderators_may_give_orders(office: Office
     async with office.open(moderators=group):
         told = await office.use(office.ada, "admin pause")
 
-    assert told == sentences.paused(is_new=True)
+    assert told == messages.paused(is_new=True)
 
 
 async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office) -> None:
@@ -61,10 +61,10 @@ async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office) -> No
 
     by = Person(id=office.boss.id, name="bo<ss")
     assert told == [
-        sentences.paused(is_new=True),
-        sentences.paused(is_new=False),
-        sentences.resumed(is_new=True),
-        sentences.resumed(is_new=False),
+        messages.paused(is_new=True),
+        messages.paused(is_new=False),
+        messages.resumed(is_new=True),
+        messages.resumed(is_new=False),
     ]
     assert await office.policies.recent(office.home(), limit=9) == (
         AuditEntry(by=by, did="resume", at=NOON),
@@ -81,14 +81,14 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office)
         direct = await office.use(office.boss, "admin pause here", office.server.direct(office.workspace, office.boss))
 
     name, noted = f"<#{office.channel.id}>", await office.policies.recent(office.home(), limit=9)
-    assert told.pop(2).split("\n")[:2] == ["Questions are answered.", sentences.silent_line([name])]
+    assert told.pop(2).split("\n")[:2] == ["Questions are answered.", messages.silent_line([name])]
     assert [*told, direct] == [
-        sentences.silenced(name, on=True, is_new=True),
-        sentences.silenced(name, on=True, is_new=False),
-        f"{sentences.resumed(is_new=False)}\n{sentences.silent_line([name])}",
-        sentences.silenced(name, on=False, is_new=True),
-        sentences.silenced(name, on=False, is_new=False),
-        sentences.ONLY_IN_CHANNELS,
+        messages.silenced(name, on=True, is_new=True),
+        messages.silenced(name, on=True, is_new=False),
+        f"{messages.resumed(is_new=False)}\n{messages.silent_line([name])}",
+        messages.silenced(name, on=False, is_new=True),
+        messages.silenced(name, on=False, is_new=False),
+        messages.ONLY_IN_CHANNELS,
     ]
     assert [(entry.did, entry.about) for entry in noted] == [
         ("resume channel", office.channel.id),
@@ -131,7 +131,7 @@ async def test_the_status_shows_the_log_page_by_page(office: Office) -> None:
         ["What moderators did:", line.replace("pause", "resume")],
         "Older orders: `/footnote admin status 2`",
     )
-    assert pages[2:] == [["What moderators did:", line], [sentences.NO_ENTRIES]]
+    assert pages[2:] == [["What moderators did:", line], [messages.NO_ENTRIES]]
 
 
 @pytest.mark.promise("unreadable-is-closed")
@@ -149,7 +149,7 @@ async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office) 
         "`/footnote admin resume` starts again with the default settings. This would be lost:",
         *lost,
     ]
-    assert told[1:3] == [[sentences.UNREADABLE]] * 2
+    assert told[1:3] == [[messages.UNREADABLE]] * 2
     assert told[3] == ["I'm answering again, with the default settings. This was lost:", *lost]
     assert told[4][0] == "Questions are answered."
 
@@ -163,7 +163,7 @@ async def test_moderators_forget_a_person(office: Office) -> None:
         told = await office.use(office.boss, f"admin forget person <@{office.ada.id}|ada>")
 
     noted = await office.policies.recent(office.home(), limit=9)
-    assert (unnamed, told) == (sentences.NOBODY_NAMED, sentences.person_forgotten(1, 1))
+    assert (unnamed, told) == (messages.NOBODY_NAMED, messages.person_forgotten(1, 1))
     assert [(entry.did, entry.about) for entry in noted] == [("forget person", office.ada.id)]
 
 
@@ -176,7 +176,7 @@ async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office)
         before = await office.conversations.load(thread)
         told = await office.use(office.boss, "admin forget everything confirm")
 
-    assert (asked, told) == (FORMS.unconfirmed, sentences.everything_forgotten(1))
+    assert (asked, told) == (FORMS.unconfirmed, messages.everything_forgotten(1))
     assert (before is not None, await office.conversations.load(thread)) == (True, None)
 
 
@@ -188,4 +188,4 @@ async def test_what_cannot_be_asked_for_now_is_told_in_a_sentence(office: Office
         office.shut()
         away = await office.use(office.boss, "admin status")
 
-    assert (unknown, away) == (f"⚠️ {sentences.BROKEN}", f"⚠️ {sentences.AWAY}")
+    assert (unknown, away) == (f"⚠️ {messages.BROKEN}", f"⚠️ {messages.AWAY}")

@@ -11,7 +11,8 @@ from adapters.chat.posting import Controls, Part
 from adapters.slack.blocks import DOWN, RETRY, STOP, UP, VOTE
 from adapters.slack.commands.forms import LONGEST_FIELD
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
-from core import sentences
+from core import messages
+from core.answering.agent import answer_id
 from core.model import (
     NO_QUESTION,
     Asked,
@@ -25,7 +26,6 @@ from core.model import (
     Tally,
     Vote,
 )
-from core.run import answer_id
 from tests.adapters.slack.office import Office
 from tests.builders import NOON
 from tests.fakes.services import SOURCE
@@ -72,7 +72,7 @@ async def test_a_helpful_answer_gets_a_vote_and_private_thanks_in_its_thread(off
             office.server.press(office.ada, message, VOTE, f"{opinion} {name}")
         await office.server.until(lambda: len(office.told(office.ada)) == 2, what="thanks")
 
-    assert [(one.text, one.thread_ts) for one in office.told(office.ada)] == [(sentences.THANKS, message.thread_ts)] * 2
+    assert [(one.text, one.thread_ts) for one in office.told(office.ada)] == [(messages.THANKS, message.thread_ts)] * 2
     assert office.votes.of(office.home()) == (Vote(answer_id=name, person_id=office.ada.id, is_helpful=True, at=NOON),)
     assert await office.votes.count(office.home()) == Tally(helpful=1)
     assert message.action_ids == [VOTE]
@@ -95,7 +95,7 @@ async def test_an_unhelpful_answer_gets_a_vote_at_once_and_reasons_by_a_form(off
         await office.server.until(lambda: form.history, what="thanks")
         thanks = words_in(form)
 
-    assert (at_once, kinds, thanks) == ((vote,), ["checkboxes"], [sentences.THANKS])
+    assert (at_once, kinds, thanks) == ((vote,), ["checkboxes"], [messages.THANKS])
     reasons = (Complaint.WRONG, Complaint.UNCLEAR)
     assert office.votes.of(office.home()) == (vote.model_copy(update={"complaints": reasons}),)
 
@@ -116,7 +116,7 @@ async def test_a_vote_that_cannot_be_kept_is_told_so(office: Office) -> None:
         office.server.submit(office.ada, form, {})
         await office.server.until(lambda: len(form.history) == 2, what="a sentence")
 
-    assert (said.text, words_in(form)) == (f"⚠️ {sentences.AWAY}", [f"⚠️ {sentences.AWAY}"])
+    assert (said.text, words_in(form)) == (f"⚠️ {messages.AWAY}", [f"⚠️ {messages.AWAY}"])
 
 
 async def test_a_form_that_cannot_be_shown_costs_no_vote(office: Office) -> None:
@@ -128,7 +128,7 @@ async def test_a_form_that_cannot_be_shown_costs_no_vote(office: Office) -> None
             office, office.ada, office.server.press(office.ada, message, VOTE, f"{DOWN} {answer_id(question)}")
         )
 
-    assert (said.text, await office.votes.count(office.home())) == (sentences.THANKS, Tally(unhelpful=1))
+    assert (said.text, await office.votes.count(office.home())) == (messages.THANKS, Tally(unhelpful=1))
 
 
 @pytest.mark.promise("buttons-last")
@@ -154,12 +154,12 @@ async def test_whoever_asked_or_moderates_can_stop_an_answer_and_anybody_can_hav
         Stopped(message=question.message, by=Person(id=office.boss.id)),
         AskedAgain(message=other.message, by=Person(id=bob.id)),
     ]
-    assert (refused.text, office.told(office.ada), office.told(office.boss)) == (sentences.NOT_YOURS, [], [])
+    assert (refused.text, office.told(office.ada), office.told(office.boss)) == (messages.NOT_YOURS, [], [])
 
 
 @pytest.mark.parametrize(
     ("controls", "action", "late"),
-    [(Controls.STOP, STOP, sentences.OVER), (Controls.RETRY, RETRY, sentences.NOT_RETRIED)],
+    [(Controls.STOP, STOP, messages.OVER), (Controls.RETRY, RETRY, messages.NOT_RETRIED)],
 )
 async def test_a_press_that_changes_nothing_is_told_so(
     office: Office, controls: Controls, action: str, late: str
@@ -182,7 +182,7 @@ async def test_a_press_that_changes_nothing_is_told_so(
         office.shut()
         texts.append((await told(office, office.ada, office.server.press(office.ada, message, action))).text)
 
-    assert texts == [late, late, late, f"⚠️ {sentences.AWAY}"]
+    assert texts == [late, late, late, f"⚠️ {messages.AWAY}"]
     assert office.inbox.signals == []
 
 
@@ -207,7 +207,7 @@ async def test_a_button_that_nobody_knows_any_more_is_told_so(office: Office) ->
     async with office.open():
         said = await told(office, office.ada, office.server.press(office.ada, message, "footnote:old"))
 
-    assert said.text == sentences.OUTDATED
+    assert said.text == messages.OUTDATED
 
 
 async def form_for(office: Office, text: str) -> View:
@@ -306,7 +306,7 @@ async def test_a_message_without_text_and_a_form_that_comes_too_late_are_told_so
         office.server.faults.add("views.open", Reply(200, {"ok": False, "error": "expired_trigger_id"}))
         late = await told(office, office.ada, office.server.shortcut(office.ada, office.channel, other, ANSWER_FROM))
 
-    assert (wordless.text, late.text) == (sentences.NO_TEXT, f"⚠️ {sentences.BROKEN}")
+    assert (wordless.text, late.text) == (messages.NO_TEXT, f"⚠️ {messages.BROKEN}")
 
 
 async def test_the_sources_of_a_thread_are_shown_to_who_asks_for_them(office: Office) -> None:
@@ -325,5 +325,5 @@ async def test_the_sources_of_a_thread_are_shown_to_who_asks_for_them(office: Of
     assert [(one.text, one.thread_ts) for one in said] == [
         (line, root.ts),
         (line, root.thread_ts),
-        (sentences.NO_SOURCES, None),
+        (messages.NO_SOURCES, None),
     ]

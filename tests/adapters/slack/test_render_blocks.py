@@ -8,8 +8,8 @@ import pytest
 
 from adapters.chat.posting import Controls, Part
 from adapters.slack.blocks import blocks_below, blocks_of
+from core.answering.agent import answer_id
 from core.model import MessageRef
-from core.run import answer_id
 from tests.builders import question
 
 TEXT = {"type": "markdown", "text": "Robots act."}

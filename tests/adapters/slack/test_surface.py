@@ -13,12 +13,12 @@ from adapters.chat.drawing import LATE, UPDATED
 from adapters.slack.answering.response_poster import LEFT_OUT, MOST
 from adapters.slack.answering.surface import SlackPace
 from core.errors import PostingFailed
+from core.messages import FAILED
 from core.model import (
     Answer,
     Claim,
     Delivery,
     Interaction,
-    Message,
     MessageRef,
     Progress,
     Reaction,
@@ -26,7 +26,6 @@ from core.model import (
     Status,
     Withdrawal,
 )
-from core.prompts import FAILED
 from tests.fakes.surface import drafted
 from tests.on_slack import OVER, POST, OnSlack, OnSlackByEdits
 from tests.platforms import ANSWER, CITED, progress, silence
@@ -292,24 +291,8 @@ async def test_a_workspace_that_the_bot_is_not_in_is_no_failure(slack: OnSlack) 
     delivery = await slack.surface.reply(elsewhere, progress(ANSWER))
     await slack.surface.react(there, Reaction.WARNING)
     await slack.surface.withdraw(Withdrawal(there, delivery=Delivery(messages=(there,))))
-    said = await slack.surface.recall(place, limit=9)
 
-    assert (delivery, said, slack.refused, slack.stands(claim)) == (Delivery(), (), [elsewhere.message], [])
-
-
-# Looking back
-
-
-async def test_a_thread_is_recalled_as_people_see_it(slack: OnSlack) -> None:
-    """Its newest words, oldest first."""
-    claim = await slack.asks()
-    await slack.surface.reply(claim, progress(ANSWER.model_copy(update={"text": "A robot acts.", "citations": ()})))
-    slack.server.post_as(slack.ada, slack.channel, "Is 1 &lt; 2?", claim.thread.thread)
-
-    said = await slack.surface.recall(claim.thread, limit=2)
-
-    assert [(one.role, one.text) for one in said] == [("assistant", "A robot acts."), ("user", "Is 1 < 2?")]
-    assert all(isinstance(one, Message) and one.at is not None for one in said)
+    assert (delivery, slack.refused, slack.stands(claim)) == (Delivery(), [elsewhere.message], [])
 
 
 async def test_a_question_that_is_taken_back_leaves_no_words_in_the_title(slack: OnSlack) -> None:
@@ -334,6 +317,6 @@ async def test_it_leaves_none_also_where_nothing_was_posted_yet(slack: OnSlack) 
     await cancelled(working)
     before = sessions[key].title
 
-    await slack.surface.withdraw(Withdrawal(claim.message, was_begun=True))
+    await slack.surface.withdraw(Withdrawal(claim.message, was_released=True))
 
     assert (before, sessions[key].title) == ("What is a robot?", "Question removed")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core import sentences
+from core import messages
+from core.messages import Drawing, Practices
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault
-from core.sentences import Drawing, Practices
 from tests.builders import NOON, thread
 
 DRAWING = Drawing(plain=str.upper, moment=lambda _: "now", bullet="-", resume="`resume`", page="page {}")
@@ -24,39 +24,39 @@ MESSAGE_LIMIT = 2_000  # characters, on the platform whose messages are shortest
 )
 def test_privacy_names_all_who_read_the_questions(services: tuple[str, ...], said: str) -> None:
     """Where nobody else does, it says that."""
-    assert f"**Who gets it:** {said}" in sentences.privacy(Practices(services=services))
+    assert f"**Who gets it:** {said}" in messages.privacy(Practices(services=services))
 
 
 @pytest.mark.parametrize(("hours", "said"), [(1, "1 hour."), (0.5, "0.5 hours."), (48, "48 hours.")])
 def test_privacy_says_for_how_long(hours: float, said: str) -> None:
     """In the number that the operator has set."""
-    assert f"for {said}" in sentences.privacy(Practices(conversation_hours=hours))
+    assert f"for {said}" in messages.privacy(Practices(conversation_hours=hours))
 
 
 def test_numbers_are_said_as_people_say_them() -> None:
     """One is no plural, and thousands are set apart."""
-    assert sentences.person_forgotten(1, 0).startswith("I no longer remember 1 question with the answers, and 0 votes.")
-    assert sentences.everything_forgotten(1_234).startswith("I no longer remember 1,234 conversations.")
+    assert messages.person_forgotten(1, 0).startswith("I no longer remember 1 question with the answers, and 0 votes.")
+    assert messages.everything_forgotten(1_234).startswith("I no longer remember 1,234 conversations.")
 
 
 def test_channels_are_named_as_far_as_people_read() -> None:
     """The others are counted."""
     names = [f"<#{number}>" for number in range(20)]
 
-    assert sentences.silent_line(names[:2]) == "Switched off in <#0> and <#1>."
-    assert sentences.silent_line([*names, "<#a>", "<#b>"]).endswith(", <#19> and 2 more.")
+    assert messages.silent_line(names[:2]) == "Switched off in <#0> and <#1>."
+    assert messages.silent_line([*names, "<#a>", "<#b>"]).endswith(", <#19> and 2 more.")
 
 
 def test_every_complaint_has_words() -> None:
     """None can be chosen that nobody can read."""
-    assert set(sentences.COMPLAINTS) == set(Complaint)
+    assert set(messages.COMPLAINTS) == set(Complaint)
 
 
 def test_long_texts_fit_into_one_message() -> None:
     """On every platform."""
     texts = (
-        sentences.help_text(sentences.Forms()),
-        sentences.privacy(Practices(services=("the chat model gpt-4o-mini (OpenAI)", "Cohere"))),
+        messages.help_text(messages.Forms()),
+        messages.privacy(Practices(services=("the chat model gpt-4o-mini (OpenAI)", "Cohere"))),
     )
 
     assert [text for text in texts if len(text) > MESSAGE_LIMIT] == []
@@ -66,9 +66,9 @@ def test_people_without_a_name_are_named_all_the_same() -> None:
     """By what is known of them."""
     nobody = Person(id="p1")
 
-    assert list(sentences.policy_lines(Policy(paused_by=nobody), DRAWING)) == ["Paused by a moderator."]
+    assert list(messages.policy_lines(Policy(paused_by=nobody), DRAWING)) == ["Paused by a moderator."]
     entry = AuditEntry(by=nobody, did="pause", at=NOON)
-    assert list(sentences.log_lines([entry], DRAWING, older=None)) == ["What moderators did:", "- now: P1, pause"]
+    assert list(messages.log_lines([entry], DRAWING, older=None)) == ["What moderators did:", "- now: P1, pause"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_people_without_a_name_are_named_all_the_same() -> None:
 def test_the_log_names_what_orders_were_about(did: str, about: str, said: str) -> None:
     """Channels and people in such a way that they can be clicked, and all else as text."""
     entry = AuditEntry(by=Person(id="p1", name="Ada"), did=did, about=about, at=NOON)
-    _, line, older = sentences.log_lines([entry], DRAWING, older=2)
+    _, line, older = messages.log_lines([entry], DRAWING, older=2)
 
     assert line == " ".join(filter(None, ["- now: ADA,", did, about and said]))
     assert older == "Older orders: page 2"
@@ -100,13 +100,13 @@ def test_what_cannot_be_read_is_told_with_what_to_do() -> None:
     known = Policy(paused_by=Person(id="p1", name="Ada"), auto_answer=frozenset({"7"}), silent_channels=frozenset("98"))
     newer = known.model_copy(update={"fault": PolicyFault.NEWER})
 
-    assert list(sentences.policy_lines(Policy(fault=PolicyFault.DAMAGED), DRAWING)) == [
+    assert list(messages.policy_lines(Policy(fault=PolicyFault.DAMAGED), DRAWING)) == [
         "The settings here can't be read. Until that is fixed, I don't answer anything.",
         "`resume` starts again with the default settings. This would be lost:",
         "- Everything that was set.",
     ]
-    assert list(sentences.policy_lines(newer, DRAWING)) == [
-        f"{sentences.FAULTS[PolicyFault.NEWER]} Until that is fixed, I don't answer anything.",
+    assert list(messages.policy_lines(newer, DRAWING)) == [
+        f"{messages.FAULTS[PolicyFault.NEWER]} Until that is fixed, I don't answer anything.",
         "Ask the person who runs the bot to start the newer version again.",
         "`resume` starts again with the default settings. This would be lost:",
         "- Paused by ADA.",
@@ -120,7 +120,7 @@ def test_the_status_names_the_channels_that_differ() -> None:
     """Those without answers, and those where nobody has to ask."""
     policy = Policy(auto_answer=frozenset({"7"}), silent_channels=frozenset("98"))
 
-    assert list(sentences.policy_lines(policy, DRAWING)) == [
+    assert list(messages.policy_lines(policy, DRAWING)) == [
         "Questions are answered.",
         "Switched off in <#8> and <#9>.",
         "Every new post is answered in <#7>.",

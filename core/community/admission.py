@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from core.errors import StoreUnavailable
+from core.messages import BUSY, CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
 from core.model import Claim, Policy, Question
 from core.ports import Membership, Memo, PolicyStore, Quota
-from core.prompts import CLOSED, PAUSED, SWITCHED_OFF, too_many
-from core.sentences import MEMBERS_ONLY
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
 
@@ -87,13 +86,32 @@ class Admission:
         """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""
         person = sha256(f"{claim.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
-        is_new = await self._changed(key, str(int(self._now().timestamp() // REMINDER.total_seconds())))
+        period = str(int(self._now().timestamp() // REMINDER.total_seconds()))
+        try:
+            is_new = await self._memo.changed(key, period)
+        except StoreUnavailable:  # without the notes, somebody is told once more
+            is_new = True
         has_interaction = claim.address is not None and claim.address.interaction is not None
         return Refusal(sentence, is_told=is_new or has_interaction or claim.delivery.notice is not None)
 
-    async def _changed(self, key: str, value: str) -> bool:
-        """Ask the notes; without them, somebody is told once more."""
-        try:
-            return await self._memo.changed(key, value)
-        except StoreUnavailable:
-            return True
+
+USUAL_ANSWER = 6.0  # seconds; a guess
+ROUND = 10  # seconds: nobody can say it more exactly
+
+
+@dataclass(frozen=True, slots=True)
+class WaitEstimate:
+    """Knows how long the last of those who wait has to, where each worker has some *concurrency*."""
+
+    concurrency: int
+
+    def sentence(self, waiting: int, running: int) -> str | None:
+        """Return when the last of those who wait will be answered; None if that will be soon.
+
+        Nobody knows how many several workers can answer, but when many wait, as many run as there are.
+        """
+        at_once = max(self.concurrency, running)
+        if waiting <= 2 * at_once:
+            return None
+        seconds = max(ROUND, math.ceil(waiting * USUAL_ANSWER / at_once / ROUND) * ROUND)
+        return f"{BUSY}; your answer comes in about {seconds} seconds."

@@ -1,4 +1,4 @@
-"""What the bot says beside its answers, in the same words on every platform."""
+"""What the bot says beside its answers and instead of them, in the same words on every platform."""
 
 from __future__ import annotations
 
@@ -8,9 +8,35 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.errors import InvalidInput
-from core.model import Applied, AuditEntry, Complaint, OrderKind, Outline, Policy, PolicyFault, Tally, ThreadRef
+from core.model import (
+    Applied,
+    AuditEntry,
+    Complaint,
+    OrderKind,
+    Outline,
+    Policy,
+    PolicyFault,
+    Question,
+    Tally,
+    ThreadRef,
+)
 
 WARNING = "⚠️"
+UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
+FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
+STOPPED = "Stopped."
+PAUSED = "The moderators have paused me here, so I can't answer for now."
+SWITCHED_OFF = "I'm switched off in this channel. Please ask me in another one, or talk to the moderators."
+CLOSED = "I can't read the moderators' settings here, so I can't answer for now. Please let them know."
+NO_CONTEXT = "I couldn't find anything about that in the documents."
+NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
+NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
+NO_CONTEXT_NEAREST_IN_TERMINAL = f"{NO_CONTEXT} The nearest sections are listed below."
+LEXICAL_ONLY = "I could only search by words just now, so this may miss something."
+BUSY = "I'm busy"
+NOT_PART_OF_IT = "Only those who asked in this thread, or moderators, can have it forgotten."
+NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
+ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
 AWAY = "I can't reach what I keep right now. Please try again in a moment."
 BROKEN = "Sorry, that didn't work. Please try again in a moment."
@@ -52,6 +78,26 @@ COMPLAINTS = {
     Complaint.UNCLEAR: "It is hard to understand",
     Complaint.OFF_TOPIC: "It answers another question",
 }
+
+
+def too_many(seconds: int) -> str:
+    """Return when somebody may ask again."""
+    wait = f"{seconds} seconds" if seconds < 90 else f"{round(seconds / 60)} minutes"  # noqa: PLR2004 - as people say it
+    return f"That's a lot of questions in a short time. You can ask again in about {wait}."
+
+
+def no_context(question: Question, *, has_nearest: bool) -> str:
+    """Say that the documents do not answer; at a terminal there is nobody else who may know more."""
+    if question.thread.platform == "terminal":
+        return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
+    return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
+
+
+def not_in_selection(question: str) -> str:
+    """Say that the selected text does not answer."""
+    topic = question.strip().rstrip("?!. ")
+    topic = topic if len(topic) <= 120 else topic[:117].rsplit(" ", 1)[0] + " ..."  # noqa: PLR2004 - about two lines
+    return f'The selected text doesn\'t contain information about "{topic}".'
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,55 @@
-"""What moderators may do: their rights are checked here, whatever a platform has shown, and every order is noted."""
+"""What moderators may order, what everybody may do for themselves, and how people are forgotten."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from core.errors import NotAllowed, PolicyUnreadable
-from core.forgetting import Forgetting, Forgotten
-from core.model import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, ThreadRef
-from core.ports import ConversationStore, PolicyStore
-from core.sentences import UNREADABLE
+from core.messages import ANOTHER_WORKSPACE, NOT_A_MODERATOR, NOT_PART_OF_IT, UNREADABLE
+from core.model import Actor, Applied, AuditEntry, Citation, ModerationOrder, OrderKind, Policy, ThreadRef, WorkspaceRef
+from core.ports import ConversationStore, PersonalData, PolicyStore, VoteStore
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How much was removed of somebody."""
+
+    turns: int = 0
+    votes: int = 0
+
+
+class Forgetting:
+    """Knows every place where something of people is kept. Raises `StoreUnavailable`."""
+
+    def __init__(
+        self, conversations: ConversationStore, votes: VoteStore, waiting: PersonalData, policies: PolicyStore
+    ) -> None:
+        self._conversations = conversations
+        self._votes = votes
+        self._waiting = waiting
+        self._policies = policies
+
+    async def person(self, home: WorkspaceRef, person_id: str) -> Forgotten:
+        """Remove all of a person in a workspace, beginning with what waits, which would be remembered later."""
+        await self._waiting.forget_person(home, person_id)
+        turns = await self._conversations.forget_person(home, person_id)
+        return Forgotten(turns, await self._votes.forget_person(home, person_id))
+
+    async def workspace(self, home: WorkspaceRef) -> int:
+        """Remove all of everybody in a workspace; give the number of conversations. What is set there stays."""
+        await self._waiting.forget_workspace(home)
+        gone = await self._conversations.forget_workspace(home)
+        await self._votes.forget_workspace(home)
+        return gone
+
+    async def farewell(self, home: WorkspaceRef) -> int:
+        """Leave a workspace for good: remove also what moderators have set, and who set it."""
+        gone = await self.workspace(home)
+        await self._policies.remove(home)
+        return gone
+
 
 PAGE = 10  # entries of the log that are shown at once
 
@@ -79,7 +118,7 @@ class Moderation:
         """Remove one conversation; return whether there was one. Raises `NotAllowed` for one of another workspace."""
         _check(actor)
         if thread.home != actor.home:
-            raise NotAllowed("That conversation belongs to another workspace.")
+            raise NotAllowed(ANOTHER_WORKSPACE)
         await self._apply(actor, OrderKind.FORGET_THREAD, str(thread))
         return await self._conversations.forget(thread)
 
@@ -105,4 +144,39 @@ class Moderation:
 
 def _check(actor: Actor) -> None:
     if not actor.may_moderate:
-        raise NotAllowed("Only moderators may do that. Ask one of them.")
+        raise NotAllowed(NOT_A_MODERATOR)
+
+
+class SelfHelp:
+    """Shows people their sources, and forgets what they want forgotten. Raises `StoreUnavailable`."""
+
+    def __init__(self, conversations: ConversationStore, forgetting: Forgetting, moderation: Moderation) -> None:
+        self._conversations = conversations
+        self._forgetting = forgetting
+        self._moderation = moderation
+
+    async def sources(self, thread: ThreadRef) -> Sequence[Citation]:
+        """Return the sources of the last answer in a thread that has any."""
+        conversation = await self._conversations.load(thread)
+        turns = conversation.turns if conversation else ()
+        return next((turn.citations for turn in reversed(turns) if turn.citations), ())
+
+    async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:
+        """Remove a conversation for somebody who asked in it, or for a moderator, whose order is noted.
+
+        Say whether there was one. Raises `NotAllowed` for anybody else.
+        """
+        conversation = await self._conversations.load(thread)
+        turns = conversation.turns if conversation else ()
+        if thread.home == actor.home and any(turn.author_id == actor.person.id for turn in turns):
+            return await self._conversations.forget(thread)
+        if actor.may_moderate:
+            return await self._moderation.forget_thread(actor, thread)
+        if turns:
+            raise NotAllowed(NOT_PART_OF_IT)
+        return False
+
+    async def forget_person(self, homes: Iterable[WorkspaceRef], person_id: str) -> Forgotten:
+        """Remove all of somebody in these places, each named once."""
+        gone = [await self._forgetting.person(home, person_id) for home in homes]
+        return Forgotten(sum(each.turns for each in gone), sum(each.votes for each in gone))

@@ -1,0 +1,174 @@
+"""The use case: answer one question in one thread."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from datetime import datetime
+
+from core.answering.agent import Agent, answer_id
+from core.community.admission import Admission
+from core.errors import StoreUnavailable
+from core.events import Answered, ErrorType, MemoryFailed, Observer, Passed, State, StateChanged, Step, unobserved
+from core.messages import FAILED
+from core.model import Answer, Claim, Conversation, Delivery, Progress, Question, Reaction, Status, Turn
+from core.ports import ConversationStore, Deliveries, Surface
+
+_ERRORS: dict[Status, ErrorType] = {
+    Status.UNAVAILABLE: "retrieval",
+    Status.FAILED: "generation",
+    Status.NO_CONTEXT: "no_context",
+    Status.REFUSED: "validation",
+}
+
+
+class Responder:
+    """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn where it can."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        conversations: ConversationStore | None,
+        *,
+        now: Callable[[], datetime],
+        deliveries: Deliveries | None = None,
+        admission: Admission | None = None,
+        observer: Observer = unobserved,
+    ) -> None:
+        self._agent = agent
+        self._conversations = conversations
+        self._deliveries = deliveries
+        self._admission = admission
+        self._now = now
+        self._observer = observer
+
+    async def respond(self, claim: Claim, surface: Surface) -> Answer:
+        """Answer the claimed question on *surface*; an answer without memory is better than none.
+
+        A stop ends the answer where it is; any other reason to end early is for whoever called, to cancel this.
+        """
+        message = claim.message
+        self._observer(StateChanged(message, State.RECEIVED))
+        self._observer(StateChanged(message, State.VALIDATING))
+        refusal = await self._admission.refusal(claim) if self._admission else None
+        if refusal is None:
+            answer = await self._answer(claim, surface)
+        else:
+            answer = Answer(id=answer_id(claim.question), text=refusal.sentence, status=Status.REFUSED)
+            if refusal.is_told:
+                await self._record(claim, await surface.reply(claim, _only(answer)))
+        if (answer.is_failure or answer.lexical_only) and await self._holds(claim):
+            await surface.react(message, Reaction.WARNING)
+        self._observer(Answered.of(message, answer))
+        error = _ERRORS.get(answer.status)
+        self._observer(StateChanged(message, State.ERROR if error else State.COMPLETE, error))
+        return answer
+
+    async def apologize(self, claim: Claim, surface: Surface) -> None:
+        """Say that the question was given up, after it has failed too often."""
+        answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
+        await surface.reply(claim, _only(answer))
+        if await self._holds(claim):
+            await surface.react(claim.message, Reaction.WARNING)
+        self._observer(Answered.of(claim.message, answer))
+
+    async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
+        """Show an answer that is remembered again, where a process that died or slept may have left another state."""
+        answer = Answer(
+            id=answer_id(claim.question),
+            text=turn.answer,
+            citations=turn.citations,
+            tool_calls=turn.tool_calls,
+            status=Status.ANSWERED,
+            has_relevant_context=True,
+        )
+        await self._unmark(claim, surface)
+        delivery = await surface.reply(claim, _only(answer))
+        self._observer(Passed(claim.message, Step.SHOWN))
+        await self._record(claim, delivery)
+
+    async def _unmark(self, claim: Claim, surface: Surface) -> None:
+        """Take away the mark of an earlier try, which found no answer; what goes wrong in this one marks it anew."""
+        if (claim.is_redelivered or claim.delivery.messages) and await self._holds(claim):
+            await surface.unreact(claim.message, Reaction.WARNING)
+
+    async def _holds(self, claim: Claim) -> bool:
+        return self._deliveries is None or await self._deliveries.holds(claim)
+
+    async def _answer(self, claim: Claim, surface: Surface) -> Answer:
+        """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
+
+        What nobody could read is not remembered, and a surface that can show nothing need not begin with the run.
+        """
+        await self._unmark(claim, surface)
+        question, outcome = claim.question, list[Answer]()
+        is_remembered = question.selection is None and question.visibility == "thread"  # others stand alone
+        memory = self._conversations if is_remembered else None
+
+        async def watched(conversation: Conversation | None) -> AsyncGenerator[Progress, None]:
+            async with aclosing(self._agent.run(question, conversation, cancelled=claim.cancelled)) as run:
+                async for item in run:
+                    if isinstance(item, Answer):
+                        outcome.append(item)
+                    yield item
+
+        conversation = await self._load(memory, question)
+        try:
+            async with aclosing(watched(conversation)) as progress:
+                delivery = await surface.reply(claim, progress)
+        except Exception:
+            self._observer(StateChanged(claim.message, State.ERROR, "generation"))
+            raise
+        self._observer(Passed(claim.message, Step.SHOWN))
+        await self._record(claim, delivery)
+        if not outcome:
+            return Answer(id=answer_id(question), text="", status=Status.REFUSED)
+        if memory and delivery.messages:
+            await self._remember(memory, question, outcome[0])
+        return outcome[0]
+
+    async def _load(self, memory: ConversationStore | None, question: Question) -> Conversation | None:
+        """Return what was said before; an answer that this one takes the place of was never said."""
+        try:
+            conversation = await memory.load(question.thread) if memory else None
+        except StoreUnavailable:
+            self._observer(MemoryFailed(question.message, "load"))
+            return None
+        return conversation.without(question.message) if conversation else None
+
+    async def _record(self, claim: Claim, delivery: Delivery) -> None:
+        """Note what was posted, for edits and deletions to come; without the note they find nothing to change."""
+        if self._deliveries is None:
+            return
+        try:
+            await self._deliveries.record(claim, delivery)
+        except StoreUnavailable:
+            self._observer(MemoryFailed(claim.message, "append"))
+        else:
+            self._observer(Passed(claim.message, Step.RECORDED))
+
+    async def _remember(self, memory: ConversationStore, question: Question, answer: Answer) -> None:
+        """Keep a turn that a follow-up could refer to: no failure, nor what was stopped before it said anything."""
+        was_cut = answer.status is Status.STOPPED and not answer.citations
+        if answer.is_failure or answer.status is Status.REFUSED or was_cut:
+            return
+        turn = Turn(
+            question_ref=question.message,
+            question=question.text,
+            answer=answer.text,
+            citations=answer.citations,
+            tool_calls=answer.tool_calls,
+            at=self._now(),
+            author_id=question.author.id,
+            asked_at=question.asked_at,
+        )
+        try:
+            await memory.append(question.thread, turn)
+        except StoreUnavailable:
+            self._observer(MemoryFailed(question.message, "append"))
+        else:
+            self._observer(Passed(question.message, Step.REMEMBERED))
+
+
+async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:
+    yield answer

@@ -1,0 +1,313 @@
+"""What goes into the inbox, what a worker holds while it answers or takes back, and what ends that early."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
+
+from pydantic import AwareDatetime, Field
+
+from core.model.question import Question
+from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
+
+
+class Asked(Value):
+    """Somebody asks."""
+
+    kind: Literal["asked"] = "asked"
+    question: Question
+    address: ReplyAddress | None = None
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+class Edited(Value):
+    """Somebody asks the same in other words; its revision is higher than the one before."""
+
+    kind: Literal["edited"] = "edited"
+    question: Question
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+class Deleted(Value):
+    """The message with the question is gone."""
+
+    kind: Literal["deleted"] = "deleted"
+    message: MessageRef
+
+
+class Stopped(Value):
+    """Somebody who may do so wants no more of the answer."""
+
+    kind: Literal["stopped"] = "stopped"
+    message: MessageRef
+    by: Person
+
+
+class AskedAgain(Value):
+    """Somebody wants a question that could not be answered to be tried again, as it was."""
+
+    kind: Literal["retried"] = "retried"
+    message: MessageRef
+    by: Person
+
+
+class Recheck(Value):
+    """A worker that had lost the question may have changed what another one has shown since; its words come along."""
+
+    kind: Literal["doubted"] = "doubted"
+    question: Question
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Recheck, Field(discriminator="kind")]
+
+
+MOST_ATTEMPTS = 3
+"""So often is a question tried before it is given up."""
+
+
+class WaitNotice(Value):
+    """Words that stand below a question until its answer does, of which the thread may be another than the question's.
+
+    `id` is the message's, empty as long as nobody knows whether it was posted; then it is found by its `nonce`.
+    """
+
+    thread: ThreadRef
+    nonce: str
+    id: str = ""
+
+
+class Delivery(Value):
+    """The platform's messages that carry an answer, in order.
+
+    `leaving` are those that we remove ourselves: that they are gone is no wish of a reader's. `trying` is when another
+    one began to be posted of which nobody knows what became: it may be there, unknown. `notice` is what stands there
+    until the first of them does.
+    """
+
+    messages: tuple[MessageRef, ...] = ()
+    leaving: tuple[MessageRef, ...] = ()
+    trying: AwareDatetime | None = None
+    notice: WaitNotice | None = None
+
+    @property
+    def standing(self) -> tuple[MessageRef, ...]:
+        """All messages that may be there and are known."""
+        return self.messages + self.leaving
+
+
+class Interruption(IntEnum):
+    """Why a run has to end early; the higher one counts where there are several.
+
+    After `STOPPED` the answer ends where it is. After `EDITED` the inbox gives out the newer question next, and after
+    `DELETED` a `Withdrawal`. After `LOST` another worker holds the question, and this one may do nothing any more.
+    """
+
+    STOPPED = 1
+    EDITED = 2
+    DELETED = 3
+    LOST = 4
+
+
+REPLACED: Final = frozenset({Interruption.EDITED, Interruption.DELETED, Interruption.LOST})
+"""The reasons after which nobody waits for the rest of this answer, and nothing of it may be shown any more."""
+
+
+class Cancellation:
+    """Tells whoever answers a question that it has to end early, and why; it cannot be taken back."""
+
+    def __init__(self) -> None:
+        self._reason: Interruption | None = None
+        self._changed = asyncio.Event()
+        self._listeners: list[Callable[[Interruption], object]] = []
+
+    @property
+    def reason(self) -> Interruption | None:
+        """Why; None as long as nothing has happened."""
+        return self._reason
+
+    def is_set(self) -> bool:
+        """Return whether the run has to end."""
+        return self._reason is not None
+
+    def set(self, reason: Interruption) -> None:
+        """End the run; a weaker reason than the one before changes nothing."""
+        self._reason = max(reason, self._reason or reason)
+        self._changed.set()
+        for listener in tuple(self._listeners):
+            listener(self._reason)
+
+    @contextmanager
+    def telling(self, listener: Callable[[Interruption], object]) -> Generator[None, None, None]:
+        """Tell *listener* each reason while the block runs, beginning with the one that there is."""
+        self._listeners.append(listener)
+        try:
+            if self._reason is not None:
+                listener(self._reason)
+            yield
+        finally:
+            self._listeners.remove(listener)
+
+    async def wait(self) -> Interruption:
+        """Return as soon as there is a reason."""
+        await self._changed.wait()
+        assert self._reason is not None  # noqa: S101 - set() has been called
+        return self._reason
+
+
+class Attempt:
+    """What a claim and a withdrawal have in common; `attempt` counts from 1.
+
+    `fence` grows with each time that somebody takes the thread: whoever has a lower one than the inbox has lost it.
+    `delivery` is what earlier attempts posted, to be edited instead of posted again. `was_released` tells that somebody
+    had it before and handed it back, which counts as no attempt.
+    """
+
+    __slots__ = ()
+    attempt: int
+    was_released: bool
+
+    @property
+    def is_redelivered(self) -> bool:
+        """Whether somebody before may have left something that was noted nowhere."""
+        return self.attempt > 1 or self.was_released
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether the task is given up if this attempt fails."""
+        return self.attempt >= MOST_ATTEMPTS
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether every attempt that there is was begun, and no worker came to its end: it is not tried again."""
+        return self.attempt > MOST_ATTEMPTS
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Attempt):
+    """What a worker holds while it answers a question; `is_update` tells that an earlier revision was answered."""
+
+    question: Question
+    attempt: int = 1
+    fence: int = 0
+    delivery: Delivery = Delivery()
+    address: ReplyAddress | None = None
+    is_update: bool = False
+    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+    was_released: bool = False
+
+    @property
+    def message(self) -> MessageRef:
+        """The message with the question."""
+        return self.question.message
+
+    @property
+    def thread(self) -> ThreadRef:
+        """The conversation that nobody else works on meanwhile."""
+        return self.question.message.thread
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal(Attempt):
+    """What a worker holds while it takes back the answer to a message that was deleted.
+
+    `asker_id` is who wrote the message, empty where that is not known any more.
+    """
+
+    message: MessageRef
+    attempt: int = 1
+    fence: int = 0
+    delivery: Delivery = Delivery()
+    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+    asker_id: str = ""
+    was_released: bool = False
+
+    @property
+    def thread(self) -> ThreadRef:
+        """The conversation that nobody else works on meanwhile."""
+        return self.message.thread
+
+
+Task: TypeAlias = Claim | Withdrawal
+
+
+Item = TypeVar("Item")
+
+
+@asynccontextmanager
+async def ended_by(cancelled: Cancellation, reasons: Collection[Interruption]) -> AsyncGenerator[None]:
+    """Cancel what runs inside as soon as there is one of the *reasons*, and go on behind the block."""
+    loop = asyncio.get_running_loop()
+    scope = asyncio.timeout(None)
+
+    def end(reason: Interruption) -> None:
+        if reason in reasons and scope.when() is None:  # it ends once
+            scope.reschedule(loop.time())
+
+    try:
+        async with scope:
+            with cancelled.telling(end):
+                yield
+    except TimeoutError:
+        if not scope.expired():
+            raise
+
+
+async def until(
+    items: AsyncGenerator[Item, None], cancelled: Cancellation, reasons: Collection[Interruption]
+) -> AsyncGenerator[Item, None]:
+    """Pass on *items* until they end, or there is one of the *reasons*: then they are closed at once.
+
+    Only waiting for the next item is broken off, never what is done with one.
+    """
+    async with aclosing(items):
+        while cancelled.reason not in reasons:
+            found: list[Item] = []
+            try:
+                async with ended_by(cancelled, reasons):
+                    found.append(await anext(items))
+            except StopAsyncIteration:
+                return
+            for item in found:
+                yield item
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How many questions wait, are worked on and were given up.
+
+    `oldest` is for how many seconds the first one waits, or one that was begun since its worker gave a sign of life.
+    """
+
+    waiting: int = 0
+    running: int = 0
+    dead: int = 0
+    oldest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A question that was given up, when and why; `question` is there if it was asked for and its words are kept."""
+
+    message: MessageRef
+    died_at: AwareDatetime
+    attempts: int
+    reason: str
+    can_be_retried: bool
+    question: Question | None = None
