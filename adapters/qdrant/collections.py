@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from adapters.qdrant.connection import Missing, QdrantConnection
-from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE, Label
-from adapters.qdrant.requests import dense_params
+from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, Label
 from core.errors import Misconfigured, RetrievalUnavailable
 
 if TYPE_CHECKING:
-    from qdrant_client.models import AliasOperations, CollectionInfo
+    from qdrant_client.models import AliasOperations, CollectionInfo, VectorParams
 
 COMPLETE = "complete/"  # before the name of a source, in the metadata of a collection that is being filled
 REPLACES = "replaces"  # there: the collection that is still to be deleted
@@ -199,3 +198,17 @@ class Collections:
             CreateAliasOperation(create_alias=CreateAlias(collection_name=self.own, alias_name=self._alias)),
         ]
         await self._connection.ingest(lambda client: client.update_collection_aliases(steps))
+
+
+def dense_params(label: Label) -> dict[str, VectorParams]:
+    """Return how vectors are stored: whole on disk, with int8 copies in memory, so that a large collection fits."""
+    from qdrant_client.models import Distance, ScalarQuantization, ScalarQuantizationConfig, ScalarType, VectorParams
+
+    copies = ScalarQuantizationConfig(type=ScalarType.INT8, quantile=0.99, always_ram=True)
+    params = VectorParams(
+        size=label.dimension,
+        distance=Distance.COSINE,
+        on_disk=True,
+        quantization_config=ScalarQuantization(scalar=copies),
+    )
+    return {DENSE: params}
