@@ -13,7 +13,7 @@ from discord.http import Route
 
 from adapters.chat.drafts import Pace
 from adapters.discord.answering.surface import DiscordSurface
-from adapters.discord.client.connection import connect
+from adapters.discord.connection import connect
 from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.discord.reader import live, previews

@@ -24,8 +24,8 @@ from tests.faults.points import Obedient
 LOADED = (
     "adapters.cohere",
     "adapters.discord.answering.surface",
-    "adapters.discord.client.connection",
-    "adapters.discord.commands.install",
+    "adapters.discord.connection",
+    "adapters.discord.commands",
     "adapters.discord.gateway",
     "adapters.openai.chat",
     "adapters.qdrant.server",

@@ -20,7 +20,7 @@ from adapters.chat.services import ChatServices
 from adapters.slack.client.people import People
 from adapters.slack.client.workspaces import Workspaces
 from adapters.slack.commands.asking import asked_by, put, take_over_questions
-from adapters.slack.commands.context import Kit, SlackContext
+from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.forms import (
     QUESTION,
     REASONS_FORM,
@@ -100,7 +100,7 @@ class Commands:
     async def _obey(self, used: Used, wanted: ParsedCommand, text: str) -> str:
         command, values = wanted.command, wanted.values
         if command is not None and command.act is not None and values is not None:
-            return await command.act(SlackContext(self._kit, used), values)
+            return await command.act(context_of(self._kit, used), values)
         is_forget = command is not None and command.name == "forget" and not command.for_moderators
         return FORGET_WHAT if is_forget else not_understood(SLACK.on_one_line(words(text)))
 
