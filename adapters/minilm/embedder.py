@@ -185,29 +185,6 @@ def _load() -> Tokenizer:
     return tokenizer
 
 
-class Encoder:
-    """A loaded graph: tokens in, a vector of length 1 out. Many threads may use it at once."""
-
-    def __init__(self, graph: bytes) -> None:
-        """Load the *graph*, which takes about a tenth of a second."""
-        runtime: Any = import_module("onnxruntime")  # untyped
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = 1  # the texts are the parallelism, and a sum has one order of terms
-        options.inter_op_num_threads = 1
-        # The graph is fused already; the optimizer would put SkipLayerNormalization back, which is slower.
-        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.enable_cpu_mem_arena = False  # costs no time here, and holds 10 MB
-        options.log_severity_level = 3
-        self._session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-
-    def encode(self, tokens: Sequence[int]) -> Vector:
-        """Embed one text."""
-        import numpy as np
-
-        (vectors,) = self._session.run(None, {"tokens": np.asarray([tokens], dtype=np.int64)})
-        return vectors[0].tolist()
-
-
 GRAPH_VERSION = 1  # raise it whenever the same text may get another vector
 NAME = f"all-MiniLM-L6-v2-int8-{WEIGHTS.sha256[:8]}-{GRAPH_VERSION}"
 DIMENSION = 384
@@ -230,7 +207,7 @@ class MiniLM:
         self._cache = cache
         self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="minilm")
         self._wordpieces = WordPieces()
-        self._encoder = Once(self._load)
+        self._session = Once(self._load)
 
     def count_tokens(self, text: str) -> int:
         """Count as the window counts, without the marks around the text."""
@@ -252,7 +229,11 @@ class MiniLM:
 
     def _embed(self, text: str) -> Vector:
         try:
-            return self._encoder.get().encode(self._wordpieces.window(text))
+            import numpy as np
+
+            tokens = np.asarray([self._wordpieces.window(text)], dtype=np.int64)
+            (vectors,) = self._session.get().run(None, {"tokens": tokens})
+            return vectors[0].tolist()
         except FootnoteError:
             raise
         except Exception as error:
@@ -260,8 +241,21 @@ class MiniLM:
                 "The embedding model of this process does not run. Check that there is free memory, and try again."
             ) from error
 
-    def _load(self) -> Encoder:
-        return Encoder(kept(self._cache, f"{NAME}.onnx", _build))
+    def _load(self) -> Any:
+        """Return the loaded graph, which takes about a tenth of a second: tokens in, a vector of length 1 out.
+
+        Many threads may use it at once.
+        """
+        runtime: Any = import_module("onnxruntime")  # untyped
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = 1  # the texts are the parallelism, and a sum has one order of terms
+        options.inter_op_num_threads = 1
+        # The graph is fused already; the optimizer would put SkipLayerNormalization back, which is slower.
+        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.enable_cpu_mem_arena = False  # costs no time here, and holds 10 MB
+        options.log_severity_level = 3
+        graph = kept(self._cache, f"{NAME}.onnx", _build)
+        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def _build() -> bytes:

@@ -7,7 +7,6 @@ import contextlib
 import json
 import shutil
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -34,7 +33,7 @@ from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Passage
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeConfig, EdgeShard, NamedVector, Point, PointId, Query
+    from qdrant_edge import EdgeConfig, EdgeShard, NamedVector, PointId
 
 
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
@@ -48,12 +47,6 @@ def check_room(folder: Path, *, least: int = LEAST) -> None:
             f"The disk that holds {folder} has {free // 1_000_000} MB left; the index needs {least // 1_000_000} MB "
             "so that nothing is damaged. Make room and try again, or set FOOTNOTE_DATA_DIR to another disk."
         )
-
-
-def has_room_to_tidy(folder: Path) -> bool:
-    """Return whether the files could be written a second time, as tidying up does."""
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return _free(folder) > size + LEAST
 
 
 def _free(folder: Path) -> int:
@@ -94,8 +87,6 @@ def _read(written: Path) -> Label:
 
 def _create(folder: Path, label: Label) -> EdgeShard:
     """Make an empty index; what a crash left of an earlier try, before there was a label, is nothing to keep."""
-    import shutil
-
     from qdrant_edge import EdgeShard, PayloadSchemaType, UpdateOperation
 
     shutil.rmtree(folder, ignore_errors=True)
@@ -192,48 +183,35 @@ class Passages:
         self._read.clear()
 
 
-class HybridSearch:
-    """One hybrid query: both lists first, then the scores that are missing in either."""
+def hybrid(
+    shard: EdgeShard, lexical: LexicalEncoder, passages: Passages, query: IndexQuery, limit: int
+) -> list[Candidate]:
+    """Return the union of the *limit* best of both lists, and then the scores that are missing in either.
 
-    def __init__(self, shard: EdgeShard, lexical: LexicalEncoder, passages: Passages, query: IndexQuery) -> None:
-        from qdrant_edge import Query
+    The dense scores are None where there is no vector; a point without a shared word has no score by words.
+    """
+    from qdrant_edge import Filter, HasIdCondition, QuantizationSearchParams, Query, QueryRequest, SearchParams
 
-        self._shard = shard
-        self._passages = passages
-        self._filter = scope_filter(query.scope)
-        self._sparse = Query.Nearest(lexical.query(query.text), using=SPARSE)
-        self._dense = None if query.vector is None else Query.Nearest(list(query.vector), using=DENSE)
-
-    def candidates(self, limit: int) -> list[Candidate]:
-        """Return the union of the *limit* best of both lists; the dense scores are None where there is no vector."""
-        lexical = self._scores(self._sparse, limit)
-        dense = self._scores(self._dense, limit) if self._dense is not None else {}
-        points = dict.fromkeys([*lexical, *dense])
-        if self._dense is not None:
-            dense |= self._missing(self._dense, lexical.keys() - dense.keys())
-            lexical |= self._missing(self._sparse, dense.keys() - lexical.keys())
-        passages = self._passages.read(self._shard, points)
-        return [Candidate(passage, dense.get(point), lexical.get(point, 0.0)) for point, passage in passages.items()]
-
-    def _missing(self, query: Query, points: AbstractSet[PointId]) -> dict[PointId, float]:
-        """Score points that only the other list has found; one without a shared word is not found here either."""
-        from qdrant_edge import Filter, HasIdCondition, QueryRequest, SearchParams
-
-        if not points:
-            return {}
-        only = Filter(must=[HasIdCondition(set(points))])
-        found = self._shard.query(
-            QueryRequest(limit=len(points), query=query, filter=only, params=SearchParams(exact=True))
-        )
-        return {point.id: point.score for point in found}
-
-    def _scores(self, query: Query, limit: int) -> dict[PointId, float]:
-        from qdrant_edge import QuantizationSearchParams, QueryRequest, SearchParams
-
-        exact_scores = QuantizationSearchParams(rescore=True)
-        params = SearchParams(hnsw_ef=BREADTH, quantization=exact_scores)
-        found = self._shard.query(QueryRequest(limit=limit, query=query, filter=self._filter, params=params))
-        return {point.id: point.score for point in found}
+    asked = {SPARSE: Query.Nearest(lexical.query(query.text), using=SPARSE)}
+    if query.vector is not None:
+        asked[DENSE] = Query.Nearest(list(query.vector), using=DENSE)
+    walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+    scope = scope_filter(query.scope)
+    scores: dict[str, dict[PointId, float]] = {SPARSE: {}, DENSE: {}}
+    for name, nearest in asked.items():
+        found = shard.query(QueryRequest(limit=limit, query=nearest, filter=scope, params=walk))
+        scores[name] = {point.id: point.score for point in found}
+    points = dict.fromkeys([*scores[SPARSE], *scores[DENSE]])
+    for name, nearest in asked.items():
+        missing = {point for point in points if point not in scores[name]}
+        if missing:
+            only, exact = Filter(must=[HasIdCondition(missing)]), SearchParams(exact=True)
+            found = shard.query(QueryRequest(limit=len(missing), query=nearest, filter=only, params=exact))
+            scores[name].update((point.id, point.score) for point in found)
+    return [
+        Candidate(passage, scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
+        for point, passage in passages.read(shard, points).items()
+    ]
 
 
 Result = TypeVar("Result")
@@ -254,7 +232,7 @@ class EdgeIndex:
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
-        return await self._run(lambda shard, lexical: self._search(shard, lexical, query).candidates(limit))
+        return await self._run(lambda shard, lexical: hybrid(shard, lexical, self._passages, query, limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones; nobody can search between the two steps."""
@@ -295,13 +273,10 @@ class EdgeIndex:
                 f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
             ) from error
 
-    def _search(self, shard: EdgeShard, lexical: LexicalEncoder, query: IndexQuery) -> HybridSearch:
-        return HybridSearch(shard, lexical, self._passages, query)
-
     def _replace(
         self, shard: EdgeShard, lexical: LexicalEncoder, url: str, passages: Sequence[EmbeddedPassage]
     ) -> None:
-        from qdrant_edge import UpdateOperation
+        from qdrant_edge import Point, UpdateOperation
 
         self._passages.forget()
         if not passages:
@@ -309,7 +284,11 @@ class EdgeIndex:
             return
         check_room(self._folder)
         new = [embedded.passage for embedded in passages]
-        points = [_point(embedded, lexical) for embedded in passages]
+        points: list[Point] = []
+        for embedded, passage in zip(passages, new, strict=True):
+            words = lexical.passage(embedding_text(passage))
+            vectors: dict[str, NamedVector] = {DENSE: list(embedded.vector), SPARSE: words}
+            points.append(Point(point_id(passage.passage_id), vectors, to_payload(passage)))
         with replacing(self._folder, url, new):
             shard.update(UpdateOperation.upsert_points(points))
             old = page_filter(url, but=(passage.passage_id for passage in new))
@@ -322,21 +301,11 @@ class EdgeIndex:
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
-        if has_room_to_tidy(self._folder):
+        size = sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
+        if _free(self._folder) > size + LEAST:  # tidying up writes the files a second time
             shard.optimize()
         shard.flush()
         return len(gone)
-
-
-def _point(embedded: EmbeddedPassage, lexical: LexicalEncoder) -> Point:
-    from qdrant_edge import Point
-
-    passage = embedded.passage
-    vectors: dict[str, NamedVector] = {
-        DENSE: list(embedded.vector),
-        SPARSE: lexical.passage(embedding_text(passage)),
-    }
-    return Point(point_id(passage.passage_id), vectors, to_payload(passage))
 
 
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:

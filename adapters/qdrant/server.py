@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
 from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, QdrantTimeouts, WrongSettings
@@ -13,6 +13,7 @@ from adapters.qdrant.points import (
     DENSE,
     OPENS_AT,
     SPARSE,
+    STORED_AT,
     Label,
     LexicalEncoder,
     complete_pages,
@@ -31,14 +32,8 @@ if TYPE_CHECKING:
         Filter,
         PointStruct,
         QueryRequest,
-        QueryResponse,
         UpdateOperation,
     )
-
-
-Ask: TypeAlias = Callable[[Sequence["QueryRequest"]], Awaitable[Sequence["QueryResponse"]]]
-
-STORED_AT = "stored_at"  # when a page was replaced; what tells its new passages from those about to be deleted
 
 
 def to_point(embedded: EmbeddedPassage, lexical: LexicalEncoder, *, stored_at: int) -> PointStruct:
@@ -87,95 +82,12 @@ def open_to(scope: Scope) -> Filter | None:
     return Filter(must=must or None, must_not=must_not or None) if must or must_not else None
 
 
-class RemoteSearch:
-    """One hybrid query in two requests: both lists, then the scores that are missing in either."""
-
-    def __init__(self, ask: Ask, lexical: LexicalEncoder, query: IndexQuery, *, breadth: int | None) -> None:
-        """Keep *breadth* candidates while walking the graph; None reads everything."""
-        from qdrant_client.models import SparseVector
-
-        self._ask = ask
-        self._breadth = breadth
-        self._filter = open_to(query.scope)
-        self._vectors: dict[str, Any] = {}
-        self._scores: dict[str, dict[int, float]] = {SPARSE: {}, DENSE: {}}
-        self._payloads: dict[int, Mapping[str, Any]] = {}
-        words = lexical.query(query.text)
-        if words.indices:  # nothing but stop words find nothing, and a server need not accept a vector of nothing
-            self._vectors[SPARSE] = SparseVector(indices=list(words.indices), values=list(words.values))
-        if query.vector is not None:
-            self._vectors[DENSE] = list(query.vector)
-
-    async def candidates(self, limit: int) -> list[Candidate]:
-        """Return the union of the *limit* best of both lists. Raises `WrongSettings` for what is no answer of ours."""
-        try:
-            return await self._candidates(limit)
-        except (KeyError, TypeError, ValueError) as error:  # too few lists, another's points, payloads of another shape
-            raise WrongSettings(FOREIGN) from error
-
-    async def _candidates(self, limit: int) -> list[Candidate]:
-        """Search; the dense scores are None where there is no vector.
-
-        A point that has no score by meaning although it was looked for was deleted between the two requests.
-        """
-        await self._rank(limit)
-        self._payloads = newest(self._payloads)
-        await self._fill()
-        found = [
-            Candidate(_passage(payload), self._scores[DENSE].get(point), self._scores[SPARSE].get(point, 0.0))
-            for point, payload in self._payloads.items()
-        ]
-        return [one for one in found if one.dense is not None or DENSE not in self._vectors]
-
-    async def _rank(self, limit: int) -> None:
-        from qdrant_client.models import QuantizationSearchParams, QueryRequest, SearchParams
-
-        exact_scores = QuantizationSearchParams(rescore=True)
-        params = SearchParams(hnsw_ef=self._breadth, quantization=exact_scores) if self._breadth else None
-        await self._score(
-            {
-                name: QueryRequest(
-                    query=vector, using=name, filter=self._filter, params=params, limit=limit, with_payload=True
-                )
-                for name, vector in self._vectors.items()
-            }
-        )
-
-    async def _fill(self) -> None:
-        """Score what only the other list has found; a point without a shared word is not found here either."""
-        from qdrant_client.models import Filter, HasIdCondition, QueryRequest, SearchParams
-
-        requests: dict[str, QueryRequest] = {}
-        for name, vector in self._vectors.items():
-            missing = [point for point in self._payloads if point not in self._scores[name]]
-            if missing:
-                only = Filter(must=[HasIdCondition(has_id=[*missing])])
-                params = SearchParams(exact=True) if self._breadth else None
-                requests[name] = QueryRequest(
-                    query=vector, using=name, filter=only, params=params, limit=len(missing), with_payload=False
-                )
-        await self._score(requests)
-
-    async def _score(self, requests: Mapping[str, QueryRequest]) -> None:
-        if not requests:
-            return
-        for name, response in zip(requests, await self._ask([*requests.values()]), strict=True):
-            for point in response.points:
-                self._scores[name][int(point.id)] = point.score
-                if point.payload:
-                    self._payloads[int(point.id)] = point.payload
-
-
 def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
     """Leave out what a page that is just being replaced still holds of its old passages."""
     latest: dict[str, int] = {}
     for payload in payloads.values():
         latest[payload["page_url"]] = max(latest.get(payload["page_url"], 0), payload[STORED_AT])
     return {point: payload for point, payload in payloads.items() if payload[STORED_AT] == latest[payload["page_url"]]}
-
-
-def _passage(payload: Mapping[str, Any]) -> Any:
-    return to_passage({key: value for key, value in payload.items() if key != STORED_AT})
 
 
 Result = TypeVar("Result")
@@ -212,13 +124,70 @@ class ServerIndex:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
 
         async def search(name: str) -> Sequence[Candidate]:
-            async def ask(requests: Sequence[QueryRequest]) -> Sequence[QueryResponse]:
-                return await self._connection.ask(lambda client: client.query_batch_points(name, requests))
-
-            breadth = None if self._connection.is_local else BREADTH  # in memory everything is read anyway
-            return await RemoteSearch(ask, self._lexical, query, breadth=breadth).candidates(limit)
+            try:
+                return await self._search(name, query, limit)
+            except (KeyError, TypeError, ValueError) as error:  # too few lists, or points and payloads of another's
+                raise WrongSettings(FOREIGN) from error
 
         return await self._searching(search, otherwise=())
+
+    async def _search(self, collection: str, query: IndexQuery, limit: int) -> list[Candidate]:
+        """Search in two requests: both lists, then the scores that are missing in either.
+
+        A point without a shared word is found by meaning alone. One without a score by meaning, although that was
+        looked for, was deleted between the two requests.
+        """
+        from qdrant_client.models import Filter, HasIdCondition, QuantizationSearchParams, QueryRequest, SearchParams
+
+        vectors, scope = self._vectors(query), open_to(query.scope)
+        scores: dict[str, dict[int, float]] = {SPARSE: {}, DENSE: {}}
+        payloads: dict[int, Mapping[str, Any]] = {}
+
+        walk = exact = None
+        if not self._connection.is_local:  # in memory everything is read anyway
+            walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+            exact = SearchParams(exact=True)
+        ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_payload": True}
+        requests = {name: QueryRequest(query=vector, using=name, **ranked) for name, vector in vectors.items()}
+        await self._score(collection, requests, scores, payloads)
+        found, requests = newest(payloads), dict[str, QueryRequest]()
+        for name, vector in vectors.items():
+            if missing := [point for point in found if point not in scores[name]]:
+                only = Filter(must=[HasIdCondition(has_id=[*missing])])
+                rest: dict[str, Any] = {"filter": only, "params": exact, "limit": len(missing), "with_payload": False}
+                requests[name] = QueryRequest(query=vector, using=name, **rest)
+        await self._score(collection, requests, scores, payloads)
+        return [
+            Candidate(to_passage(payload), scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
+            for point, payload in found.items()
+            if DENSE not in vectors or point in scores[DENSE]
+        ]
+
+    async def _score(
+        self,
+        collection: str,
+        requests: Mapping[str, QueryRequest],
+        scores: Mapping[str, dict[int, float]],
+        payloads: dict[int, Mapping[str, Any]],
+    ) -> None:
+        if not requests:
+            return
+        asked = self._connection.ask(lambda client: client.query_batch_points(collection, [*requests.values()]))
+        for name, response in zip(requests, await asked, strict=True):
+            for point in response.points:
+                scores[name][int(point.id)] = point.score
+                if point.payload:
+                    payloads[int(point.id)] = point.payload
+
+    def _vectors(self, query: IndexQuery) -> dict[str, Any]:
+        """Return what is looked for; nothing but stop words find nothing, and a server may refuse an empty vector."""
+        from qdrant_client.models import SparseVector
+
+        words = self._lexical.query(query.text)
+        vectors: dict[str, Any] = {}
+        if words.indices:
+            vectors[SPARSE] = SparseVector(indices=list(words.indices), values=list(words.values))
+        return vectors if query.vector is None else {**vectors, DENSE: list(query.vector)}
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones, so that no search sees both.
@@ -262,7 +231,11 @@ class ServerIndex:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
         try:
             version = (await self._connection.ask(lambda client: client.info())).version
-            _refuse_old(version)
+            parts = version.split(".")[:2]
+            if all(part.isdigit() for part in parts) and tuple(map(int, parts)) < OLDEST:  # it would forget the label
+                needed = ".".join(map(str, OLDEST))
+                says = f"The Qdrant server is version {version}; Footnote needs {needed} or newer. Update it."
+                raise Misconfigured(says)
             outline = await self.outline()
         except WrongSettings as error:
             raise Misconfigured(str(error)) from error.__cause__
@@ -345,11 +318,3 @@ class ServerIndex:
             sources=await self._collections.values(name, "source"),
             chapters=await self._collections.values(name, "chapter"),
         )
-
-
-def _refuse_old(version: str) -> None:
-    """Refuse a server that would silently forget what a collection was made with."""
-    parts = version.split(".")
-    if all(part.isdigit() for part in parts[:2]) and tuple(map(int, parts[:2])) < OLDEST:
-        needed = ".".join(map(str, OLDEST))
-        raise Misconfigured(f"The Qdrant server is version {version}; Footnote needs {needed} or newer. Update it.")
