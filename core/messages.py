@@ -305,6 +305,14 @@ def lacking_line(permissions: Sequence[str]) -> str:
     return f"I lack these permissions here: {', '.join(permissions)}." if permissions else "I lack no permission here."
 
 
+def permissions_lacking(channel: str, names: Sequence[str]) -> str:
+    """Return what moderators have to allow in a channel, which is named as the platform shows it."""
+    return (
+        f"In {channel} I lack permissions that I need to answer questions: {', '.join(f'**{one}**' for one in names)}. "
+        "Allow them for my role in the permissions of the channel, or of the server."
+    )
+
+
 def _pause_line(policy: Policy, drawing: Drawing) -> str:
     if policy.paused_by is None:
         return ""

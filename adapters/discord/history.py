@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from discord import AutoShardedClient, Guild
 
     from adapters.chat.services import ChatServices
-    from adapters.discord.channels import EventReader
     from adapters.discord.events import Json
+    from adapters.discord.gateway import EventReader
 
 Room: TypeAlias = TextChannel | VoiceChannel | StageChannel | Thread
 
