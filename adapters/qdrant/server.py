@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
 from adapters.qdrant.connection import Missing, QdrantConnection, QdrantTimeouts, WrongSettings
 from adapters.qdrant.points import BREADTH, Label, LexicalEncoder, complete_pages
-from adapters.qdrant.requests import RemoteSearch, of_source, pages_in, to_point
+from adapters.qdrant.requests import RemoteSearch, of_source, open_to, pages_in, to_point
 from adapters.retry import INDEX, RetryPolicy
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved
-from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import QueryRequest, QueryResponse, UpdateOperation
@@ -94,9 +95,9 @@ class ServerIndex:
         except Missing:
             return {}
 
-    async def outline(self) -> Outline:
-        """Count what can be searched."""
-        return await self._searching(self._outline, otherwise=EMPTY)
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Count what can be searched in a scope."""
+        return await self._searching(partial(self._outline, scope), otherwise=EMPTY)
 
     async def check(self) -> str:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
@@ -177,13 +178,14 @@ class ServerIndex:
             if offset is None:
                 return
 
-    async def _outline(self, name: str) -> Outline:
-        counted = await self._connection.ask(lambda client: client.count(name, exact=True))
+    async def _outline(self, scope: Scope, name: str) -> Outline:
+        chosen = open_to(scope)
+        counted = await self._connection.ask(lambda client: client.count(name, chosen, exact=True))
         return Outline(
             passages=counted.count,
-            pages=len(await self._collections.values(name, "page_url")),
-            sources=await self._collections.values(name, "source"),
-            chapters=await self._collections.values(name, "chapter"),
+            pages=len(await self._collections.values(name, "page_url", chosen)),
+            sources=await self._collections.values(name, "source", chosen),
+            chapters=await self._collections.values(name, "chapter", chosen),
         )
 
 

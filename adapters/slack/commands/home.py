@@ -17,6 +17,7 @@ from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.dialect import SLACK
 from core import messages
 from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
+from core.model import Scope
 
 Block: TypeAlias = dict[str, Any]
 Json: TypeAlias = Mapping[str, Any]
@@ -105,9 +106,9 @@ def home_blocks(said: str, known: Sequence[str], overview: Overview, practices: 
 
 
 async def _known(kit: Kit, used: Used) -> list[str]:
-    """Return how much there is to search; the names of it are for those who may be answered from it."""
+    """Return how much there is to search by now; the names of it are for those who may be answered from it."""
     try:
-        outline = await kit.services.outline()
+        outline = await kit.services.outline(Scope(open_at=kit.services.now()))
     except RetrievalUnavailable:
         return [f"{messages.WARNING} {messages.UNCOUNTED}"]
     first, *names = messages.outline_lines(outline)
