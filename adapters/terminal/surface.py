@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import IO, TYPE_CHECKING
 
 from adapters.terminal.render import as_json, drawn, link_to, one_line, plain
@@ -14,7 +14,6 @@ from core.model import (
     Claim,
     Delivery,
     Drafted,
-    Message,
     MessageRef,
     PartialAnswer,
     Progress,
@@ -22,7 +21,6 @@ from core.model import (
     Restarted,
     SearchFailed,
     Searching,
-    ThreadRef,
     without_controls,
 )
 
@@ -49,10 +47,6 @@ class PlainSurface:
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Nothing was marked."""
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """A terminal keeps no messages of other people."""
-        return ()
 
     def _write(self, answer: Answer) -> None:
         self._out.write(plain(answer) + "\n")

@@ -21,7 +21,7 @@ from adapters.chat.posting import Part, Posted, nonce
 from adapters.discord.dialect import MENTION_TO_CONTINUE, DiscordRenderer
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from core.messages import NO_CONTEXT
-from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Withdrawal
 from core.ports import Deliveries
 
 MOMENT = 0.05  # seconds that the platform takes for a request
@@ -70,10 +70,6 @@ class Wall:
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Nothing was marked."""
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Know of nothing."""
-        return ()
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take nothing back."""

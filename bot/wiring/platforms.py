@@ -13,7 +13,6 @@ from collections.abc import (
     Coroutine,
     Iterator,
     Mapping,
-    Sequence,
 )
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
@@ -35,7 +34,6 @@ from core.model import (
     Claim,
     Delivery,
     Drafted,
-    Message,
     MessageRef,
     Outline,
     Progress,
@@ -196,10 +194,6 @@ class LazyPlatform:
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark away."""
         await (await self._open()).unreact(to, reaction)
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Read a thread."""
-        return await (await self._open()).recall(thread, limit=limit)
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Protocol
 
-from core.model import Claim, Delivery, Message, MessageRef, Progress, Question, Reaction, ThreadRef, Withdrawal
+from core.model import Claim, Delivery, MessageRef, Progress, Question, Reaction, Withdrawal
 
 
 class Surface(Protocol):
@@ -25,10 +25,6 @@ class Surface(Protocol):
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away, if it is there. Raises nothing."""
-        ...
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Return the *limit* newest messages of a thread, oldest first; none where it cannot read. Raises nothing."""
         ...
 
 

@@ -209,11 +209,6 @@ async def test_a_failure_stands_behind_a_warning(failed: Answer) -> None:
     assert out.getvalue().startswith("⚠️ ")
 
 
-async def test_a_terminal_remembers_no_messages_of_other_people() -> None:
-    """There is nothing to recall."""
-    assert await PlainSurface(io.StringIO()).recall(CLAIM.question.thread, limit=20) == ()
-
-
 async def test_nearest_sections_stand_where_the_sources_would() -> None:
     """They carry no number, because no statement leans on them."""
     screen = Screen()

@@ -12,13 +12,11 @@ from core.model import (
     Claim,
     Delivery,
     Drafted,
-    Message,
     MessageRef,
     PartialAnswer,
     Progress,
     Reaction,
     Restarted,
-    ThreadRef,
     Withdrawal,
 )
 
@@ -26,16 +24,14 @@ from core.model import (
 class RecordingSurface:
     """Keeps all progress in `shown` and all reactions in `reactions`, in order.
 
-    With `breaks_after` it raises `ConnectionError` once so many items were shown, as a closed terminal does. `recall`
-    gives the newest of the *messages* that it was made with.
+    With `breaks_after` it raises `ConnectionError` once so many items were shown, as a closed terminal does.
     """
 
-    def __init__(self, *, breaks_after: int | None = None, messages: Sequence[Message] = ()) -> None:
+    def __init__(self, *, breaks_after: int | None = None) -> None:
         self.shown: list[Progress] = []
         self.reactions: list[tuple[MessageRef, Reaction]] = []
         self.withdrawn: list[Withdrawal] = []
         self._breaks_after = breaks_after
-        self._messages = tuple(messages)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Keep every item; the one message has the question's id with `-reply` behind it."""
@@ -57,10 +53,6 @@ class RecordingSurface:
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Keep what was to be taken back."""
         self.withdrawn.append(withdrawal)
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Give the newest messages, oldest first."""
-        return self._messages[max(len(self._messages) - limit, 0) :]
 
 
 def drafted(text: str, *citations: Citation) -> Drafted:

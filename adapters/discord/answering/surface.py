@@ -20,14 +20,13 @@ from adapters.discord.answering.tagging import Tagging
 from adapters.discord.answering.unhurried import Unhurried, until_answered
 from adapters.discord.answering.withdrawing import has_replies, retract, unknown_of, untitle
 from adapters.discord.client.poster import NO_PLACE, Barred, ChannelPoster, translated
-from adapters.discord.client.recalling import recalled
 from adapters.discord.client.throttle import Leisure
 from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, quoted
 from adapters.retry import QUICK
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
 from core.messages import WARNING
-from core.model import Answer, Claim, Delivery, Message, MessageRef, Progress, Reaction, Status, ThreadRef, Withdrawal
+from core.model import Answer, Claim, Delivery, MessageRef, Progress, Reaction, Status, Withdrawal
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
@@ -106,11 +105,6 @@ class DiscordSurface:
         me = self._client.user
         if me is not None:
             await self._mark(to, lambda message: message.remove_reaction(EMOJI[reaction], me))
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
-        me = self._client.user.id if self._client.user else 0
-        return await recalled(self._spots.channel(thread.thread), me=me, limit=limit)
 
     async def _mark(self, to: MessageRef, change: Callable[[PartialMessage], Awaitable[None]]) -> None:
         for place in _places_of(to):

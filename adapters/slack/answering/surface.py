@@ -17,7 +17,6 @@ from adapters.chat.posting import Posted, Poster, nonce
 from adapters.retry import QUICK
 from adapters.slack.answering.clearing import clear
 from adapters.slack.answering.indicator import Indicator, Ways, take_away, title_of
-from adapters.slack.answering.recalling import recalled
 from adapters.slack.answering.response_poster import few, only_answers
 from adapters.slack.answering.spots import Spot, Spots
 from adapters.slack.answering.unhurried import until_answered
@@ -31,7 +30,7 @@ from adapters.slack.client.workspaces import Workspace, Workspaces
 from adapters.slack.dialect import SlackRenderer
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
-from core.model import Claim, Delivery, Message, MessageRef, Progress, Reaction, ThreadRef, Withdrawal
+from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Withdrawal
 from core.ports import Deliveries
 
 EMOJI = {Reaction.WARNING: "warning"}
@@ -128,14 +127,6 @@ class SlackSurface:
         with suppress(PostingFailed):
             workspace = await self._workspaces.find(to.thread.workspace)
             await QUICK.call(lambda: tell(once(workspace.client), "reactions.remove", **_mark(to, reaction)))
-
-    async def recall(self, thread: ThreadRef, *, limit: int) -> Sequence[Message]:
-        """Read the newest messages of a thread, oldest first; nothing where the bot may not read."""
-        try:
-            workspace = await self._workspaces.find(thread.workspace)
-        except PostingFailed:
-            return ()
-        return await recalled(workspace, thread, limit=limit)
 
     async def _spot(self, claim: Claim) -> Spot | None:
         """Return where the answer goes, if it can go anywhere."""

@@ -413,23 +413,3 @@ async def test_a_mistake_is_raised_as_it_is() -> None:
 
     with pytest.raises(KeyError):
         await translated(mistaken())
-
-
-# Reading
-
-
-async def test_the_newest_messages_of_a_thread_are_read_oldest_first(discord: OnDiscord) -> None:
-    """With who said them, and as people read them."""
-    claim = await discord.asks()
-    await discord.surface.reply(claim, progress(ANSWER))
-    thread = discord.server.platform.channels[int(claim.message.id)]
-    for text in ("one", "two"):
-        discord.server.post_as(discord.ada, thread, text, mentions=[discord.server.bot])
-
-    recalled = await discord.surface.recall(claim.thread, limit=2)
-
-    assert [(line.role, line.author, line.text.split()[-1]) for line in recalled] == [
-        ("user", "Ada", "one"),
-        ("user", "Ada", "two"),
-    ]
-    assert await discord.surface.recall(claim.thread.model_copy(update={"thread": "1"}), limit=2) == ()
