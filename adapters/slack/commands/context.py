@@ -53,6 +53,7 @@ def context_of(kit: Kit, used: Used) -> CommandContext:
         drawing=DRAWING,
         forms=FORMS,
         dialect=SLACK,
+        may_read=partial(kit.people.may_read, used.workspace, used.user),
     )
 
 

@@ -14,7 +14,10 @@ FORMS = Forms(
     sources="**Show sources**, in the same menu,",
     forget="**/footnote forget**",
     privacy="**/footnote privacy**",
-    more="Slack has no commands in threads: there, mention me with `sources`, `forget`, `help` or `privacy` alone.",
+    documents="**/footnote documents**",
+    documents_page="`/footnote documents {}`",
+    more="Slack has no commands in threads: there, mention me with "
+    "`sources`, `documents`, `forget`, `help` or `privacy` alone.",
     in_thread="Slack has no commands in threads. In the thread with the answer, mention me with that word alone, "
     "or choose **Show sources** in a message's menu.",
     unconfirmed="This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`.",
@@ -22,7 +25,7 @@ FORMS = Forms(
 
 COMMANDS = """\
 `/footnote ask [--private] QUESTION`
-`/footnote help`, `/footnote privacy`
+`/footnote documents [PAGE]`, `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
 `/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
 moderators."""
