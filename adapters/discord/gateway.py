@@ -25,6 +25,7 @@ from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answere
 from adapters.discord.history import AT_ONCE, DiscordHistory
 from adapters.discord.permissions import alert, rights_in
 from core.errors import PostingFailed, StoreUnavailable
+from core.events import ConnectionLost
 from core.messages import WARNING
 from core.model import Inbound, Message, MessageRef, WorkspaceRef
 
@@ -40,13 +41,16 @@ _NAMED = re.compile(r"<(?:@&|#)(\d{1,20})>")
 
 
 class Listener(AutoShardedClient):
-    """A client that only receives. Members and messages are not kept in memory: their number has no bound."""
+    """A client that only receives, and ends what is done in its `background` when it is closed.
+
+    Members and messages are not kept in memory: their number has no bound.
+    """
 
     def __init__(
         self,
         *,
         services: ChatServices,
-        setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None,
+        setup: Callable[[Listener], Awaitable[object]] | None = None,
         **options: Any,
     ) -> None:
         """Call *setup* once the client has logged in, before it hears anything."""
@@ -59,8 +63,8 @@ class Listener(AutoShardedClient):
         )
         self._services = services
         self._setup = setup
-        self._background = BackgroundTasks()
-        self._intake = Intake(services, self._background)
+        self.background = BackgroundTasks()
+        self._intake = Intake(services, self.background)
         self._reader = EventReader(self, services.memo)
         self._catch_up = CatchUp(DiscordHistory(self, self._reader, services), self._intake, services, at_once=AT_ONCE)
 
@@ -71,7 +75,7 @@ class Listener(AutoShardedClient):
 
     async def close(self) -> None:
         """End what is done beside hearing, and disconnect."""
-        await self._background.close()
+        await self.background.close()
         await super().close()
 
     async def on_socket_raw_receive(self, raw: str) -> None:
@@ -83,9 +87,15 @@ class Listener(AutoShardedClient):
             each_one = unbundled(event)
             await asyncio.gather(*(self._intake.take(reader.line(one), partial(reader.read, one)) for one in each_one))
 
+    async def on_shard_disconnect(self, shard_id: int) -> None:
+        """Report it; the library connects again by itself. Before the first time others tell; after, it is meant."""
+        if self.is_ready() and not self.is_closed():
+            lost = ConnectionLost(self._services.name, 1, f"shard {shard_id} was disconnected")
+            self._services.observer(lost)
+
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""
-        self._background.begin(partial(self._catch_up.run, str(guild.id)))
+        self.background.begin(partial(self._catch_up.run, str(guild.id)))
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
