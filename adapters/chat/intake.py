@@ -28,7 +28,6 @@ from core.model import (
     InboundKind,
     Message,
     MessageRef,
-    ReplyAddress,
     Setting,
     Signal,
     ThreadRef,
@@ -266,22 +265,19 @@ class Intake:
             return (Deleted(message=inbound.message),)
         is_young = self._is_young(inbound)
         before, quoted = await event.channel.context(inbound, recalls=decision.reads_thread)
-        asked = inbound.model_copy(update={"quoted": quoted})
+        inbound = inbound.model_copy(update={"quoted": quoted})
+        meaning = partial(signal, before=before, terms=self._services.terms)
         try:
-            found = signal(asked, decision, before=before, terms=self._services.terms)
+            found = meaning(inbound, decision)
         except InvalidInput as refused:
             if is_young or inbound.kind is InboundKind.WRITTEN:
                 self._reply(event, str(refused))
             return ()
-        match found:
-            case Asked():
-                return (found.model_copy(update={"address": _address(inbound, decision)}),)
-            case Edited() if is_young and event.rights.answers:
-                written = inbound.model_copy(update={"kind": InboundKind.WRITTEN})
-                address = _address(written, route(written, routed.standing))
-                return (Asked(question=found.question, address=address), found) if address else (found,)
-            case _:
-                return (found,) if found else ()
+        if not isinstance(found, Edited) or not is_young or not event.rights.answers:
+            return (found,) if found else ()
+        written = inbound.model_copy(update={"kind": InboundKind.WRITTEN})
+        asked = meaning(written, route(written, routed.standing))
+        return (asked, found) if asked else (found,)
 
     def _warn(self, event: ChatEvent) -> None:
         if event.speaks and not event.is_late and event.rights.reacts:
@@ -312,17 +308,3 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
         if event.comes_again:
             raise
         return False
-
-
-def _address(inbound: Inbound, decision: Decision) -> ReplyAddress | None:
-    """Return where a question is answered; None for what is none."""
-    match decision.action:
-        case Action.OPEN_THREAD:
-            return ReplyAddress(thread=inbound.thread, message=inbound.message)
-        case Action.ANSWER_HERE if inbound.setting is Setting.CHANNEL:  # where no thread can be opened, as a reply
-            channel = inbound.thread.model_copy(update={"thread": inbound.thread.channel})
-            return ReplyAddress(thread=channel, message=inbound.message)
-        case Action.ANSWER_HERE:
-            return ReplyAddress(thread=inbound.thread)
-        case _:
-            return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -17,7 +17,7 @@ from adapters.discord.permissions import reads
 from core.messages import WARNING
 
 if TYPE_CHECKING:
-    from discord import AutoShardedClient, Guild
+    from discord import AutoShardedClient
 
     from adapters.chat.services import ChatServices
     from adapters.discord.events import Json
@@ -44,9 +44,12 @@ class DiscordHistory:
 
         Those come first where something was said last: what was missed is among the newest.
         """
-        guild = self._client.get_guild(int(home))
-        since = time_snowflake(self._services.now() - LATEST)
-        for room in sorted(_rooms(guild, since), key=lambda one: one.last_message_id or 0, reverse=True):
+        guild, since = self._client.get_guild(int(home)), time_snowflake(self._services.now() - LATEST)
+        known: Sequence[Room] = ()
+        if guild is not None:
+            known = (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads)
+        busy = [room for room in known if (room.last_message_id or 0) > since and reads(room)]
+        for room in sorted(busy, key=lambda one: one.last_message_id or 0, reverse=True):
             yield BusyRoom(self._client, self._reader, room, since)
 
 
@@ -90,14 +93,6 @@ class BusyRoom:
         name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
         event = {"t": name, "d": {**message, "guild_id": self.home}}  # which only events have
         return LateEvent(self.reader.line(event), partial(self.reader.read, event, is_late=True))
-
-
-def _rooms(guild: Guild | None, since: int) -> Iterator[Room]:
-    """Yield the places where something was said after a moment and that the bot may read."""
-    if guild is not None:
-        for room in (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads):
-            if (room.last_message_id or 0) > since and reads(room):
-                yield room
 
 
 def _is_refused(message: Json) -> bool:
