@@ -68,7 +68,7 @@ def legacy_of(claim: Claim, posted: Sequence[Posted]) -> Legacy:
     """Say what earlier attempts have left; what only one person sees cannot be looked for."""
     has_doubt = claim.delivery.trying is not None and claim.question.visibility == "thread"
     leaving = [Posted(message.id) for message in claim.delivery.leaving]
-    return Legacy(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_inherited)
+    return Legacy(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_redelivered)
 
 
 def _sketched(renderer: Renderer, written: PartialAnswer) -> Sequence[Part]:

@@ -12,10 +12,10 @@ from adapters.slack.answering.unhurried import Leisure, Unhurried
 from adapters.slack.blocks import blocks_below, blocks_of
 from adapters.slack.client.budget import Budget, Growth
 from adapters.slack.client.lost import LostPosts, Place
-from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
-from adapters.slack.client.workspaces import Workspace
+from adapters.slack.people import People
+from adapters.slack.workspaces import Workspace
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled
 from core.model import Claim, Interruption, Question
@@ -46,7 +46,7 @@ class Spots:
         """Return the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
         place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
         look = look_of(claim.question)
-        is_known, is_again = bool(claim.delivery.messages), claim.is_inherited
+        is_known, is_again = bool(claim.delivery.messages), claim.is_redelivered
         # A store may come back without what it had written last, so an attempt before may have posted unknown to it.
         trying = claim.delivery.trying or (claim.question.asked_at if is_again else None)
         lost = LostPosts(
@@ -71,7 +71,7 @@ class Spots:
     def in_response(self, claim: Claim, workspace: Workspace, url: str) -> Spot:
         """Return the way back to the one person who asked."""
         doubtful = partial(self.observer, PossiblyDoubled(claim.message))
-        look, is_again = look_of(claim.question), claim.is_inherited
+        look, is_again = look_of(claim.question), claim.is_redelivered
         seen = claim.address.thread if claim.address else claim.thread
         way = Way(url, seen.thread if seen != claim.thread else "")
         poster = ResponsePoster(workspace.client, way, look, is_again=is_again, doubtful=doubtful)

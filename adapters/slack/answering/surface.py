@@ -21,13 +21,12 @@ from adapters.slack.answering.response_poster import few, only_answers
 from adapters.slack.answering.spots import Spot, Spots
 from adapters.slack.answering.unhurried import until_answered
 from adapters.slack.answering.withdrawing import has_replies, retract, unknown_of, untitle
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import Denied, tell
+from adapters.slack.api import Denied, once, tell
 from adapters.slack.client.lost import LostPosts, Place
-from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
-from adapters.slack.client.workspaces import Workspace, Workspaces
 from adapters.slack.dialect import SlackRenderer
+from adapters.slack.people import People
+from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
 from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Withdrawal
@@ -103,7 +102,7 @@ class SlackSurface:
         """Take back what was posted, unless somebody has said something below it, and any sign of work on it."""
         with suppress(Rejected), Held(withdrawal, self._deliveries, self._observer).applies():
             workspace = await self._workspaces.find(withdrawal.thread.workspace)
-            if withdrawal.is_inherited:
+            if withdrawal.is_redelivered:
                 with suppress(PostingFailed):
                     await take_away(_place(workspace, withdrawal.message), self._ways)
             if withdrawal.delivery.notice is not None:
@@ -154,11 +153,11 @@ class SlackSurface:
         named = partial(_delivery, claim)
         said = partial(retract, spot.place.workspace, claim.message) if spot.place else None
         async with (
-            Indicator(spot.place, self._ways, title=title, inherits=claim.is_inherited) as indicator,
+            Indicator(spot.place, self._ways, title=title, inherits=claim.is_redelivered) as indicator,
             Noted(spot.poster, held, named=named, now=self._now, showing=indicator.stop, retract=said) as noted,
         ):
             shown = await self._drawn(claim, until_answered(progress, spot.leisure), noted)
-            if claim.is_inherited and spot.place is not None:
+            if claim.is_redelivered and spot.place is not None:
                 await clear(claim, spot.place, {message.id for message in shown})
             return named([message.id for message in shown])
 
