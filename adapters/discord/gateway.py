@@ -18,7 +18,7 @@ from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, MemberC
 from discord.abc import GuildChannel
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.catch_up import CatchUp
+from adapters.chat.catch_up import CatchUp, LateEvent
 from adapters.chat.intake import BotIdentity, ChatEvent, Intake, Rights
 from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse, unbundled
@@ -66,7 +66,9 @@ class Listener(AutoShardedClient):
         self.background = BackgroundTasks()
         self._intake = Intake(services, self.background)
         self._reader = EventReader(self, services.memo)
-        self._catch_up = CatchUp(DiscordHistory(self, self._reader, services), self._intake, services, at_once=AT_ONCE)
+        self._catch_up = CatchUp(
+            DiscordHistory(self, self._reader.late, services), self._intake, services, at_once=AT_ONCE
+        )
 
     async def setup_hook(self) -> None:
         """Prepare what is to be heard beside messages."""
@@ -152,6 +154,10 @@ class EventReader:
             is_late=is_late,
             alert=hint if rights.missing else None,
         )
+
+    def late(self, event: Json) -> LateEvent:
+        """Return an event that was not heard when it happened, and the line that it waits in."""
+        return LateEvent(self.line(event), partial(self.read, event, is_late=True))
 
     def _known(self, data: Json) -> GuildChannel | Thread | None:
         guild = self._client.get_guild(int(data["guild_id"])) if data.get("guild_id") else None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discord import StageChannel, TextChannel, Thread, VoiceChannel
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from adapters.chat.services import ChatServices
     from adapters.discord.events import Json
-    from adapters.discord.gateway import EventReader
 
 Room: TypeAlias = TextChannel | VoiceChannel | StageChannel | Thread
 
@@ -32,11 +30,11 @@ TOO_MANY = f"more than {PAGE * PAGES} messages in one place"
 
 
 class DiscordHistory:
-    """Implements `History` for the guilds that a client knows."""
+    """Implements `History` for the guilds that a client knows; *late* takes what was said as the event that it was."""
 
-    def __init__(self, client: AutoShardedClient, reader: EventReader, services: ChatServices) -> None:
+    def __init__(self, client: AutoShardedClient, late: Callable[[Json], LateEvent], services: ChatServices) -> None:
         self._client = client
-        self._reader = reader
+        self._late = late
         self._services = services
 
     async def places(self, home: str, round_: Round) -> AsyncGenerator[BusyRoom]:
@@ -50,7 +48,7 @@ class DiscordHistory:
             known = (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads)
         busy = [room for room in known if (room.last_message_id or 0) > since and reads(room)]
         for room in sorted(busy, key=lambda one: one.last_message_id or 0, reverse=True):
-            yield BusyRoom(self._client, self._reader, room, since)
+            yield BusyRoom(self._client, self._late, room, since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class BusyRoom:
     """Implements `HistoryPlace` for a channel or a thread, from a snowflake on."""
 
     client: AutoShardedClient
-    reader: EventReader
+    late: Callable[[Json], LateEvent]
     room: Room
     since: int
 
@@ -87,12 +85,11 @@ class BusyRoom:
                 break
         else:
             round_.cut(TOO_MANY)
-        return Missed([self._late(message) for message in reversed(found) if not _is_refused(message)])
-
-    def _late(self, message: Json) -> LateEvent:
-        name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
-        event = {"t": name, "d": {**message, "guild_id": self.home}}  # which only events have
-        return LateEvent(self.reader.line(event), partial(self.reader.read, event, is_late=True))
+        missed: list[LateEvent] = []
+        for message in (each for each in reversed(found) if not _is_refused(each)):
+            name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
+            missed.append(self.late({"t": name, "d": {**message, "guild_id": self.home}}))  # which only events have
+        return Missed(missed)
 
 
 def _is_refused(message: Json) -> bool:
