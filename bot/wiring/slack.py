@@ -78,9 +78,9 @@ class SlackPlatform:
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         from adapters.slack.app import make_app
-        from adapters.slack.commands.install import install as install_commands
+        from adapters.slack.commands import install as install_commands
+        from adapters.slack.listener import SlackHooks
         from adapters.slack.listener import install as install_listeners
-        from adapters.slack.sessions import SlackHooks
 
         await self._log_in()
         shared = PlatformServices(self._settings, stores, inbox, self._observer)

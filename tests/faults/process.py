@@ -37,7 +37,7 @@ LOADED = (
     "adapters.redis.vault",
     "adapters.redis.votes",
     "adapters.slack.answering.surface",
-    "adapters.slack.commands.install",
+    "adapters.slack.commands",
     "adapters.slack.listener",
     "adapters.slack.app",
     "adapters.slack.sockets",

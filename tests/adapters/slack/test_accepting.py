@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.chat.accepting import NO_STORE
-from adapters.slack.commands.forms import QUESTION
-from adapters.slack.commands.shortcuts import ANSWER_FROM
+from adapters.slack.commands import ANSWER_FROM
+from adapters.slack.forms import QUESTION
 from core.model import Asked
 from tests.adapters.slack.office import Office
 from tests.servers.faults import Fault, Hold, Lost

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from adapters.slack.commands.situation import Used
+from adapters.slack.interactions import InteractionContext
 from core.messages import COMPLAINTS, TELL_MORE
 from core.model import QUESTION_LIMIT, Complaint
 
@@ -22,17 +22,17 @@ LONGEST_FIELD = 3_000  # characters
 QUESTION, TEXT, REASONS = "question", "text", "reasons"  # of the blocks, and of the fields in them
 
 
-def selection_form(text: str, used: Used) -> View:
+def selection_form(text: str, context: InteractionContext) -> View:
     """Ask for a question about a text; people can cut the text down to what they mean."""
     words = {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_FIELD}
     return {
         **_form(SELECTION_FORM, "Answer from this"),
         "private_metadata": json.dumps(
             {
-                "channel": used.channel,
-                "thread": used.thread if used.is_inside else "",
-                "way": used.response_url,
-                "at": int(used.at.timestamp()),
+                "channel": context.channel,
+                "thread": context.thread_ts if context.is_inside else "",
+                "way": context.response_url,
+                "at": int(context.at.timestamp()),
             }
         ),
         "blocks": [
@@ -72,12 +72,12 @@ def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
     return tuple(each for each in COMPLAINTS if each.value in chosen)
 
 
-def returned(view: Mapping[str, Any], used: Used) -> Used:
+def returned(view: Mapping[str, Any], context: InteractionContext) -> InteractionContext:
     """Return who has sent a form the place and the way back that there were when it was shown."""
     kept: dict[str, Any] = json.loads(str(view["private_metadata"]))
     shown, thread = datetime.fromtimestamp(int(kept["at"]), UTC), str(kept.get("thread", ""))
-    there = replace(used, channel=str(kept["channel"]), thread=thread, is_inside=bool(thread))
-    return replace(there, response_url=str(kept["way"]), way_since=shown)
+    there = replace(context, channel=str(kept["channel"]), thread_ts=thread, is_inside=bool(thread))
+    return replace(there, response_url=str(kept["way"]), url_since=shown)
 
 
 def _form(callback_id: str, title: str) -> View:
