@@ -6,13 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.accepting import settle, take_over
+from adapters.chat.accepting import settle
 from adapters.chat.posting import nonce
 from adapters.retry import BRIEF
 from adapters.slack.api import never_arrived, once, pages, tell
 from adapters.slack.client.lost import EARLY, mark, nonce_of
 from adapters.slack.dialect import SLACK
-from adapters.slack.events import PLATFORM
 from adapters.slack.interactions import InteractionContext, SlackServices, by_question
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.messages import ONLY_YOU
@@ -50,16 +49,15 @@ async def put(context: InteractionContext, asked: Asked, until: float) -> None:
     await message.explain()
 
 
-async def take_over_questions(slack: SlackServices) -> None:
-    """Move what processes have accepted that died over it; what stands in the channel for it is found."""
+async def place_again(slack: SlackServices, asked: Asked) -> Asked:
+    """Return what a process has accepted that died over it, with its message; one that stands in the channel is found.
 
-    async def find(asked: Asked) -> Asked:
-        message = QuestionMessage(by_question(slack, asked), is_in_doubt=True)
-        found = await message.place(asked)
-        await message.explain()
-        return found
-
-    await take_over(slack.chat, PLATFORM, find)
+    Raises `Unreachable`, or `RateLimited`.
+    """
+    message = QuestionMessage(by_question(slack, asked), is_in_doubt=True)
+    found = await message.place(asked)
+    await message.explain()
+    return found
 
 
 class QuestionMessage:

@@ -18,7 +18,7 @@ from adapters.chat.background import BackgroundTasks
 from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
 from adapters.slack import blocks
 from adapters.slack.api import once, tell
-from adapters.slack.ask import asked_by, put, take_over_questions
+from adapters.slack.ask import asked_by, place_again, put
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import words
 from adapters.slack.forms import (
@@ -73,9 +73,9 @@ class SlackCommands:
         """Wait until all that people have used is done, for so many seconds at most."""
         await self._tasks.finish(within)
 
-    async def take_over(self) -> None:
-        """Move what was asked of somebody who was killed over it, until this is cancelled."""
-        await take_over_questions(self.slack)
+    async def find(self, asked: Asked) -> Asked:
+        """Return where the answer to a question goes that a process had accepted before it died."""
+        return await place_again(self.slack, asked)
 
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""

@@ -15,6 +15,7 @@ PLATFORM = "slack"
 
 Json: TypeAlias = Mapping[str, Any]
 
+_NOTHING: Json = {}
 _SAID = (None, "thread_broadcast", "file_share", "me_message")
 _QUOTED = (*_SAID, "bot_message")
 _DELETED, _CHANGED, _REMAINS = "message_deleted", "message_changed", "tombstone"
@@ -56,32 +57,23 @@ def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
         setting = Setting.DIRECT
     if event.get("subtype") == _DELETED or said.get("subtype") == _REMAINS:
         return Inbound(kind=InboundKind.DELETED, message=message, setting=setting)
-    edited, text = moment(_object(said.get("edited")).get("ts")), str(said.get("text") or "")
-    if event.get("subtype") == _CHANGED and (
-        edited is None or said.get("text") == _object(event.get("previous_message")).get("text")
-    ):
+    edited, text = moment((said.get("edited") or _NOTHING).get("ts")), str(said.get("text") or "")
+    before = event.get("previous_message") or _NOTHING
+    if event.get("subtype") == _CHANGED and (edited is None or said.get("text") == before.get("text")):
         return None
-    if not is_by_a_person(said, me):
-        return None
+    is_automatic = bool(said.get("bot_id") or said.get("bot_profile") or said.get("hidden"))
+    user = str(said.get("user") or "")
+    if is_automatic or said.get("subtype") not in _SAID or user in ("", me.user_id, "USLACKBOT"):
+        return None  # a bot, an app in a person's name, or Slack itself
     return Inbound(
         kind=InboundKind.EDITED if edited else InboundKind.WRITTEN,
         message=message,
         setting=setting,
         revision=round(edited.timestamp() * 1000) if edited else 0,
-        author=Person(id=str(said["user"])),
+        author=Person(id=user),
         text=words(text, mine=me.user_id),
         mentions=mentions(text),
         at=moment(ts),
-    )
-
-
-def is_by_a_person(said: Json, me: BotIdentity) -> bool:
-    """Return whether a person wrote it: no bot, no app in a person's name, nothing that Slack itself says."""
-    return (
-        bool(said.get("user"))
-        and said["user"] not in (me.user_id, "USLACKBOT")
-        and not (said.get("bot_id") or said.get("bot_profile") or said.get("hidden"))
-        and said.get("subtype") in _SAID
     )
 
 
@@ -96,7 +88,7 @@ def line(said: Json, *, me: BotIdentity, names: dict[str, str]) -> Message | Non
     text, at = words(str(said["text"])), moment(said.get("ts"))
     if me.user_id == said.get("user") or (me.bot_id and me.bot_id == said.get("bot_id")):
         return Message(role="assistant", text=text, author="", at=at)
-    profile = _object(said.get("user_profile") or said.get("bot_profile"))
+    profile = cast("Json", said.get("user_profile") or said.get("bot_profile") or _NOTHING)
     known = said.get("username") or profile.get("display_name") or profile.get("real_name") or profile.get("name")
     who = str(said.get("user") or said.get("bot_id") or "")
     author = names.setdefault(who, str(known or f"person {len(names) + 1}"))
@@ -113,17 +105,11 @@ def moment(ts: object) -> datetime | None:
 
 def _subject(event: Json) -> Json:
     """Return the message that an event is about: of a deleted one, what is left of it."""
-    match event.get("subtype"):
-        case str(subtype) if subtype == _CHANGED:
-            return _object(event.get("message"))
-        case str(subtype) if subtype == _DELETED:
-            return {**_object(event.get("previous_message")), "ts": event.get("deleted_ts")}
-        case _:
-            return event
-
-
-def _object(value: object) -> Json:
-    return cast("Json", value) if isinstance(value, Mapping) else {}
+    if event.get("subtype") == _CHANGED:
+        return cast("Json", event.get("message") or _NOTHING)
+    if event.get("subtype") == _DELETED:
+        return {**(event.get("previous_message") or _NOTHING), "ts": event.get("deleted_ts")}
+    return event
 
 
 def words(text: str, *, mine: str = "") -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from adapters.slack.blocks import plain
 from adapters.slack.interactions import InteractionContext
 from core.messages import COMPLAINTS, TELL_MORE
 from core.model import QUESTION_LIMIT, Complaint
@@ -44,7 +45,7 @@ def selection_form(text: str, context: InteractionContext) -> View:
 
 def reasons_form(answer_id: str) -> View:
     """Ask what is wrong with an answer; there is nothing to write, so that no words of people are kept."""
-    options = [{"text": _plain(words), "value": complaint.value} for complaint, words in COMPLAINTS.items()]
+    options = [{"text": plain(words), "value": complaint.value} for complaint, words in COMPLAINTS.items()]
     boxes = _field(REASONS, TELL_MORE, {"type": "checkboxes", "options": options})
     return {
         **_form(REASONS_FORM, "Not helpful"),
@@ -55,8 +56,8 @@ def reasons_form(answer_id: str) -> View:
 
 def words_form(sentence: str) -> View:
     """Say something where a form was."""
-    said = {"type": "section", "text": _plain(sentence)}
-    return {"type": "modal", "title": _plain("Footnote"), "close": _plain("Close"), "blocks": [said]}
+    said = {"type": "section", "text": plain(sentence)}
+    return {"type": "modal", "title": plain("Footnote"), "close": plain("Close"), "blocks": [said]}
 
 
 def selection_in(view: Mapping[str, Any]) -> tuple[str, str]:
@@ -84,18 +85,14 @@ def _form(callback_id: str, title: str) -> View:
     return {
         "type": "modal",
         "callback_id": callback_id,
-        "title": _plain(title),
-        "submit": _plain("Send"),
-        "close": _plain("Cancel"),
+        "title": plain(title),
+        "submit": plain("Send"),
+        "close": plain("Cancel"),
     }
 
 
 def _field(name: str, label: str, element: Mapping[str, object]) -> dict[str, Any]:
-    return {"type": "input", "block_id": name, "label": _plain(label), "element": {**element, "action_id": name}}
-
-
-def _plain(text: str) -> dict[str, str]:
-    return {"type": "plain_text", "text": text}
+    return {"type": "input", "block_id": name, "label": plain(label), "element": {**element, "action_id": name}}
 
 
 def _filled(view: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

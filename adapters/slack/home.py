@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 
 from adapters.chat.commands import carried_out, command_named, silenced, status_lines
 from adapters.slack.api import tell
+from adapters.slack.blocks import plain
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import InteractionContext, mrkdwn
 from core import messages
@@ -109,10 +110,10 @@ def home_blocks(said: str, known: Sequence[str], practices: messages.Practices) 
     """Return the blocks for everybody, which are as many whatever there is to tell."""
     told = [_section(_fitting(said.split("\n"))), {"type": "divider"}] if said else []
     confirm = {
-        "title": _plain(messages.FORGET_ME_TITLE),
-        "text": _plain(messages.FORGET_ME_WARNING),
-        "confirm": _plain("Forget"),
-        "deny": _plain("Cancel"),
+        "title": plain(messages.FORGET_ME_TITLE),
+        "text": plain(messages.FORGET_ME_WARNING),
+        "confirm": plain("Forget"),
+        "deny": plain("Cancel"),
         "style": "danger",
     }
     forget = {**_button(FORGET_ME, "Forget everything about me"), "style": "danger", "confirm": confirm}
@@ -143,7 +144,7 @@ def moderation_blocks(lines: Sequence[str], silent: Collection[str] | None) -> l
     menu: Block = {
         "type": "multi_conversations_select",
         "action_id": SILENT,
-        "placeholder": _plain("Choose channels"),
+        "placeholder": plain("Choose channels"),
         "filter": {"include": ["public", "private"]},
     }
     if names:
@@ -153,11 +154,11 @@ def moderation_blocks(lines: Sequence[str], silent: Collection[str] | None) -> l
 
 
 def _button(action_id: str, label: str) -> Block:
-    return {"type": "button", "action_id": action_id, "text": _plain(label)}
+    return {"type": "button", "action_id": action_id, "text": plain(label)}
 
 
 def _header(text: str) -> Block:
-    return {"type": "header", "text": _plain(text)}
+    return {"type": "header", "text": plain(text)}
 
 
 def _section(text: str) -> Block:
@@ -173,7 +174,3 @@ def _fitting(lines: Sequence[str]) -> str:
             break
         kept = longer
     return kept
-
-
-def _plain(text: str) -> dict[str, str]:
-    return {"type": "plain_text", "text": text}
