@@ -49,9 +49,14 @@ def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
 
 
 def _button(label: str, action_id: str, value: str) -> dict[str, Any]:
-    text = {"type": "plain_text", "text": label}
-    return {"type": "actions", "elements": [{"type": "button", "text": text, "action_id": action_id, "value": value}]}
+    button = {"type": "button", "text": plain(label), "action_id": action_id, "value": value}
+    return {"type": "actions", "elements": [button]}
 
 
 def _opinion(label: str, value: str, spoken: str) -> dict[str, Any]:
-    return {"text": {"type": "plain_text", "text": label}, "value": value, "accessibility_label": spoken}
+    return {"text": plain(label), "value": value, "accessibility_label": spoken}
+
+
+def plain(label: str) -> dict[str, Any]:
+    """Return words without any markup."""
+    return {"type": "plain_text", "text": label}
