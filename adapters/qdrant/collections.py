@@ -130,10 +130,9 @@ class Collections:
 
     async def _mismatch(self, live: Live) -> str:
         return (
-            f"The collection {self._alias} was made with {live.label}, but now the embedder is {self._label}. Vectors "
-            "of two embedders cannot be mixed: run `footnote ingest` again for all sources (still to do: "
-            f"{', '.join(await self._to_do(live)) or 'any one'}), and the new vectors take the place of the old "
-            "ones in one step, or go back to the old embedder."
+            f"The collection {self._alias} {self._label.unlike(live.label)}: run `footnote ingest` again for all "
+            f"sources (still to do: {', '.join(await self._to_do(live)) or 'any one'}), and the new vectors take the "
+            "place of the old ones in one step, or go back to the old one."
         )
 
     async def _to_do(self, live: Live) -> list[str]:

@@ -24,9 +24,10 @@ CERTIFICATE = (
     "The certificate of the server in REDIS_URL cannot be verified. Name the file of its CA there: "
     "?ssl_ca_certs=/path/to/ca.pem."
 )
+NEWER = "What is stored there was written by a newer version of Footnote. Update this one, and type footnote doctor."
 NO_TLS = "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// for rediss://."
 
-OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NO_TLS})
+OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""
 
 
