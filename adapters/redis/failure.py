@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
-from functools import cache
+
+from redis import exceptions
+from redis.asyncio.sentinel import MasterNotFoundError
 
 from core.errors import FootnoteError
 
@@ -31,6 +34,25 @@ OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CE
 """The sentences about what does not pass by itself: somebody has to change a setting."""
 
 
+# Kinds of failures with words in them and what they mean; the first that fits counts.
+MEANINGS: tuple[tuple[type[BaseException], str, str], ...] = (
+    (exceptions.AuthenticationError, "", LOGIN),
+    (MasterNotFoundError, "", NO_MASTER),
+    (ssl.SSLCertVerificationError, "", CERTIFICATE),
+    (ssl.SSLError, "WRONG_VERSION_NUMBER", NO_TLS),
+    (exceptions.RedisClusterException, "not enabled", NO_CLUSTER),
+    (exceptions.NoPermissionError, "", RIGHTS),
+    (exceptions.OutOfMemoryError, "", FULL),
+    (exceptions.ReadOnlyError, "", REPLICA),
+    (exceptions.AskError, "", NODE),  # also when a key has moved for good
+    (exceptions.ClusterDownError, "", UNREACHABLE),
+    (exceptions.ResponseError, "MISCONF", FULL),
+    (exceptions.ResponseError, "ACL failure", RIGHTS),  # in a script
+    (exceptions.ResponseError, "unknown command 'SENTINEL", NO_SENTINEL),
+    (exceptions.ResponseError, "", REFUSED),
+)
+
+
 def sentence(error: BaseException) -> str:
     """Choose by the first failure in the chain that says something; a refused login comes wrapped, for example."""
     for each in _chain(error):
@@ -46,34 +68,6 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _meaning(error: BaseException, *, is_outermost: bool) -> str | None:
-    from redis.exceptions import ReadOnlyError
-
-    if isinstance(error, ReadOnlyError) and not is_outermost:
+    if isinstance(error, exceptions.ReadOnlyError) and not is_outermost:
         return None  # the master has just become a replica, and the next call asks the Sentinels
-    return next((means for kind, words, means in _meanings() if isinstance(error, kind) and words in str(error)), None)
-
-
-@cache
-def _meanings() -> tuple[tuple[type[BaseException], str, str], ...]:
-    """Return kinds of failures with words in them and what they mean; the first that fits counts."""
-    import ssl
-
-    from redis import exceptions
-    from redis.asyncio.sentinel import MasterNotFoundError
-
-    return (
-        (exceptions.AuthenticationError, "", LOGIN),
-        (MasterNotFoundError, "", NO_MASTER),
-        (ssl.SSLCertVerificationError, "", CERTIFICATE),
-        (ssl.SSLError, "WRONG_VERSION_NUMBER", NO_TLS),
-        (exceptions.RedisClusterException, "not enabled", NO_CLUSTER),
-        (exceptions.NoPermissionError, "", RIGHTS),
-        (exceptions.OutOfMemoryError, "", FULL),
-        (exceptions.ReadOnlyError, "", REPLICA),
-        (exceptions.AskError, "", NODE),  # also when a key has moved for good
-        (exceptions.ClusterDownError, "", UNREACHABLE),
-        (exceptions.ResponseError, "MISCONF", FULL),
-        (exceptions.ResponseError, "ACL failure", RIGHTS),  # in a script
-        (exceptions.ResponseError, "unknown command 'SENTINEL", NO_SENTINEL),
-        (exceptions.ResponseError, "", REFUSED),
-    )
+    return next((means for kind, words, means in MEANINGS if isinstance(error, kind) and words in str(error)), None)
