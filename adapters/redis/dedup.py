@@ -66,7 +66,7 @@ class RedisChannelCursor:
             workspace, channel = map(unquote, member.decode().split(" "))
             ref = ChannelRef(platform=platform, workspace=workspace, channel=channel)
             heard.append((ref, datetime.fromtimestamp(at, UTC)))
-        return heard
+        return tuple(heard)
 
     async def forget_workspace(self, home: WorkspaceRef) -> None:
         """Remove the members that begin with the workspace."""
