@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from core.answering.dialect import TextRun, runs
 from core.answering.nodes import visible
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, LineBreak, Paragraph, TableRow, Text

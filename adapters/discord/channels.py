@@ -12,9 +12,9 @@ from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, Thread
 from discord.abc import GuildChannel
 
 from adapters.chat.intake import BotIdentity, ChatEvent, Rights
-from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.events import ChannelInfo, Json, answered, line, parse
 from adapters.discord.permissions import alert, rights_in
+from adapters.discord.poster import ChannelPoster, translated
 from core.errors import PostingFailed
 from core.messages import WARNING
 from core.model import Inbound, Message, MessageRef

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from discord import AutoShardedClient, Object, TextChannel
 
 from adapters.chat.intake import Rights
-from adapters.chat.posting import Part
-from adapters.discord.client.poster import ChannelPoster, translated
+from adapters.chat.platform import Part
+from adapters.discord.poster import ChannelPoster, translated
 from adapters.retry import QUICK
 from core.errors import RateLimited, Unreachable
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discord import Guild, Permissions, Thread
     from discord.abc import GuildChannel
 
-    from adapters.discord.client.poster import Channel
+    from adapters.discord.poster import Channel
     from core.ports import Memo
 
 NAMES = {

@@ -35,7 +35,7 @@ class DiscordPlatform:
     def __init__(
         self, settings: Settings, observer: Observer, outline: Outlined, policies: PolicyStore | None = None
     ) -> None:
-        from adapters.discord.client.throttle import Throttle
+        from adapters.discord.limits import Throttle
 
         self._outline = outline
         self._policies = policies
@@ -59,16 +59,17 @@ class DiscordPlatform:
         """Yield what answers there; it has to log in first."""
         from discord import AutoShardedClient
 
-        from adapters.discord.answering.surface import DiscordSurface
+        from adapters.chat.surface import PlatformSurface
+        from adapters.discord.platform import DiscordChat
 
         async with self._client(AutoShardedClient) as client:
-            surface = DiscordSurface(
+            chat = DiscordChat(
                 client,
                 reads_all=self._settings.discord_message_content,
-                deliveries=inbox,
                 policies=self._policies,
                 observer=self._observer,
             )
+            surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer)
             yield Speaker(surface, partial(self._log_in, client))
 
     async def _log_in(self, client: AutoShardedClient) -> None:

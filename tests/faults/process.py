@@ -23,7 +23,7 @@ from tests.faults.points import Obedient
 
 LOADED = (
     "adapters.cohere",
-    "adapters.discord.answering.surface",
+    "adapters.discord.platform",
     "adapters.discord.client.connection",
     "adapters.discord.commands.install",
     "adapters.discord.gateway",
@@ -36,7 +36,7 @@ LOADED = (
     "adapters.redis.server",
     "adapters.redis.vault",
     "adapters.redis.votes",
-    "adapters.slack.answering.surface",
+    "adapters.slack.platform",
     "adapters.slack.commands.install",
     "adapters.slack.listener",
     "adapters.slack.intake.app",

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from adapters.chat.wire import traced
-from adapters.discord.client.throttle import Throttle
+from adapters.chat.delivery_log import traced
+from adapters.discord.limits import Throttle
 from adapters.retry import CONNECTING, RetryPolicy, Transient
 from core.errors import Misconfigured
 from core.events import unobserved
@@ -55,7 +55,7 @@ def connect(
     from discord.gateway import DiscordWebSocket
     from discord.http import Route
 
-    from adapters.discord.client.buckets import LONGEST_WAIT, throttle_requests
+    from adapters.discord.limits import LONGEST_WAIT, throttle_requests
 
     Route.BASE = (api_url or API).rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway_url or GATEWAY)

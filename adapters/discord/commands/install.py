@@ -13,13 +13,13 @@ from discord import AutoShardedClient, InteractionType, Permissions
 
 from adapters.chat.commands import COMMANDS, Command, Kind, Option, Values, command_named
 from adapters.chat.services import ChatServices
-from adapters.discord.client.poster import translated
 from adapters.discord.commands.asking import ask
 from adapters.discord.commands.context import ADMIN, DiscordContext, Used
 from adapters.discord.commands.forms import MENU_NAME, selection_form
 from adapters.discord.commands.presses import pressed, take_form
 from adapters.discord.commands.replying import privately, shown, tell
 from adapters.discord.events import MentionText
+from adapters.discord.poster import translated
 from core import messages
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import CommandsFailed

@@ -12,9 +12,9 @@ from discord.ui import Modal
 
 from adapters.chat.commands import carried_out
 from adapters.chat.dialect import fitting
-from adapters.discord.client.poster import translated
 from adapters.discord.commands.context import Used
 from adapters.discord.dialect import DISCORD
+from adapters.discord.poster import translated
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 

@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from adapters.retry import QUICK
-from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import mrkdwn
+from adapters.slack.responses import respond
 from core.errors import PostingFailed
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.posting import nonce
+from adapters.chat.platform import nonce
 from adapters.retry import BRIEF
 from adapters.slack.client.connection import once
 from adapters.slack.client.failures import never_arrived, tell
-from adapters.slack.client.lost import EARLY, mark, nonce_of
 from adapters.slack.client.paging import pages
 from adapters.slack.commands.context import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.dialect import SLACK
+from adapters.slack.recovery import EARLY, mark, nonce_of
 from core.errors import PostingFailed, Rejected, Unreachable
 from core.model import QUESTION_LIMIT, MessageRef, Question
 

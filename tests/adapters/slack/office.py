@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from adapters.slack.blocks import blocks_of
 from adapters.slack.client.connection import connect, open_session
 from adapters.slack.client.failures import tell

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from adapters.slack.client.connection import open_session
-from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
 from adapters.slack.commands.slash import parsed
 from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, mrkdwn
 from adapters.slack.events import workspace_of
+from adapters.slack.responses import respond
 from core import messages
 from core.answering.dialect import GAP
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
