@@ -26,7 +26,7 @@ NOT_HERE = frozenset({"channel_type_not_supported", "method_not_supported_for_ch
 _MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
 
 
-class Sign(IntEnum):
+class SignKind(IntEnum):
     """How it is shown, best first: a session, which readers can stop, an older status, or a reaction."""
 
     SESSION = 0
@@ -42,7 +42,7 @@ class Indicator:
 
     def __init__(self, *, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         self.budget = Budget(SIGNS)  # what cannot be taken away again would stay
-        self._best: dict[str, Sign] = {}
+        self._best: dict[str, SignKind] = {}
         self._sleep = sleep
 
     @asynccontextmanager
@@ -54,7 +54,7 @@ class Indicator:
         Then it is renewed no more; a session goes on, so that it can be stopped. Whoever *inherits* a question also
         takes away what the worker before may have left there.
         """
-        signs, tasks = list[Sign](), list[asyncio.Task[None]]()
+        signs, tasks = list[SignKind](), list[asyncio.Task[None]]()
         if self.budget.take(place.workspace.name):
             tasks.append(asyncio.create_task(self._show(place, title, signs, tasks)))
 
@@ -82,7 +82,7 @@ class Indicator:
 
         All workers find the same way, so that it is the one in which it was shown. Raises `PostingFailed`.
         """
-        for sign in list(Sign)[self._best.get(place.workspace.name, Sign.SESSION) :]:
+        for sign in list(SignKind)[self._best.get(place.workspace.name, SignKind.SESSION) :]:
             try:
                 await _put(place, sign, is_there=False)
             except Denied as denied:
@@ -91,9 +91,9 @@ class Indicator:
             else:
                 return
 
-    async def _show(self, place: Place, title: str, signs: list[Sign], tasks: list[asyncio.Task[None]]) -> None:
+    async def _show(self, place: Place, title: str, signs: list[SignKind], tasks: list[asyncio.Task[None]]) -> None:
         """Show the best sign that there is, and note it in *signs*, also if nobody hears that it worked."""
-        for sign in list(Sign)[self._best.get(place.workspace.name, Sign.SESSION) :]:
+        for sign in list(SignKind)[self._best.get(place.workspace.name, SignKind.SESSION) :]:
             signs[:] = [sign]
             try:
                 await _put(place, sign, is_there=True, title=title)
@@ -104,33 +104,33 @@ class Indicator:
             except PostingFailed:
                 return
             else:
-                if sign is Sign.STATUS:
+                if sign is SignKind.STATUS:
                     tasks.append(asyncio.create_task(self._renew(place)))
                 return
 
-    def _goes_on(self, place: Place, sign: Sign, denied: Denied) -> bool:
+    def _goes_on(self, place: Place, sign: SignKind, denied: Denied) -> bool:
         """Return whether the next best way is to be tried, and remember what the workspace does not know."""
         if denied.code in UNKNOWN:
-            self._best[place.workspace.name] = Sign(min(sign + 1, Sign.REACTION))
+            self._best[place.workspace.name] = SignKind(min(sign + 1, SignKind.REACTION))
         return denied.code in UNKNOWN or denied.code in NOT_HERE
 
     async def _renew(self, place: Place) -> None:
         with suppress(PostingFailed):
             while True:
                 await self._sleep(RENEWED)
-                await _put(place, Sign.STATUS, is_there=True)
+                await _put(place, SignKind.STATUS, is_there=True)
 
 
-async def _put(place: Place, sign: Sign, *, is_there: bool, title: str = "") -> None:
+async def _put(place: Place, sign: SignKind, *, is_there: bool, title: str = "") -> None:
     client = once(place.workspace.client)
     thread = {"channel_id": place.channel, "thread_ts": place.thread}
     match sign:
-        case Sign.SESSION:
+        case SignKind.SESSION:
             status = "processing" if is_there else "active"
             await tell(client, "agents.sessions.setStatus", **thread, status=status, title=title or None)
-        case Sign.STATUS:
+        case SignKind.STATUS:
             await tell(client, "assistant.threads.setStatus", **thread, status=SEARCHING if is_there else "")
-        case Sign.REACTION:
+        case SignKind.REACTION:
             method = "reactions.add" if is_there else "reactions.remove"
             await tell(client, method, channel=place.channel, timestamp=place.asked, name=EYES)
 
