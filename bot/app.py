@@ -135,7 +135,7 @@ class Bot:
             async with asyncio.TaskGroup() as group:
                 for platform, speaker in speakers:
                     group.create_task(self._enter(platform, speaker, surfaces[platform.key]))
-                working = group.create_task(worker.run(seats=self._settings.answers_at_once))
+                working = group.create_task(worker.run(concurrency=self._settings.answers_at_once))
                 await self._stopping.wait()
                 worker.stop()
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)

@@ -3,7 +3,7 @@
 FootnoteError
 ├── InvalidInput            a person or a file gave something that cannot be used; `field` names it
 ├── NotAllowed              somebody gave an order that is not theirs to give
-├── GivenUp                 something was tried so often that it is not tried again
+├── DeadLettered                 something was tried so often that it is not tried again
 ├── Unavailable             an outside service did not do its work; trying later may help
 │   ├── ModelUnavailable        the chat model
 │   ├── RetrievalUnavailable    the passage index, so that nothing can be searched
@@ -43,11 +43,11 @@ class NotAllowed(FootnoteError):
     """Somebody gave an order that is not theirs to give; the message says who may."""
 
 
-class GivenUp(FootnoteError):
+class DeadLettered(FootnoteError):
     """Something was tried so often that it is not tried again."""
 
 
-class Untold(FootnoteError):
+class ApologyFailed(FootnoteError):
     """Nobody could be told that a question was given up, which is to be tried again."""
 
 

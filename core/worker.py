@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core.answering.responder import Responder
-from core.errors import FootnoteError, GivenUp, Misconfigured, StoreUnavailable, Untold
+from core.errors import ApologyFailed, DeadLettered, FootnoteError, Misconfigured, StoreUnavailable
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
-from core.model import MOST_ATTEMPTS, REPLACED, Claim, Doubted, Interruption, Task, Turn, Withdrawal, ended_by
+from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
 from core.ports import ChatSurface, ConversationStore, Inbox
 
 UPDATE_WINDOW = timedelta(minutes=10)  # after which an answered question that is edited keeps its answer
@@ -41,13 +41,13 @@ class Worker:
         self._observer = observer
         self._stopping = asyncio.Event()
 
-    async def run(self, *, seats: int, rest: float = 1.0) -> None:
+    async def run(self, *, concurrency: int, rest: float = 1.0) -> None:
         """Work on so many tasks at once until `stop`; cancelled, hand everything back at once.
 
         *rest* are the seconds to wait before the next try when the inbox cannot be reached.
         """
         async with asyncio.TaskGroup() as group:
-            for _ in range(seats):
+            for _ in range(concurrency):
                 group.create_task(self._work(rest))
 
     def stop(self) -> None:
@@ -85,34 +85,33 @@ class Worker:
 
     async def _do(self, task: Task) -> None:
         try:
-            _check(task)
-            match task:
-                case Claim():
-                    await self._answer(task)
-                case Withdrawal():
-                    await self._withdraw(task)
+            await self._attempt(task)
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
             is_last = task.is_last_attempt and await self._apologized(task)
             self._observer(TaskFailed(task.message, task.attempt, is_last, _reason(error)))
             if task.is_last_attempt and not is_last:
-                raise Untold(_reason(error)) from error
+                raise ApologyFailed(_reason(error)) from error
             raise
         finally:
-            await self._doubt(task)
+            # A request of ours may have come after the last one of the worker that has it now.
+            is_lost = task.cancelled.reason is Interruption.LOST
+            if is_lost and isinstance(task, Claim) and task.question.visibility == "thread":
+                with suppress(StoreUnavailable):
+                    await self._inbox.put(Recheck(question=task.question))
 
-    async def _doubt(self, task: Task) -> None:
-        """Tell that a request of ours may have come after another worker's last one, if the question was lost."""
-        if task.cancelled.reason is not Interruption.LOST or not isinstance(task, Claim):
-            return
-        if task.question.visibility == "thread":
-            with suppress(StoreUnavailable):
-                await self._inbox.put(Doubted(question=task.question))
+    async def _attempt(self, task: Task) -> None:
+        if task.is_exhausted:
+            raise DeadLettered(EXHAUSTED)
+        surface = self._surface(task)
+        if isinstance(task, Claim):
+            await self._answer(task, surface)
+        else:
+            await self._withdraw(task, surface)
 
-    async def _answer(self, claim: Claim) -> None:
+    async def _answer(self, claim: Claim, surface: ChatSurface) -> None:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it."""
-        surface = self._surface(claim)
         if await self._is_too_late(claim):
             return
         turn = await self._remembered(claim)
@@ -122,29 +121,26 @@ class Worker:
                 return
             answer = await self._responder.respond(claim, surface)
             if answer.is_failure:
-                await self._keep(claim)
+                with suppress(StoreUnavailable):  # the words are kept, so that somebody can have it tried again
+                    await self._inbox.keep(claim)
 
-    async def _keep(self, claim: Claim) -> None:
-        """Keep the words of a question that failed, so that somebody can have it tried again."""
-        with suppress(StoreUnavailable):
-            await self._inbox.keep(claim)
+    async def _withdraw(self, withdrawal: Withdrawal, surface: ChatSurface) -> None:
+        """Forget the turn, then take back what was posted.
 
-    async def _withdraw(self, withdrawal: Withdrawal) -> None:
-        """Forget the turn, then take back what was posted."""
-        surface = self._surface(withdrawal)
+        What people who are remembered as the askers say themselves below an answer is no reason to keep it.
+        """
         async with ended_by(withdrawal.cancelled, LOST):
-            asker = await self._asker(withdrawal)
+            turns = await self._turns(withdrawal)
+            asker = next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
             await self._conversations.remove(withdrawal.message)
             await surface.withdraw(replace(withdrawal, asker_id=asker))
 
-    async def _asker(self, withdrawal: Withdrawal) -> str:
-        """Return who asked, if that is remembered: what they say themselves below an answer is no reason to keep it."""
-        conversation = await self._conversations.load(withdrawal.thread)
-        turns = conversation.turns if conversation else ()
-        return next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
+    async def _turns(self, task: Task) -> Sequence[Turn]:
+        conversation = await self._conversations.load(task.thread)
+        return conversation.turns if conversation else ()
 
     async def _apologized(self, task: Task) -> bool:
-        """Apologize for a question that nobody will try any more; say whether that is done with.
+        """Apologize for a question that nobody will try any more; return whether that is done with.
 
         The platform may be away, so it is tried a few times; if it may be the apology that ends the process, none is
         made any more.
@@ -161,24 +157,23 @@ class Worker:
 
     async def _is_too_late(self, claim: Claim) -> bool:
         """Return whether an answer stays as it is: it is old, or people have gone on from it, and none of it is new."""
-        if not claim.is_update or claim.is_inherited:
+        if not claim.is_update or claim.is_redelivered:
             return False
-        if self._now() - claim.question.asked_at > UPDATE_WINDOW:
+        asked_at = claim.question.asked_at
+        if self._now() - asked_at > UPDATE_WINDOW:
             return True
-        conversation = await self._conversations.load(claim.thread)
-        others = conversation.without(claim.message).turns if conversation else ()
-        return any((turn.asked_at or turn.at) > claim.question.asked_at for turn in others)
+        turns = await self._turns(claim)
+        return any((turn.asked_at or turn.at) > asked_at for turn in turns if turn.question_ref != claim.message)
 
     async def _remembered(self, claim: Claim) -> Turn | None:
         """Return the turn of a question that a worker had answered before it died: what is remembered was shown before.
 
         One without footnotes is no great loss, and may have been something else than an answer.
         """
-        if not claim.is_inherited or claim.is_update:
+        if not claim.is_redelivered or claim.is_update:
             return None
         with suppress(StoreUnavailable):
-            conversation = await self._conversations.load(claim.thread)
-            turns = conversation.turns if conversation else ()
+            turns = await self._turns(claim)
             return next((each for each in turns if each.question_ref == claim.message and each.citations), None)
         return None
 
@@ -189,12 +184,6 @@ class Worker:
         return self._surfaces[platform]
 
 
-def _check(task: Task) -> None:
-    """Raise `GivenUp` for what ended every process that had begun it."""
-    if task.is_exhausted:
-        raise GivenUp(EXHAUSTED)
-
-
 def _reason(error: BaseException) -> str:
-    """Say what went wrong; only our own errors are sentences that quote nobody."""
+    """Return what went wrong; only our own errors are sentences that quote nobody."""
     return str(error) if isinstance(error, FootnoteError) else type(error).__name__

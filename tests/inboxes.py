@@ -21,13 +21,13 @@ from core.model import (
     Claim,
     Deleted,
     Delivery,
-    Doubted,
     Edited,
     Interruption,
     Message,
     MessageRef,
     Person,
     Question,
+    Recheck,
     Stopped,
     Task,
 )
@@ -113,9 +113,9 @@ def retried(of: Asked) -> AskedAgain:
     return AskedAgain(message=of.message, by=ADA)
 
 
-def doubted(of: Asked | Edited) -> Doubted:
+def doubted(of: Asked | Edited) -> Recheck:
     """A worker that slept may have changed what stands there."""
-    return Doubted(question=of.question)
+    return Recheck(question=of.question)
 
 
 async def heard(cancelled: Cancellation) -> Interruption:

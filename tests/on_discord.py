@@ -14,7 +14,7 @@ from discord.http import Route
 
 from adapters.chat.live_message import Pace
 from adapters.chat.surface import PlatformSurface
-from adapters.discord.client.connection import connect
+from adapters.discord.connection import connect
 from adapters.discord.platform import DiscordChat
 from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef

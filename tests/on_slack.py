@@ -13,10 +13,10 @@ from aiohttp import ClientSession
 
 from adapters.chat.live_message import Pace
 from adapters.chat.surface import PlatformSurface
-from adapters.slack.client.connection import open_session
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.api import open_session
 from adapters.slack.indicator import SEARCHING
 from adapters.slack.platform import SlackChat
+from adapters.slack.workspaces import OneWorkspace
 from core.events import Event, PlaceRefused, PossiblyDoubled
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.slack.reader import live, texts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adapters.chat.dialect import ChatDialect, listed
 from core import messages
@@ -52,52 +52,26 @@ class Option:
     most: int = 0
 
 
-class CommandContext(Protocol):
-    """Somebody who uses a command, a button or a word, and where."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """Somebody who uses a command, a button or a word, and where.
 
-    @property
-    def services(self) -> ChatServices:
-        """What it works with."""
-        ...
+    `homes` are the server or workspace, then other places where something of the person is kept, each once. `thread` is
+    the conversation that goes on there; None in a channel, which holds many. `actor` returns who uses it, with the
+    right to moderate, and raises `PostingFailed` where the platform does not say. `lacking` are the permissions that
+    the bot lacks there, in the platform's words; None where there are none to lack. `drawing`, `forms` and `dialect`
+    are how the platform writes things.
+    """
 
-    @property
-    def person(self) -> Person:
-        """Who uses it."""
-        ...
-
-    @property
-    def homes(self) -> Sequence[WorkspaceRef]:
-        """The server or workspace, then other places where something of the person is kept, each once."""
-        ...
-
-    @property
-    def thread(self) -> ThreadRef | None:
-        """The conversation that goes on there; None in a channel, which holds many."""
-        ...
-
-    @property
-    def drawing(self) -> Drawing:
-        """How names, times and channels are shown there."""
-        ...
-
-    @property
-    def forms(self) -> Forms:
-        """What people write or choose there."""
-        ...
-
-    @property
-    def lacking(self) -> Sequence[str] | None:
-        """The permissions that the bot lacks there, in the platform's words; None where there are none to lack."""
-        ...
-
-    @property
-    def dialect(self) -> ChatDialect:
-        """How things are written there."""
-        ...
-
-    async def actor(self) -> Actor:
-        """Return who uses it, with the right to moderate. Raises `PostingFailed` where the platform does not say."""
-        ...
+    services: ChatServices
+    person: Person
+    homes: Sequence[WorkspaceRef]
+    thread: ThreadRef | None
+    actor: Callable[[], Awaitable[Actor]]
+    drawing: Drawing
+    forms: Forms
+    dialect: ChatDialect
+    lacking: Sequence[str] | None = None
 
 
 Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]

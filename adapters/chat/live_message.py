@@ -61,7 +61,7 @@ def prior_attempt(claim: Claim, posted: Sequence[Posted]) -> PriorAttempt:
     """Return what earlier attempts have left; what only one person sees cannot be looked for."""
     has_doubt = claim.delivery.trying is not None and claim.question.visibility == "thread"
     leaving = [Posted(message.id) for message in claim.delivery.leaving]
-    return PriorAttempt(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_inherited)
+    return PriorAttempt(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_redelivered)
 
 
 class LiveMessage:

@@ -10,6 +10,7 @@ from functools import partial
 
 from adapters.chat.wait_notice import Waits
 from core.community.moderation import Moderation, SelfHelp
+from core.errors import StoreUnavailable
 from core.events import Observer, unobserved
 from core.messages import Practices
 from core.model import Outline, Terms, ThreadRef, WorkspaceRef
@@ -46,3 +47,10 @@ class ChatServices:
     now: Callable[[], datetime] = partial(datetime.now, UTC)
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved
+
+    async def is_new(self, key: str, value: str) -> bool:
+        """Return whether a key had another value, which it has now; if nobody knows, as once too often is better."""
+        try:
+            return await self.memo.changed(key, value)
+        except StoreUnavailable:
+            return True

@@ -12,7 +12,7 @@ from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, Thread
 from discord.abc import GuildChannel
 
 from adapters.chat.intake import BotIdentity, ChatEvent, Rights
-from adapters.discord.events import ChannelInfo, Json, answered, line, parse
+from adapters.discord.events import DIRECT, ChannelInfo, Json, answered, line, parse
 from adapters.discord.permissions import alert, rights_in
 from adapters.discord.poster import ChannelPoster, translated
 from core.errors import PostingFailed
@@ -22,7 +22,6 @@ from core.model import Inbound, Message, MessageRef
 if TYPE_CHECKING:
     from core.ports import Memo
 
-DIRECT = 1  # the type of a channel between the bot and one person
 CHAIN = 5  # messages: the one replied to, and those before it
 RECALLED = 20  # messages of a thread that people were having
 _STARTER = 21  # the type of the message that stands in a thread for the one that it was opened on

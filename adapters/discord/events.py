@@ -26,7 +26,7 @@ DIRECT_MESSAGES = "@me"  # the workspace of direct messages, as in Discord's own
 
 Json: TypeAlias = Mapping[str, Any]
 
-_DIRECT, _GROUP = 1, 3
+DIRECT, _GROUP = 1, 3
 _THREADS = (10, 11, 12)
 _HAVE_THREADS = (0, 5)
 _DEFAULT, _REPLY = 0, 19
@@ -62,7 +62,7 @@ class ChannelInfo:
     @property
     def setting(self) -> Setting:
         """The kind of place."""
-        if self.type in (_DIRECT, _GROUP):
+        if self.type in (DIRECT, _GROUP):
             return Setting.DIRECT
         return Setting.THREAD if self.type in _THREADS else Setting.CHANNEL
 

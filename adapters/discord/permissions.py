@@ -35,6 +35,20 @@ _TO_OPEN = ("create_public_threads", "send_messages_in_threads")
 _IN_PLACE = ("send_messages",)
 
 
+def needed() -> Permissions:
+    """Return what the bot has to be allowed to see questions, answer them in threads, and mark them."""
+    from discord import Permissions
+
+    return Permissions(
+        view_channel=True,
+        read_message_history=True,
+        send_messages=True,
+        create_public_threads=True,
+        send_messages_in_threads=True,
+        add_reactions=True,
+    )
+
+
 def rights_in(channel: GuildChannel | Thread) -> Rights:
     """Return what the bot may do in a channel or thread; where nobody knows yet, nothing is missing."""
     from discord import Thread

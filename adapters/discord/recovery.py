@@ -26,7 +26,7 @@ LOOKED_AT = 100  # messages around the time of the post
 
 def forgotten(claim: Claim, now: datetime) -> datetime | None:
     """Return since when a message may stand there unknown whose nonce cannot be relied on; None if there is none."""
-    may_be_there = claim.is_inherited and not claim.delivery.messages
+    may_be_there = claim.is_redelivered and not claim.delivery.messages
     since = claim.delivery.trying or (claim.question.asked_at if may_be_there else None)
     return since if since is not None and now - since > NONCES_LIVE else None
 

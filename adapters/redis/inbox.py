@@ -14,7 +14,7 @@ from adapters.redis.ledger import Bounds, Ledger, Taken
 from adapters.redis.letters import Letters
 from adapters.redis.supply import Given, Supply
 from adapters.retry import NEWS, SIGNAL
-from core.errors import FootnoteError, StoreUnavailable, Untold
+from core.errors import ApologyFailed, FootnoteError, StoreUnavailable
 from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     Asked,
@@ -265,7 +265,7 @@ class RedisInbox(Letters):
 
     async def _fail(self, taken: Taken, error: Exception) -> bool:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
-        if taken.task.is_last_attempt and not isinstance(error, Untold):
+        if taken.task.is_last_attempt and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             return await self._ledger.bury(taken.hold, taken.task, reason=reason)
         delay = self._delays[min(taken.failures, len(self._delays) - 1)]

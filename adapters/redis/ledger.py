@@ -27,12 +27,12 @@ from core.model import (
     Claim,
     Deleted,
     Delivery,
-    Doubted,
     Edited,
     Interaction,
     Interruption,
     MessageRef,
     Question,
+    Recheck,
     ReplyAddress,
     Signal,
     Stopped,
@@ -137,7 +137,7 @@ class Ledger:
                 return await self._put(self._stop, signal)
             case AskedAgain():
                 return await self._put(self._retry, signal)
-            case Doubted(question=question):
+            case Recheck(question=question):
                 return await self._put(self._doubt, signal, *self._words(question))
 
     async def ask(self, asked: Asked, *, accepted: MessageRef | None = None) -> bool:
@@ -298,7 +298,7 @@ class Ledger:
         return last, tuple(fields[b"message"].decode() for _, fields in entries)
 
     async def _put(self, script: Script, signal: Signal, *words: str | bytes | int) -> bool:
-        revision = signal.question.revision if isinstance(signal, Asked | Edited | Doubted) else 0
+        revision = signal.question.revision if isinstance(signal, Asked | Edited | Recheck) else 0
         return await self._about(script, signal.message, revision, *words)
 
     async def _about(self, script: Script, message: MessageRef, revision: int, *words: str | bytes | int) -> bool:
@@ -344,18 +344,18 @@ class Ledger:
     def _taken(self, entry: str, name: str, found: list[Any], since: float) -> Taken | Hold:
         """Read what was taken; the bare hold if the question cannot be read."""
         ref, attempt, fence, token, revision, text, address, delivery, concluded, deleted, stopped, *more = found
-        failures, was_begun = int(more[0] or 0), bool(more[1])
+        failures, was_released = int(more[0] or 0), bool(more[1])
         message = MessageRef.parse(ref.decode())
         posted = self.scribe.unsealed(message, "delivery", delivery, Delivery) or Delivery()
         hold = Hold(message, entry, fence, WITHDRAWN if deleted else int(revision), name)
         if deleted:
-            withdrawal = Withdrawal(message, attempt, fence, posted, was_begun=was_begun)
+            withdrawal = Withdrawal(message, attempt, fence, posted, was_released=was_released)
             return Taken(withdrawal, hold, since, failures)
         question = self.scribe.unsealed(message, "text", text, Question)
         if question is None:
             return hold
         place = self._place(message, address, token)
-        claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded), was_begun=was_begun)
+        claim = Claim(question, attempt, fence, posted, place, is_update=bool(concluded), was_released=was_released)
         if stopped:
             claim.cancelled.set(Interruption.STOPPED)
         return Taken(claim, hold, since, failures)

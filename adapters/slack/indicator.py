@@ -8,8 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from enum import IntEnum
 
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import Denied, tell
+from adapters.slack.api import Denied, once, tell
 from adapters.slack.recovery import Place
 from adapters.slack.streaming import Budget
 from core.errors import PostingFailed

@@ -11,16 +11,15 @@ from typing import Any, cast
 
 from adapters.chat.live_message import Pace
 from adapters.chat.platform import ChatPlatform, Destination, Posted, nonce, utc_now
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import ask, tell
-from adapters.slack.client.people import People
-from adapters.slack.client.workspaces import Workspace, Workspaces
+from adapters.slack.api import ask, once, tell
 from adapters.slack.dialect import SlackRenderer
 from adapters.slack.indicator import Indicator, title_of
+from adapters.slack.people import People
 from adapters.slack.poster import ThreadPoster
 from adapters.slack.recovery import LostPosts, Place, remove_orphans
 from adapters.slack.responses import PrivatePoster, few
 from adapters.slack.streaming import EDITS_APART, AnswerPoster, Budgets, Reader
+from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.model import Answer, Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
@@ -61,7 +60,7 @@ class SlackChat(ChatPlatform):
         place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
         # A store may come back without what it had written last, so an attempt before may have posted unknown to it.
-        trying = claim.delivery.trying or (claim.question.asked_at if claim.is_inherited else None)
+        trying = claim.delivery.trying or (claim.question.asked_at if claim.is_redelivered else None)
         lost = LostPosts(
             place,
             all_in_doubt=trying is not None,
@@ -81,7 +80,7 @@ class SlackChat(ChatPlatform):
         )
 
         async def settled(_answer: Answer | None, shown: Sequence[Posted]) -> None:
-            if claim.is_inherited:
+            if claim.is_redelivered:
                 await remove_orphans(claim, place, {message.id for message in shown})
 
         title = title_of(claim.question.text) if claim.message.id == claim.thread.thread else ""
@@ -90,7 +89,7 @@ class SlackChat(ChatPlatform):
             renderer=SlackRenderer(remark=remark),
             place=claim.thread,
             posted=posted,
-            sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_inherited),
+            sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_redelivered),
             settled=settled,
         )
 
@@ -113,7 +112,7 @@ class SlackChat(ChatPlatform):
     async def end_sign(self, withdrawal: Withdrawal) -> None:
         """Take away the sign of a worker that had the question before."""
         place = await self._place(withdrawal.message)
-        if withdrawal.is_inherited:
+        if withdrawal.is_redelivered:
             with suppress(PostingFailed):
                 await self._indicator.take_away(place)
 
@@ -168,7 +167,7 @@ class SlackChat(ChatPlatform):
             address.interaction.token,
             claim.question,
             thread=address.thread.thread if address.thread != claim.thread else "",
-            is_again=claim.is_inherited,
+            is_again=claim.is_redelivered,
             doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
         )
         return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=few), place=None, grows=False)

@@ -12,9 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 from adapters.chat.platform import Part, Posted
+from adapters.slack.api import NOTHING, Denied, never_arrived, once, tell
 from adapters.slack.blocks import blocks_of
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import NOTHING, Denied, never_arrived, tell
 from adapters.slack.recovery import LostPosts, Place, mark
 from core.errors import Unreachable
 from core.model import Question

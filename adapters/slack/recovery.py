@@ -15,14 +15,13 @@ from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.platform import nonce
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import Denied, ask, tell
+from adapters.slack.api import Denied, ask, once, tell
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
 from core.model import Claim
 
 if TYPE_CHECKING:
-    from adapters.slack.client.workspaces import Workspace
+    from adapters.slack.workspaces import Workspace
 
 EVENT_TYPE = "footnote_answer"
 LOOKED_AT = 15  # messages; Slack gives some apps no more

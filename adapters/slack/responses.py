@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from adapters.chat.platform import Part, Posted
 from adapters.retry import retry_after
+from adapters.slack.api import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, USUAL_WAIT, translated
 from adapters.slack.blocks import blocks_of
-from adapters.slack.client.failures import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, USUAL_WAIT, translated
 from core.errors import Gone, RateLimited, Rejected, Unreachable
 from core.events import unobserved
 from core.model import Question

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from adapters.chat.platform import Controls, Part, Posted
+from adapters.slack.api import NOTHING, Denied, never_arrived, tell
 from adapters.slack.blocks import blocks_below
-from adapters.slack.client.failures import NOTHING, Denied, never_arrived, tell
 from adapters.slack.poster import ThreadPoster
 from adapters.slack.recovery import mark
 from core.errors import RateLimited, Unreachable

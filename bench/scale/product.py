@@ -119,7 +119,7 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
         probes.fresh()
         pipe.send("at work")
         watching = asyncio.create_task(probes.watch())
-        working = asyncio.create_task(worker.run(seats=seats))
+        working = asyncio.create_task(worker.run(concurrency=seats))
         yield wall
         watching.cancel()
         working.cancel()

@@ -47,7 +47,7 @@ class DiscordPlatform:
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
-        from adapters.discord.client.connection import stay_connected
+        from adapters.discord.connection import stay_connected
 
         try:
             await stay_connected(partial(self._listener, stores, inbox), self._token, self._retries())
@@ -73,7 +73,7 @@ class DiscordPlatform:
             yield Speaker(surface, partial(self._log_in, client))
 
     async def _log_in(self, client: AutoShardedClient) -> None:
-        from adapters.discord.client.connection import log_in
+        from adapters.discord.connection import log_in
 
         await log_in(client, self._token, self._retries())
 
@@ -87,7 +87,7 @@ class DiscordPlatform:
     async def _look(self) -> str:
         from discord import AutoShardedClient
 
-        from adapters.discord.client.health import check
+        from adapters.discord.connection import check
 
         return await check(self._client(AutoShardedClient), self._token)
 
@@ -101,7 +101,7 @@ class DiscordPlatform:
 
     async def _set_up(self, services: ChatServices, client: AutoShardedClient) -> None:
         """Bring the commands, and tell when the client is there."""
-        from adapters.discord.commands.install import install
+        from adapters.discord.commands import install
 
         async def on_shard_disconnect(shard_id: int) -> None:
             if client.is_ready() and not client.is_closed():  # before, the supervisor tells; after, it is meant
@@ -119,14 +119,14 @@ class DiscordPlatform:
 
     async def _announce(self, services: ChatServices, client: AutoShardedClient) -> None:
         from adapters.chat.accepting import take_over
-        from adapters.discord.commands.asking import find
+        from adapters.discord.commands import find
 
         await client.wait_until_ready()
         self._observer(Connected(NAME, str(client.user)))
         await take_over(services, PLATFORM, partial(find, client))
 
     def _client(self, kind: Any, **options: Any) -> Any:
-        from adapters.discord.client.connection import connect
+        from adapters.discord.connection import connect
 
         settings = self._settings
         return connect(

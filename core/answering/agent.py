@@ -38,194 +38,8 @@ from core.model import (
 )
 from core.ports import ChatModel, Retriever
 
-MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
-
-
-@dataclass(frozen=True, slots=True)
-class Equipment:
-    """What a run works with."""
-
-    model: ChatModel
-    sources: Sources
-    search: SearchTool
-    toolbox: Toolbox
-    clock: Callable[[], float]
-    observer: Observer
-    tool_rounds: int
-    prices: Prices | None
-
-
-class Run:
-    """Answers one question.
-
-    Rules that hold whatever the model does: nothing is shown before a search has found something relevant, unless the
-    question is small talk; an answer without a search makes the run search once by itself; an answer without a valid
-    mark gets one chance to name its passages.
-    """
-
-    def __init__(self, question: Question, prompt: Prompt, equipment: Equipment) -> None:
-        self._question = question
-        self._prompt = prompt
-        self._with = equipment
-        self._search = equipment.search
-        self._sources = equipment.sources
-        self._small_talk = is_small_talk(question.text)
-        self._rounds_left = 0 if question.selection is not None else equipment.tool_rounds
-        self._repaired = False
-        self._usage = Usage()
-        self._model_name = ""
-        self._start = equipment.clock()
-        self._generation_ms = 0.0
-        self._draft = self._new_draft()
-        self._turn = ModelTurn("")
-        self.is_finished = False
-        self.asked: list[tuple[Prompt, Usage]] = []
-
-    async def attempts(self) -> AsyncGenerator[Progress, None]:
-        """Ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
-        while True:
-            async with aclosing(self._ask()) as asked:
-                async for item in asked:
-                    yield item
-            calls = self._calls(self._turn)
-            if not calls and not self._needs_repair():
-                break
-            for item in self._draft.take_back():
-                yield item
-            if not calls:
-                self._ask_for_marks()
-                continue
-            async for item in self._use_tools(calls):
-                yield item
-            if self._search.failed and not self._is_grounded:
-                break
-        self.is_finished = True
-
-    async def _ask(self) -> AsyncGenerator[Progress, None]:
-        """Let the model speak once, and show what may be shown."""
-        self._state(State.GENERATING)
-        self._draft = self._new_draft()
-        begun = self._with.clock()
-        tools = self._with.toolbox.specs if self._rounds_left else ()
-        try:
-            async with aclosing(self._with.model.stream(self._prompt, tools=tools)) as stream:
-                async for item in stream:
-                    for progress in self._take(item):
-                        yield progress
-        finally:
-            self._generation_ms += (self._with.clock() - begun) * 1000
-
-    def _take(self, item: TextDelta | Restarted | ModelTurn) -> Iterator[Progress]:
-        match item:
-            case TextDelta(text):
-                yield from self._draft.feed(text)
-            case Restarted():
-                yield from self._draft.take_back()
-            case turn:
-                yield from self._draft.finish()
-                self._turn = turn
-                self._count(turn)
-
-    def _new_draft(self) -> AnswerDraft:
-        if self._question.selection is not None:
-            return AnswerDraft(selected_text(self._question.selection), live=True, unless=NOT_IN_SELECTION)
-        return AnswerDraft(self._sources, live=self._is_grounded or self._small_talk)
-
-    @property
-    def _is_grounded(self) -> bool:
-        """Whether there is something to answer from."""
-        return bool(self._sources) or self._with.toolbox.has_grounds
-
-    def _calls(self, turn: ModelTurn) -> tuple[ToolCall, ...]:
-        """Return the calls to run: the model's, or a search of our own where an answer came without any."""
-        if self._rounds_left and turn.tool_calls:
-            return turn.tool_calls[:MOST_CALLS]
-        if self._search.searched or self._is_grounded or self._small_talk or self._question.selection is not None:
-            return ()
-        arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
-        return (ToolCall(id="search-1", name=self._search.tool.spec.name, arguments=arguments),)
-
-    def _needs_repair(self) -> bool:
-        return (
-            bool(self._sources)
-            and not self._with.toolbox.has_grounds
-            and not self._draft.citations
-            and not self._draft.is_blank
-            and not self._repaired
-            and not self._small_talk
-        )
-
-    def _ask_for_marks(self) -> None:
-        self._repaired = True
-        self._rounds_left = 0
-        written = {"role": "assistant", "content": self._draft.before}
-        self._prompt = self._prompt.extended(written, {"role": "user", "content": REPAIR})
-
-    async def _use_tools(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Progress]:
-        self._rounds_left = max(self._rounds_left - 1, 0)
-        self._state(State.RETRIEVING)
-        for call in calls:
-            if call.name == self._search.tool.spec.name:
-                yield Searching(asked_for(call))
-        troubled = self._search.troubled
-        results = await self._with.toolbox.call(calls)
-        if self._search.troubled and not troubled:
-            yield SearchFailed()
-        text = self._turn.text if self._turn.tool_calls else ""
-        self._prompt = self._prompt.extended(as_message(text, calls), *results)
-
-    def _count(self, turn: ModelTurn) -> None:
-        self._usage += turn.usage
-        self._model_name = turn.model or self._model_name
-        self.asked.append((self._prompt, turn.usage))
-        self._with.observer(TokensUsed(self._question.message, turn.model, turn.usage))
-
-    def _state(self, state: State) -> None:
-        self._with.observer(StateChanged(self._question.message, state))
-
-    def conclude(self, *, failed: bool) -> Iterator[Progress]:
-        """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.
-
-        Attempts that did not fail and have not finished were stopped.
-        """
-        if self.is_finished:
-            grounds = self._with.toolbox.has_grounds
-            verdict = judge(self._question, self._draft, self._search, small_talk=self._small_talk, has_grounds=grounds)
-        else:
-            verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
-        if self._draft.removed_urls:
-            self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
-        if verdict.status not in (Status.ANSWERED, Status.STOPPED):
-            yield from self._draft.take_back()
-        yield self._answer(verdict)
-
-    def _answer(self, verdict: Verdict) -> Answer:
-        question = self._question
-        return Answer(
-            id=answer_id(question),
-            text=verdict.text,
-            blocks=verdict.blocks,
-            citations=verdict.citations,
-            status=verdict.status,
-            has_relevant_context=bool(verdict.citations) or self._with.toolbox.has_grounds,
-            lexical_only=self._search.lexical_only,
-            nearest=verdict.nearest,
-            model=self._model_name,
-            usage=self._usage,
-            cost=self._with.prices.cost(self._usage) if self._with.prices else None,
-            tool_calls=tuple(self._with.toolbox.records),
-            retrieval_time_ms=round(self._search.retrieval_time_ms, 1),
-            generation_time_ms=round(self._generation_ms, 1),
-            total_time_ms=round((self._with.clock() - self._start) * 1000, 1),
-        )
-
-
-def answer_id(question: Question) -> str:
-    """Name the answer to a revision of a question, so that every attempt gives it the same name."""
-    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]
-
-
 STOP = frozenset({Interruption.STOPPED})
+MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +51,17 @@ class Limits:
     history_tokens: int = 100_000
 
 
-def _none(_question: Question, _sources: Sources) -> Sequence[Tool]:
-    return ()
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What a run works with."""
+
+    model: ChatModel
+    search: SearchTool
+    toolbox: Toolbox
+    clock: Callable[[], float]
+    observer: Observer
+    tool_rounds: int
+    prices: Prices | None
 
 
 class Agent:
@@ -253,7 +76,7 @@ class Agent:
         observer: Observer = unobserved,
         limits: Limits | None = None,
         prices: Prices | None = None,
-        tools: Callable[[Question, Sources], Sequence[Tool]] = _none,
+        tools: Callable[[Question, Sources], Sequence[Tool]] | None = None,
     ) -> None:
         """Return the model the *tools* beside the search; what one of them supplies to the sources can be cited."""
         self._model = model
@@ -278,10 +101,9 @@ class Agent:
         shown until then.
         """
         run = self._prepare(question, conversation)
-        cancelled = cancelled or Cancellation()
         failed = False
         try:
-            async with aclosing(until(run.attempts(), cancelled, STOP)) as attempts:
+            async with aclosing(until(run.attempts(), cancelled or Cancellation(), STOP)) as attempts:
                 async for item in attempts:
                     yield item
         except ModelUnavailable as error:
@@ -300,27 +122,176 @@ class Agent:
         return last
 
     def _prepare(self, question: Question, conversation: Conversation | None) -> Run:
-        earlier = "" if self._model.reads_history else _question_before(conversation)
-        sources, limit = Sources(), self._limits.excerpt_characters
+        earlier = ""
+        if conversation and not self._model.reads_history:
+            turns = conversation.turns
+            earlier = next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")
+        sources = Sources()
+        limit = self._limits.excerpt_characters
         search = SearchTool(self._retriever, question, sources, earlier=earlier, excerpt_limit=limit)
-        tools = [search.tool, *self._tools(question, sources)]
+        tools = (search.tool, *(self._tools(question, sources) if self._tools else ()))
         always = (message["content"] for message in opening(question, ()).messages)
         budget = self._limits.history_tokens - self._estimate.tokens(*always)
-        past = history(conversation, budget=budget, estimate=self._estimate)
         equipment = Equipment(
-            model=self._model,
-            sources=sources,
-            search=search,
-            toolbox=Toolbox(tools, question=question.message, clock=self._clock, observer=self._observer),
-            clock=self._clock,
-            observer=self._observer,
-            tool_rounds=self._limits.tool_rounds,
-            prices=self._prices,
+            self._model,
+            search,
+            Toolbox(tools, question=question.message, clock=self._clock, observer=self._observer),
+            self._clock,
+            self._observer,
+            self._limits.tool_rounds,
+            self._prices,
         )
-        return Run(question, opening(question, past), equipment)
+        return Run(
+            question, opening(question, history(conversation, budget=budget, estimate=self._estimate)), equipment
+        )
 
 
-def _question_before(conversation: Conversation | None) -> str:
-    """Return the newest question that was not small talk."""
-    turns = conversation.turns if conversation else ()
-    return next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")
+class Run:
+    """Answers one question.
+
+    Rules that hold whatever the model does: nothing is shown before a search has found something relevant, unless the
+    question is small talk; an answer without a search makes the run search once by itself; an answer without a valid
+    mark gets one chance to name its passages.
+    """
+
+    def __init__(self, question: Question, prompt: Prompt, equipment: Equipment) -> None:
+        self._question = question
+        self._prompt = prompt
+        self._with = equipment
+        self._search = equipment.search
+        self._sources = equipment.search.sources
+        self._small_talk = is_small_talk(question.text)
+        self._rounds_left = 0 if question.selection is not None else equipment.tool_rounds
+        self._repaired = False
+        self._usage = Usage()
+        self._model_name = ""
+        self._start = equipment.clock()
+        self._generation_ms = 0.0
+        self._draft = self._new_draft()
+        self._turn = ModelTurn("")
+        self._is_finished = False
+        self.asked: list[tuple[Prompt, Usage]] = []
+
+    async def attempts(self) -> AsyncGenerator[Progress, None]:
+        """Ask the model until it has written an answer that can be judged. Raises `ModelUnavailable`."""
+        while True:
+            async with aclosing(self._ask()) as asked:
+                async for item in asked:
+                    yield item
+            calls = self._calls()
+            if not calls and not self._needs_repair():
+                break
+            for item in self._draft.take_back():
+                yield item
+            if not calls:
+                self._repaired, self._rounds_left = True, 0
+                written = {"role": "assistant", "content": self._draft.before}
+                self._prompt = self._prompt.extended(written, {"role": "user", "content": REPAIR})
+                continue
+            async for item in self._use_tools(calls):
+                yield item
+            if self._search.failed and not self._is_grounded:
+                break
+        self._is_finished = True
+
+    async def _ask(self) -> AsyncGenerator[Progress, None]:
+        """Let the model speak once, and show what may be shown."""
+        self._with.observer(StateChanged(self._question.message, State.GENERATING))
+        self._draft = self._new_draft()
+        begun = self._with.clock()
+        tools = self._with.toolbox.specs if self._rounds_left else ()
+        try:
+            async with aclosing(self._with.model.stream(self._prompt, tools=tools)) as stream:
+                async for item in stream:
+                    match item:
+                        case TextDelta(text):
+                            shown = self._draft.feed(text)
+                        case Restarted():
+                            shown = self._draft.take_back()
+                        case turn:
+                            shown = self._draft.finish()
+                            self._turn = turn
+                            self._usage += turn.usage
+                            self._model_name = turn.model or self._model_name
+                            self.asked.append((self._prompt, turn.usage))
+                            self._with.observer(TokensUsed(self._question.message, turn.model, turn.usage))
+                    for progress in shown:
+                        yield progress
+        finally:
+            self._generation_ms += (self._with.clock() - begun) * 1000
+
+    def _new_draft(self) -> AnswerDraft:
+        if self._question.selection is not None:
+            return AnswerDraft(selected_text(self._question.selection), live=True, unless=NOT_IN_SELECTION)
+        return AnswerDraft(self._sources, live=self._is_grounded or self._small_talk)
+
+    @property
+    def _is_grounded(self) -> bool:
+        """Whether there is something to answer from."""
+        return bool(self._sources) or self._with.toolbox.has_grounds
+
+    def _calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls to run: the model's, or a search of our own where an answer came without any."""
+        if self._rounds_left and self._turn.tool_calls:
+            return self._turn.tool_calls[:MOST_CALLS]
+        if self._search.searched or self._is_grounded or self._small_talk or self._question.selection is not None:
+            return ()
+        arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
+        return (ToolCall(id="search-1", name=self._search.tool.spec.name, arguments=arguments),)
+
+    def _needs_repair(self) -> bool:
+        """Return whether an answer names none of its passages, which has not been asked for yet."""
+        if self._repaired or self._small_talk or not self._sources or self._with.toolbox.has_grounds:
+            return False
+        return not self._draft.citations and not self._draft.is_blank
+
+    async def _use_tools(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Progress]:
+        self._rounds_left = max(self._rounds_left - 1, 0)
+        self._with.observer(StateChanged(self._question.message, State.RETRIEVING))
+        for call in calls:
+            if call.name == self._search.tool.spec.name:
+                yield Searching(asked_for(call))
+        troubled = self._search.troubled
+        results = await self._with.toolbox.call(calls)
+        if self._search.troubled and not troubled:
+            yield SearchFailed()
+        text = self._turn.text if self._turn.tool_calls else ""
+        self._prompt = self._prompt.extended(as_message(text, calls), *results)
+
+    def conclude(self, *, failed: bool) -> Iterator[Progress]:
+        """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.
+
+        Attempts that did not fail and have not finished were stopped.
+        """
+        has_grounds = self._with.toolbox.has_grounds
+        if self._is_finished:
+            small_talk = self._small_talk
+            verdict = judge(self._question, self._draft, self._search, small_talk=small_talk, has_grounds=has_grounds)
+        else:
+            verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
+        if self._draft.removed_urls:
+            self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
+        if verdict.status not in (Status.ANSWERED, Status.STOPPED):
+            yield from self._draft.take_back()
+        yield Answer(
+            id=answer_id(self._question),
+            text=verdict.text,
+            blocks=verdict.blocks,
+            citations=verdict.citations,
+            status=verdict.status,
+            has_relevant_context=bool(verdict.citations) or has_grounds,
+            lexical_only=self._search.lexical_only,
+            nearest=verdict.nearest,
+            model=self._model_name,
+            usage=self._usage,
+            cost=self._with.prices.cost(self._usage) if self._with.prices else None,
+            tool_calls=tuple(self._with.toolbox.records),
+            retrieval_time_ms=round(self._search.retrieval_time_ms, 1),
+            generation_time_ms=round(self._generation_ms, 1),
+            total_time_ms=round((self._with.clock() - self._start) * 1000, 1),
+        )
+
+
+def answer_id(question: Question) -> str:
+    """Return the name of the answer to a revision of a question, which every attempt gives it anew."""
+    return sha256(f"{question.message}#{question.revision}".encode()).hexdigest()[:16]

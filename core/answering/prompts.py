@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.answering.dialect import without_marks
-from core.model import ChatMessage, Conversation, Message, Prompt, Question, Turn
+from core.model import ChatMessage, Conversation, Prompt, Question
 
 INSTRUCTIONS = """\
 You are Footnote. You answer questions of a community from its own documents, in a chat thread.
@@ -32,18 +32,26 @@ REPAIR = (
 
 
 def opening(question: Question, history: tuple[ChatMessage, ...]) -> Prompt:
-    """Put the prompt together: instructions, history, question, so that its beginning stays the same and cacheable."""
+    """Return the prompt: instructions, history, question, so that its beginning stays the same and cacheable.
+
+    Messages of other people are data of its own, never as if the asker had said them; only their first line stands at
+    the margin, so that nobody can speak for others.
+    """
     if question.selection is not None:
-        return Prompt((_system(SELECTION_INSTRUCTIONS), _user(_selection(question))))
-    return Prompt((_system(INSTRUCTIONS), *history, *_quoted(question), _user(question.text)))
-
-
-def _selection(question: Question) -> str:
-    return f"{fenced('selected text', question.selection or '')}{_QUESTION}{question.text}"
+        text = f"{fenced('selected text', question.selection)}{_QUESTION}{question.text}"
+        return Prompt(({"role": "system", "content": SELECTION_INSTRUCTIONS}, {"role": "user", "content": text}))
+    quoted: tuple[ChatMessage, ...] = ()
+    if question.context:
+        authors = (" ".join((each.author or each.role).split()) for each in question.context)
+        said = (f"{author}: {each.text}" for author, each in zip(authors, question.context, strict=True))
+        lines = "\n".join("\n  ".join(each.splitlines()) for each in said)
+        quoted = ({"role": "user", "content": fenced("messages quoted from the channel", lines)},)
+    system: ChatMessage = {"role": "system", "content": INSTRUCTIONS}
+    return Prompt((system, *history, *quoted, {"role": "user", "content": question.text}))
 
 
 def read_selection(content: str) -> tuple[str, str] | None:
-    """Read the selected text and the question back out of a message; None if it is of another kind."""
+    """Return the selected text and the question that a message holds; None if it is of another kind."""
     opening_mark, closing_mark = fenced("selected text", "...").split("...")
     if not content.startswith(opening_mark):
         return None
@@ -51,31 +59,9 @@ def read_selection(content: str) -> tuple[str, str] | None:
     return text.strip(), question
 
 
-def _quoted(question: Question) -> tuple[ChatMessage, ...]:
-    """Return messages of other people as data of its own, never as if the asker had said them."""
-    if not question.context:
-        return ()
-    lines = "\n".join(map(_line, question.context))
-    return (_user(fenced("messages quoted from the channel", lines)),)
-
-
-def _line(message: Message) -> str:
-    """Write down who said what; only the first line stands at the margin, so that nobody can speak for others."""
-    author = " ".join((message.author or message.role).split())
-    return "\n  ".join(f"{author}: {message.text}".splitlines())
-
-
 def fenced(what: str, text: str) -> str:
-    """Mark *text* as data; a closing mark inside it cannot end it early."""
+    """Return *text* marked as data; a closing mark inside it cannot end it early."""
     return f'<data kind="{what}">\n{text.replace("</data", "< /data")}\n</data>'
-
-
-def _system(text: str) -> ChatMessage:
-    return {"role": "system", "content": text}
-
-
-def _user(text: str) -> ChatMessage:
-    return {"role": "user", "content": text}
 
 
 MESSAGE_LIMIT = 50
@@ -109,16 +95,9 @@ def history(conversation: Conversation | None, *, budget: int, estimate: TokenEs
     """
     kept: list[ChatMessage] = []
     for turn in reversed(conversation.turns if conversation else ()):
-        messages = _messages(turn)
-        budget -= estimate.tokens(*(message["content"] for message in messages))
-        if budget < 0 or len(kept) + len(messages) > MESSAGE_LIMIT:
+        answer = without_marks(turn.answer)
+        budget -= estimate.tokens(turn.question, answer)
+        if budget < 0 or len(kept) + 2 > MESSAGE_LIMIT:
             break
-        kept[:0] = messages
+        kept[:0] = [{"role": "user", "content": turn.question}, {"role": "assistant", "content": answer}]
     return tuple(kept)
-
-
-def _messages(turn: Turn) -> list[ChatMessage]:
-    return [
-        {"role": "user", "content": turn.question},
-        {"role": "assistant", "content": without_marks(turn.answer)},
-    ]

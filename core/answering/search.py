@@ -11,7 +11,7 @@ from core.answering.citations import Sources, cite
 from core.answering.tools import Tool, ToolError
 from core.documents.excerpt import excerpt
 from core.errors import RetrievalUnavailable
-from core.model import Citation, Hit, Question, Scope, SearchResult
+from core.model import Citation, Hit, Question
 from core.ports import Retriever
 
 NEAREST = 3
@@ -43,28 +43,13 @@ class SearchTool:
         chapter: Annotated[str | None, Field(description="Search only this chapter, by its exact name.")] = None,
     ) -> Mapping[str, Any]:
         """Search the community's documents. Returns passages numbered for citing as [n], best first."""
+        asked = self._question
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
-        limit = max(1, min(top_k or self._question.top_k, self._question.top_k))
-        scope = self._question.searchable
-        if chapter:
-            scope = scope.model_copy(update={"chapters": (chapter,)}) if self._may_search(chapter) else scope
-        result = await self._search(query, limit, scope)
-        if chapter and not result.hits:
-            raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
-        hits = [hit for hit in result.hits if hit.score >= self._question.relevance_threshold]
-        self._remember(result)
-        return {
-            "results": [self._shown(hit, query) for hit in hits],
-            "total": len(hits),
-            "query": query,
-        }
-
-    def _may_search(self, chapter: str) -> bool:
-        """A question that was limited to chapters stays within them."""
-        return not self._question.scope.chapters or chapter in self._question.scope.chapters
-
-    async def _search(self, query: str, limit: int, scope: Scope) -> SearchResult:
+        limit = max(1, min(top_k or asked.top_k, asked.top_k))
+        scope = asked.searchable
+        if chapter and (not asked.scope.chapters or chapter in asked.scope.chapters):  # it stays within its chapters
+            scope = scope.model_copy(update={"chapters": (chapter,)})
         self.searched = True
         try:
             result = await self._retriever.search(query, limit=limit, scope=scope, earlier=self._earlier)
@@ -73,24 +58,25 @@ class SearchTool:
             raise ToolError("The documents cannot be searched right now.") from None
         self.retrieval_time_ms += result.total_time_ms
         self.lexical_only = self.lexical_only or result.lexical_only
-        return result
-
-    def _remember(self, result: SearchResult) -> None:
+        if chapter and not result.hits:
+            raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
         for hit in (*result.hits, *result.nearest):
             known = self._found.get(hit.passage.source_url)
             if known is None or hit.score > known.score:
                 self._found[hit.passage.source_url] = hit
-
-    def _shown(self, hit: Hit, query: str) -> dict[str, Any]:
-        passage = hit.passage
-        return {
-            "number": self.sources.add(hit),
-            "text": excerpt(passage.text, query, limit=self._excerpt_limit),
-            "title": passage.page_title,
-            "section": passage.section_title,
-            "url": passage.source_url,
-            "score": round(hit.score, 2),
-        }
+        shown = [
+            {
+                "number": self.sources.add(hit),
+                "text": excerpt(hit.passage.text, query, limit=self._excerpt_limit),
+                "title": hit.passage.page_title,
+                "section": hit.passage.section_title,
+                "url": hit.passage.source_url,
+                "score": round(hit.score, 2),
+            }
+            for hit in result.hits
+            if hit.score >= asked.relevance_threshold
+        ]
+        return {"results": shown, "total": len(shown), "query": query}
 
     @property
     def troubled(self) -> bool:

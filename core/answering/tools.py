@@ -48,57 +48,41 @@ class Tool:
             values = self._arguments.model_validate_json(arguments or "{}")
             data = await self._function(**values.model_dump())
         except ValidationError as error:
-            return failure(_explain(error, self.spec))
+            reasons = (
+                f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}"
+                for item in error.errors(include_url=False, include_input=False, include_context=False)
+            )
+            said = f"Bad arguments for {self.spec.name}: {'; '.join(reasons)}. Call it again with corrected arguments."
+            return failure(said)
         except ToolError as error:
             return failure(str(error))
-        return ToolOutput(_envelope(success=True, data=data), success=True)
+        text = json.dumps({"success": True, "data": data, "error": None}, ensure_ascii=False)
+        return ToolOutput(text, success=True)
 
 
 def failure(message: str) -> ToolOutput:
-    """Tell the model what went wrong."""
-    return ToolOutput(_envelope(success=False, error=message), success=False)
-
-
-def _envelope(*, success: bool, data: Mapping[str, Any] | None = None, error: str | None = None) -> str:
-    return json.dumps({"success": success, "data": data, "error": error}, ensure_ascii=False)
+    """Return what tells the model that something went wrong."""
+    text = json.dumps({"success": False, "data": None, "error": message}, ensure_ascii=False)
+    return ToolOutput(text, success=False)
 
 
 @lru_cache(maxsize=64)
 def _read(function: ToolFunction) -> tuple[type[BaseModel], ToolSpec]:
-    """Return the model of the arguments, and what the chat model is told; making them takes longer than most calls."""
-    arguments = _arguments_model(function)
-    return arguments, ToolSpec(
-        name=function.__name__,
-        description=inspect.getdoc(function) or "",
-        parameters=_schema(arguments),
-    )
+    """Return the model of the arguments, and what the chat model is told; making them takes longer than most calls.
 
-
-def _arguments_model(function: ToolFunction) -> type[BaseModel]:
+    The titles that pydantic makes up are left out: they cost tokens and say nothing.
+    """
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {
         name: (hints[name], ... if parameter.default is inspect.Parameter.empty else parameter.default)
         for name, parameter in inspect.signature(function).parameters.items()
         if name != "self"
     }
-    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
-
-
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema without the titles that pydantic makes up: they cost tokens and say nothing."""
-    schema = model.model_json_schema()
-    schema.pop("title", None)
-    for field in schema.get("properties", {}).values():
-        field.pop("title", None)
-    return schema
-
-
-def _explain(error: ValidationError, spec: ToolSpec) -> str:
-    reasons = (
-        f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False, include_context=False)
-    )
-    return f"Bad arguments for {spec.name}: {'; '.join(reasons)}. Call it again with corrected arguments."
+    arguments = create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+    schema = arguments.model_json_schema()
+    for part in (schema, *schema.get("properties", {}).values()):
+        part.pop("title", None)
+    return arguments, ToolSpec(function.__name__, inspect.getdoc(function) or "", schema)
 
 
 class Toolbox:
@@ -108,33 +92,39 @@ class Toolbox:
         self, tools: Sequence[Tool], *, question: MessageRef, clock: Callable[[], float], observer: Observer
     ) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
+        self.specs = tuple(tool.spec for tool in tools)
         self._question = question
         self._clock = clock
         self._observer = observer
         self.records: list[ToolRecord] = []
         self.has_grounds = False
 
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is told about the tools."""
-        return tuple(tool.spec for tool in self._tools.values())
-
     async def call(self, calls: Sequence[ToolCall]) -> list[ChatMessage]:
-        """Run all calls at once; give the results as messages, in the order of the calls."""
+        """Run all calls at once; return the results as messages, in the order of the calls."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._call(call)) for call in calls]
         done = [task.result() for task in tasks]
         self.records.extend(record for _, record in done)
         return [
-            {"role": "tool", "tool_call_id": call.id, "content": output.text}
-            for call, (output, _) in zip(calls, done, strict=True)
+            {"role": "tool", "tool_call_id": call.id, "content": text}
+            for call, (text, _) in zip(calls, done, strict=True)
         ]
 
-    async def _call(self, call: ToolCall) -> tuple[ToolOutput, ToolRecord]:
+    async def _call(self, call: ToolCall) -> tuple[str, ToolRecord]:
+        """Run a tool; a mistake in it is told to the model in our words, and does not end the question."""
         start = self._clock()
         tool = self._tools.get(call.name)
-        output = await self._output(tool, call) if tool else failure(self._unknown(call.name))
-        self.has_grounds = self.has_grounds or bool(tool and tool.grounds and output.success)
+        try:
+            if tool is None:
+                output = failure(f"There is no tool {call.name!r}. The tools are: {', '.join(self._tools)}.")
+            else:
+                output = await tool.call(call.arguments)
+                self.has_grounds = self.has_grounds or (tool.grounds and output.success)
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model can go on without it
+            self._observer(ServiceFailed("tool", f"{call.name}: {type(error).__name__}"))
+            output = failure(f"{call.name} does not work right now. Go on without it.")
         record = ToolRecord(
             name=call.name,
             arguments=call.arguments,
@@ -143,20 +133,7 @@ class Toolbox:
             time_ms=(self._clock() - start) * 1000,
         )
         self._observer(ToolCalled(question=self._question, **record.model_dump()))
-        return output, record
-
-    async def _output(self, tool: Tool, call: ToolCall) -> ToolOutput:
-        """Run a tool; a mistake in it is told to the model in our words, and does not end the question."""
-        try:
-            return await tool.call(call.arguments)
-        except LeaseLost:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model can go on without it
-            self._observer(ServiceFailed("tool", f"{call.name}: {type(error).__name__}"))
-            return failure(f"{call.name} does not work right now. Go on without it.")
-
-    def _unknown(self, name: str) -> str:
-        return f"There is no tool {name!r}. The tools are: {', '.join(self._tools)}."
+        return output.text, record
 
 
 def asked_for(call: ToolCall) -> str:

@@ -86,16 +86,13 @@ class Admission:
         """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""
         person = sha256(f"{claim.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
-        is_new = await self._changed(key, str(int(self._now().timestamp() // REMINDER.total_seconds())))
+        period = str(int(self._now().timestamp() // REMINDER.total_seconds()))
+        try:
+            is_new = await self._memo.changed(key, period)
+        except StoreUnavailable:  # without the notes, somebody is told once more
+            is_new = True
         has_interaction = claim.address is not None and claim.address.interaction is not None
         return Refusal(sentence, is_told=is_new or has_interaction or claim.delivery.notice is not None)
-
-    async def _changed(self, key: str, value: str) -> bool:
-        """Ask the notes; without them, somebody is told once more."""
-        try:
-            return await self._memo.changed(key, value)
-        except StoreUnavailable:
-            return True
 
 
 USUAL_ANSWER = 6.0  # seconds; a guess
@@ -104,16 +101,16 @@ ROUND = 10  # seconds: nobody can say it more exactly
 
 @dataclass(frozen=True, slots=True)
 class WaitEstimate:
-    """Knows how long the last of those who wait has to, where workers answer at least *seats* questions at once."""
+    """Knows how long the last of those who wait has to, where each worker has some *concurrency*."""
 
-    seats: int
+    concurrency: int
 
     def sentence(self, waiting: int, running: int) -> str | None:
         """Return when the last of those who wait will be answered; None if that will be soon.
 
-        Of several workers nobody knows the seats, but when many wait, as many run as there are.
+        Nobody knows how many several workers can answer, but when many wait, as many run as there are.
         """
-        at_once = max(self.seats, running)
+        at_once = max(self.concurrency, running)
         if waiting <= 2 * at_once:
             return None
         seconds = max(ROUND, math.ceil(waiting * USUAL_ANSWER / at_once / ROUND) * ROUND)

@@ -63,7 +63,7 @@ class AskedAgain(Value):
     by: Person
 
 
-class Doubted(Value):
+class Recheck(Value):
     """A worker that had lost the question may have changed what another one has shown since; its words come along."""
 
     kind: Literal["doubted"] = "doubted"
@@ -75,7 +75,7 @@ class Doubted(Value):
         return self.question.message
 
 
-Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Doubted, Field(discriminator="kind")]
+Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Recheck, Field(discriminator="kind")]
 
 
 MOST_ATTEMPTS = 3
@@ -171,43 +171,26 @@ class Cancellation:
         return self._reason
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What a worker holds while it answers a question; `attempt` counts from 1.
+class Attempt:
+    """What a claim and a withdrawal have in common; `attempt` counts from 1.
 
     `fence` grows with each time that somebody takes the thread: whoever has a lower one than the inbox has lost it.
-    `delivery` is what earlier attempts posted, to be edited in place of posting again. `is_update` tells that an
-    earlier revision has been answered. `was_begun` tells that somebody had it before and handed it back, which counts
-    as no attempt.
+    `delivery` is what earlier attempts posted, to be edited instead of posted again. `was_released` tells that somebody
+    had it before and handed it back, which counts as no attempt.
     """
 
-    question: Question
-    attempt: int = 1
-    fence: int = 0
-    delivery: Delivery = Delivery()
-    address: ReplyAddress | None = None
-    is_update: bool = False
-    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
-    was_begun: bool = False
+    __slots__ = ()
+    attempt: int
+    was_released: bool
 
     @property
-    def message(self) -> MessageRef:
-        """The message with the question."""
-        return self.question.message
-
-    @property
-    def thread(self) -> ThreadRef:
-        """The conversation that nobody else works on meanwhile."""
-        return self.question.thread
-
-    @property
-    def is_inherited(self) -> bool:
+    def is_redelivered(self) -> bool:
         """Whether somebody before may have left something that was noted nowhere."""
-        return self.attempt > 1 or self.was_begun
+        return self.attempt > 1 or self.was_released
 
     @property
     def is_last_attempt(self) -> bool:
-        """Whether the question is given up if this attempt fails."""
+        """Whether the task is given up if this attempt fails."""
         return self.attempt >= MOST_ATTEMPTS
 
     @property
@@ -217,10 +200,34 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """What a worker holds while it takes back the answer to a message that was deleted; `delivery` was posted.
+class Claim(Attempt):
+    """What a worker holds while it answers a question; `is_update` tells that an earlier revision was answered."""
 
-    `asker_id` is who wrote the message, empty where that is not known any more. `was_begun` is the same as of a claim.
+    question: Question
+    attempt: int = 1
+    fence: int = 0
+    delivery: Delivery = Delivery()
+    address: ReplyAddress | None = None
+    is_update: bool = False
+    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+    was_released: bool = False
+
+    @property
+    def message(self) -> MessageRef:
+        """The message with the question."""
+        return self.question.message
+
+    @property
+    def thread(self) -> ThreadRef:
+        """The conversation that nobody else works on meanwhile."""
+        return self.question.message.thread
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal(Attempt):
+    """What a worker holds while it takes back the answer to a message that was deleted.
+
+    `asker_id` is who wrote the message, empty where that is not known any more.
     """
 
     message: MessageRef
@@ -229,27 +236,12 @@ class Withdrawal:
     delivery: Delivery = Delivery()
     cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
     asker_id: str = ""
-    was_begun: bool = False
+    was_released: bool = False
 
     @property
     def thread(self) -> ThreadRef:
         """The conversation that nobody else works on meanwhile."""
         return self.message.thread
-
-    @property
-    def is_inherited(self) -> bool:
-        """Whether somebody before may have left something that was noted nowhere."""
-        return self.attempt > 1 or self.was_begun
-
-    @property
-    def is_last_attempt(self) -> bool:
-        """Whether it is given up if this attempt fails."""
-        return self.attempt >= MOST_ATTEMPTS
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether every attempt that there is was begun, and no worker came to its end."""
-        return self.attempt > MOST_ATTEMPTS
 
 
 Task: TypeAlias = Claim | Withdrawal

@@ -295,7 +295,7 @@ async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> N
     await boxes.here.put(asked())
     await hand_back(boxes.here)
 
-    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_begun=True)
+    assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_released=True)
 
 
 @pytest.mark.promise("deletions-count")
@@ -305,7 +305,7 @@ async def test_a_question_that_was_handed_back_and_is_deleted_is_taken_back(boxe
     await hand_back(boxes.here)
     assert await boxes.here.put(deleted(asked()))
 
-    assert await taken(boxes.there) == Withdrawal(asked().message, attempt=1, fence=2, was_begun=True)
+    assert await taken(boxes.there) == Withdrawal(asked().message, attempt=1, fence=2, was_released=True)
 
 
 async def test_a_question_that_was_given_up_begins_anew_with_its_edit(inbox: Box) -> None:
@@ -318,4 +318,4 @@ async def test_a_question_that_was_given_up_begins_anew_with_its_edit(inbox: Box
 
     again = await taken(inbox)
     assert isinstance(again, Claim)
-    assert (again.attempt, again.was_begun) == (1, False)
+    assert (again.attempt, again.was_released) == (1, False)

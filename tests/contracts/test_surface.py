@@ -326,7 +326,7 @@ async def test_a_place_where_the_bot_may_say_nothing_is_no_failure(chat: ChatPla
     ("step", "times"),
     [(Step.POSTING, 1), (Step.POSTED, 1), (Step.POSTED, 2), (Step.NOTED, 1), (Step.EDITING, 1), (Step.EDITED, 1)],
 )
-@pytest.mark.parametrize("before", [{"attempt": 2}, {"was_begun": True}], ids=["an attempt", "handed back"])
+@pytest.mark.parametrize("before", [{"attempt": 2}, {"was_released": True}], ids=["an attempt", "handed back"])
 async def test_the_next_worker_finishes_what_one_has_left_that_died(
     chat: ChatPlatform, step: Step, times: int, before: dict[str, int]
 ) -> None:

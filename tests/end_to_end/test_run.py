@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from adapters.discord.client.connection import MESSAGE_CONTENT_DENIED, TOKEN_REFUSED
+from adapters.discord.connection import MESSAGE_CONTENT_DENIED, TOKEN_REFUSED
 from bot.roles import NOT_SHARED, NOTHING_TO_RUN
 from tests.fixtures.commands import Footnote
 from tests.pages import page

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from core.errors import StoreUnavailable, Untold
+from core.errors import ApologyFailed, StoreUnavailable
 from core.model import (
     MOST_ATTEMPTS,
     Asked,
@@ -20,11 +20,11 @@ from core.model import (
     Claim,
     Deleted,
     Delivery,
-    Doubted,
     Edited,
     Interruption,
     MessageRef,
     Question,
+    Recheck,
     ReplyAddress,
     Signal,
     Stopped,
@@ -62,7 +62,7 @@ class Record:
         self.cancelled = Cancellation()
         if self.deleted:
             return Withdrawal(
-                self.message, self.attempts, self.fence, self.delivery, self.cancelled, was_begun=self.begun
+                self.message, self.attempts, self.fence, self.delivery, self.cancelled, was_released=self.begun
             )
         assert self.question
         if self.stopped:
@@ -75,7 +75,7 @@ class Record:
             self.address,
             is_update=self.concluded,
             cancelled=self.cancelled,
-            was_begun=self.begun,
+            was_released=self.begun,
         )
 
     def conclude(self) -> None:
@@ -121,7 +121,7 @@ class MemoryInbox:
         self.fails = False
         self.refusals = 0
         self.dead: dict[MessageRef, Exception] = {}
-        self.doubts: list[Doubted] = []
+        self.doubts: list[Recheck] = []
         self.accepted_for = 30.0
         self._delays = delays
         self._records: dict[MessageRef, Record] = {}
@@ -149,7 +149,7 @@ class MemoryInbox:
                 return self._stop(record)
             case AskedAgain():
                 return self._retry(record)
-            case Doubted(question=question):
+            case Recheck(question=question):
                 return self._doubt(record, question)
 
     async def accept(self, asked: Asked, *, within: float) -> bool:
@@ -359,7 +359,7 @@ class MemoryInbox:
         return True
 
     def _doubt(self, record: Record, question: Question) -> bool:
-        self.doubts.append(Doubted(question=question))
+        self.doubts.append(Recheck(question=question))
         known = record.question.revision if record.question else -1
         if record.deleted or record.state not in ("done", "dead") or question.revision != known:
             return False
@@ -401,7 +401,7 @@ class MemoryInbox:
 
     def _fail(self, record: Record, error: Exception) -> None:
         thread = record.message.thread
-        if record.attempts >= MOST_ATTEMPTS and not isinstance(error, Untold):
+        if record.attempts >= MOST_ATTEMPTS and not isinstance(error, ApologyFailed):
             record.state, record.concluded, record.stopped, record.asked = "dead", True, False, None
             record.begun = False
             self.dead[record.message] = error

@@ -56,9 +56,9 @@ class Office:
         )
 
     @asynccontextmanager
-    async def open(self, *, seats: int = 2) -> AsyncGenerator[asyncio.Task[None]]:
+    async def open(self, *, concurrency: int = 2) -> AsyncGenerator[asyncio.Task[None]]:
         """Let the worker work; at the end it stops in good order."""
-        running = asyncio.create_task(self.worker.run(seats=seats, rest=0.01))
+        running = asyncio.create_task(self.worker.run(concurrency=concurrency, rest=0.01))
         yield running
         self.worker.stop()
         with suppress(asyncio.CancelledError):

@@ -19,4 +19,4 @@ def waits(box: Box, *, admits: bool = True) -> Waits:
     async def answer(_: Question) -> bool:
         return admits
 
-    return Waits(estimate=WaitEstimate(seats=12), room=box, memo=MemoryMemo(), admits=answer, now=lambda: NOON)
+    return Waits(estimate=WaitEstimate(concurrency=12), room=box, memo=MemoryMemo(), admits=answer, now=lambda: NOON)

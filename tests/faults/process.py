@@ -23,9 +23,10 @@ from tests.faults.points import Obedient
 
 LOADED = (
     "adapters.cohere",
+    "adapters.chat.surface",
     "adapters.discord.platform",
-    "adapters.discord.client.connection",
-    "adapters.discord.commands.install",
+    "adapters.discord.connection",
+    "adapters.discord.commands",
     "adapters.discord.gateway",
     "adapters.openai.chat",
     "adapters.qdrant.server",
@@ -39,8 +40,8 @@ LOADED = (
     "adapters.slack.platform",
     "adapters.slack.commands.install",
     "adapters.slack.listener",
-    "adapters.slack.intake.app",
-    "adapters.slack.intake.sockets",
+    "adapters.slack.app",
+    "adapters.slack.sockets",
     "bot.commands.run",
     "cohere.v2.client",
     "core.documents.retrieval",

@@ -28,7 +28,6 @@ from core.model import (
     Deleted,
     Delivery,
     Document,
-    Doubted,
     Edited,
     Inbound,
     InboundKind,
@@ -38,6 +37,7 @@ from core.model import (
     Person,
     Policy,
     Prices,
+    Recheck,
     ReplyAddress,
     Scope,
     Setting,
@@ -105,7 +105,7 @@ VALUES = [
     Asked(question=question(), address=ADDRESS),
     Edited(question=question(revision=2)),
     Deleted(message=question().message),
-    Doubted(question=question()),
+    Recheck(question=question()),
     Stopped(message=question().message, by=Person(id="p1")),
     AskedAgain(message=question().message, by=Person(id="p1")),
     Terms(top_k=3, relevance_threshold=0.7),
@@ -113,7 +113,7 @@ VALUES = [
     Vote(answer_id="a", person_id="p1", is_helpful=False, complaints=(Complaint.WRONG,), at=NOON),
     Tally(helpful=2, unhelpful=1),
 ]
-SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped | AskedAgain | Doubted)]
+SIGNALS = [value for value in VALUES if isinstance(value, Asked | Edited | Deleted | Stopped | AskedAgain | Recheck)]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)

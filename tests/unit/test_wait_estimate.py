@@ -14,11 +14,12 @@ from core.community.admission import WaitEstimate
 def test_who_asks_while_many_wait_hears_a_round_number_of_seconds(waiting: int, running: int, seconds: int) -> None:
     """By how many are answered at once, which may be more than one process does, and is never taken for less."""
     assert (
-        WaitEstimate(seats=12).sentence(waiting, running) == f"I'm busy; your answer comes in about {seconds} seconds."
+        WaitEstimate(concurrency=12).sentence(waiting, running)
+        == f"I'm busy; your answer comes in about {seconds} seconds."
     )
 
 
 @pytest.mark.parametrize(("waiting", "running"), [(0, 0), (24, 12), (96, 48)])
 def test_who_waits_for_a_moment_only_hears_nothing(waiting: int, running: int) -> None:
     """As many may wait as are answered in two rounds."""
-    assert WaitEstimate(seats=12).sentence(waiting, running) is None
+    assert WaitEstimate(concurrency=12).sentence(waiting, running) is None

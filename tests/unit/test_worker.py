@@ -279,7 +279,7 @@ async def test_so_many_are_answered_at_once_and_no_more(script: Script) -> None:
     office = Office(model)
     for name in ("1", "2", "3"):
         await office.inbox.put(asked(name, in_thread=name))
-    async with office.open(seats=2) as running:
+    async with office.open(concurrency=2) as running:
         await wait_until(lambda: len(model.prompts) == 4 or second.begun.is_set(), what="two answers")
         await asyncio.sleep(0)
         assert await office.inbox.waiting() == 1
@@ -291,7 +291,7 @@ async def test_an_orderly_stop_finishes_what_is_under_way(script: Script) -> Non
     silence = Silence()
     office = Office(script(*silent(silence)))
     await office.inbox.put(asked("1"))
-    async with office.open(seats=1) as running:
+    async with office.open(concurrency=1) as running:
         await silence.begun.wait()
         await office.inbox.put(asked("2", in_thread="2"))
         office.worker.stop()

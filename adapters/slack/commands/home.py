@@ -9,9 +9,9 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
-from adapters.chat.commands import carried_out, command_named, silenced, status_lines
-from adapters.slack.client.failures import tell
-from adapters.slack.commands.context import Kit, SlackContext
+from adapters.chat.commands import CommandContext, carried_out, command_named, silenced, status_lines
+from adapters.slack.api import tell
+from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import FORMS, mrkdwn
 from adapters.slack.dialect import SLACK
@@ -51,7 +51,7 @@ async def show_home(kit: Kit, used: Used, said: str = "") -> None:
     """Show the home to whoever has opened it, with what is *said* to that person on top."""
     with suppress(PostingFailed):  # whoever opens it again sees it
         client = (await kit.workspaces.find(used.workspace)).client
-        known, overview = await _known(kit, used), await _overview(SlackContext(kit, used))
+        known, overview = await _known(kit, used), await _overview(context_of(kit, used))
 
         async def publish(seen: Overview) -> None:
             blocks = home_blocks(said, known, seen, kit.services.practices)
@@ -70,7 +70,7 @@ async def press_at_home(kit: Kit, used: Used, action_id: str) -> None:
     name, for_moderators, values = ACTIONS[action_id]
     command = command_named(name, for_moderators=for_moderators)
     if command is not None and command.act is not None:
-        await carried_out(partial(command.act, SlackContext(kit, used), values), partial(show_home, kit, used))
+        await carried_out(partial(command.act, context_of(kit, used), values), partial(show_home, kit, used))
 
 
 async def choose_at_home(kit: Kit, used: Used, choice: Choice) -> None:
@@ -78,7 +78,7 @@ async def choose_at_home(kit: Kit, used: Used, choice: Choice) -> None:
 
     What somebody else has changed since the menu was shown is left alone.
     """
-    context = SlackContext(kit, used)
+    context = context_of(kit, used)
 
     async def silence_chosen() -> str:
         changed = sorted(choice.chosen ^ choice.shown)
@@ -116,7 +116,7 @@ async def _known(kit: Kit, used: Used) -> list[str]:
     return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
 
 
-async def _overview(context: SlackContext) -> Overview:
+async def _overview(context: CommandContext) -> Overview:
     """Return how things are, for moderators; others see nothing of it."""
     try:
         actor = await context.actor()

@@ -8,8 +8,8 @@ from functools import partial
 
 from adapters.chat.commands import carried_out, retry, stop, vote
 from adapters.slack import blocks
-from adapters.slack.client.failures import tell
-from adapters.slack.commands.context import Kit, SlackContext
+from adapters.slack.api import tell
+from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.forms import View, complaints_in, reasons_form, words_form
 from adapters.slack.commands.shortcuts import opened
 from adapters.slack.commands.situation import Used
@@ -21,16 +21,16 @@ from core.model import MessageRef
 async def pressed(kit: Kit, used: Used, action_id: str, value: str) -> None:
     """Do what a button below an answer says."""
     first, _, rest = value.partition(" ")
-    context = SlackContext(kit, used)
+    context = context_of(kit, used)
     match action_id, first:
         case (blocks.VOTE, blocks.UP) if rest:
             await kit.privately(used, partial(vote, context, rest, is_helpful=True))
         case (blocks.VOTE, blocks.DOWN) if rest:
-            await kit.privately(used, partial(_complained, context, rest))
+            await kit.privately(used, partial(_complained, kit, used, rest))
         case (blocks.RETRY, _):
             await kit.privately(used, partial(retry, context, _message(used, value)))
         case (blocks.STOP, _):
-            await kit.privately(used, partial(_stop, context, first, rest))
+            await kit.privately(used, partial(_stop, kit, used, first, rest))
         case _:
             await kit.replies.tell(used, OUTDATED)
 
@@ -39,7 +39,7 @@ async def add_reasons(kit: Kit, used: Used, view: View) -> None:
     """Take a vote again with its reasons; the form has given thanks, so only a failure is told, in its place."""
 
     async def count() -> None:
-        await vote(SlackContext(kit, used), str(view["private_metadata"]), complaints=complaints_in(view))
+        await vote(context_of(kit, used), str(view["private_metadata"]), complaints=complaints_in(view))
 
     await carried_out(count, partial(_tell_in_form, kit, used, str(view["id"])))
 
@@ -50,20 +50,21 @@ async def _tell_in_form(kit: Kit, used: Used, view_id: str, sentence: str) -> No
         await tell(client, "views.update", view_id=view_id, view=words_form(sentence))
 
 
-async def _complained(context: SlackContext, answer_id: str) -> str | None:
+async def _complained(kit: Kit, used: Used, answer_id: str) -> str | None:
     """Take the vote while the form is being shown: whoever closes that has voted all the same."""
-    showing = asyncio.create_task(opened(context.kit, context.used, reasons_form(answer_id)))
+    showing = asyncio.create_task(opened(kit, used, reasons_form(answer_id)))
     try:
-        await vote(context, answer_id)
+        await vote(context_of(kit, used), answer_id)
     finally:
         is_shown = await showing
     return None if is_shown else THANKS
 
 
-async def _stop(context: SlackContext, asker: str, message: str) -> str | None:
-    if context.used.user != asker and not (await context.actor()).may_moderate:
+async def _stop(kit: Kit, used: Used, asker: str, message: str) -> str | None:
+    context = context_of(kit, used)
+    if used.user != asker and not (await context.actor()).may_moderate:
         return NOT_YOURS
-    return await stop(context, _message(context.used, message))
+    return await stop(context, _message(used, message))
 
 
 def _message(used: Used, text: str) -> MessageRef | None:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.platform import nonce
 from adapters.retry import BRIEF
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import never_arrived, tell
-from adapters.slack.client.paging import pages
+from adapters.slack.api import never_arrived, once, pages, tell
 from adapters.slack.commands.context import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.dialect import SLACK

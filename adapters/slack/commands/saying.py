@@ -9,9 +9,8 @@ from typing import Any
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.commands import carried_out
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import tell
-from adapters.slack.commands.context import Kit, SlackContext
+from adapters.slack.api import once, tell
+from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import ParsedCommand, text_command
 from adapters.slack.commands.wording import mrkdwn
@@ -31,7 +30,7 @@ async def said(kit: Kit, tasks: BackgroundTasks, inbound: Inbound) -> bool:
 async def _answered(kit: Kit, wanted: ParsedCommand, inbound: Inbound) -> None:
     command, values = wanted.command, wanted.values
     if command is not None and command.act is not None and values is not None and await _is_new(kit, inbound):
-        context = SlackContext(kit, _used(inbound, kit.services.now()))
+        context = context_of(kit, _used(inbound, kit.services.now()))
         await carried_out(partial(command.act, context, values), partial(_tell, kit, inbound))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from adapters.chat.commands import shown_sources
-from adapters.slack.client.failures import tell
-from adapters.slack.commands.context import Kit, SlackContext
+from adapters.slack.api import tell
+from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.forms import View, selection_form
 from adapters.slack.commands.situation import Body, Used
 from adapters.slack.events import words
@@ -28,7 +28,7 @@ async def answer_from(kit: Kit, used: Used, body: Body) -> None:
 
 async def show_sources(kit: Kit, used: Used) -> None:
     """Show the sources of the last answer in the message's thread."""
-    await kit.privately(used, partial(shown_sources, SlackContext(kit, used)))
+    await kit.privately(used, partial(shown_sources, context_of(kit, used)))
 
 
 async def opened(kit: Kit, used: Used, form: View) -> bool:

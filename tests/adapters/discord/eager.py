@@ -9,7 +9,7 @@ from typing import Any
 
 import discord
 
-from adapters.discord.client.connection import connect
+from adapters.discord.connection import connect
 from tests.servers.discord import DiscordServer
 
 

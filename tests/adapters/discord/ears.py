@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from discord import AutoShardedClient
 
-from adapters.discord.client.connection import connect
+from adapters.discord.connection import connect
 from adapters.discord.gateway import Listener
 from core.ports import Inbox
 from tests.fakes.services import bundle

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.chat.services import ChatServices
-from adapters.discord.client.connection import connect
-from adapters.discord.commands.install import install
+from adapters.discord.commands import install
+from adapters.discord.connection import connect
 from core.model import ThreadRef, WorkspaceRef
 from tests.adapters.discord.eager import EagerClient
 from tests.fakes.services import SOURCE, TERMS, MemoryServices

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.commands.context import TOKEN_LIFE
+from adapters.discord.interactions import TOKEN_LIFE
 from core import messages
 from core.events import CommandsFailed
 from core.messages import NOT_PART_OF_IT

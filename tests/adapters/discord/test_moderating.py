@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.commands.context import ADMIN as NAME
+from adapters.discord.interactions import ADMIN as NAME
 from core import messages
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Signal, Vote
 from tests.adapters.discord.conftest import Place

@@ -13,7 +13,7 @@ import discord
 import pytest
 from discord.http import Route, handle_message_parameters
 
-from adapters.discord.client.connection import reason_of, stay_connected
+from adapters.discord.connection import reason_of, stay_connected
 from adapters.retry import CONNECTING
 from core.errors import Misconfigured
 from core.events import ConnectionLost, Event

@@ -46,7 +46,7 @@ async def test_they_leave_it_also_where_nothing_was_posted_yet(discord: OnDiscor
     thread = threads[int(claim.thread.thread)]
     before = thread.name
 
-    await discord.surface.withdraw(Withdrawal(claim.message, was_begun=True))
+    await discord.surface.withdraw(Withdrawal(claim.message, was_released=True))
 
     assert (before, thread.name) == (ASKED, UNTITLED)
 

@@ -229,7 +229,7 @@ async def test_what_came_back_to_nobody_is_given_out_again(desk: Desk) -> None:
             async with asyncio.timeout(0):
                 await taken(inbox)
 
-        assert await taken(inbox) == Claim(asked().question, attempt=1, fence=2, was_begun=True)
+        assert await taken(inbox) == Claim(asked().question, attempt=1, fence=2, was_released=True)
         assert await is_empty(inbox)
 
 

@@ -200,7 +200,7 @@ async def test_what_was_lost_and_taken_by_nobody_is_done_again(desk: Desk) -> No
         async with inbox.claim() as task:
             task.cancelled.set(Interruption.LOST)
 
-        assert await taken(inbox) == Claim(asked().question, attempt=1, fence=2, was_begun=True)
+        assert await taken(inbox) == Claim(asked().question, attempt=1, fence=2, was_released=True)
 
 
 @pytest.mark.promise("crash-safe")

@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.indicator import SEARCHING, SIGNS, Indicator, title_of
 from adapters.slack.recovery import Place
+from adapters.slack.workspaces import OneWorkspace
 from core.model import Progress
 from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack

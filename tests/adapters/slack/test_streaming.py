@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from adapters.chat.platform import Controls, Part, Posted
-from adapters.slack.client.failures import Denied
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.api import Denied
 from adapters.slack.poster import ThreadPoster
 from adapters.slack.recovery import Place
 from adapters.slack.streaming import STARTS, AnswerPoster, Budget, Budgets, Reader
+from adapters.slack.workspaces import OneWorkspace
 from core.errors import RateLimited
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status
 from tests.fakes.surface import drafted

@@ -317,6 +317,6 @@ async def test_it_leaves_none_also_where_nothing_was_posted_yet(slack: OnSlack) 
     await cancelled(working)
     before = sessions[key].title
 
-    await slack.surface.withdraw(Withdrawal(claim.message, was_begun=True))
+    await slack.surface.withdraw(Withdrawal(claim.message, was_released=True))
 
     assert (before, sessions[key].title) == ("What is a robot?", "Question removed")

@@ -1,22 +1,37 @@
-"""The way to Discord: clients with safe defaults, at the addresses that the settings name, kept connected."""
+"""The way to Discord: clients with safe defaults, at the addresses that the settings name, kept connected or tried."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import yarl
+from aiohttp import ClientError
+from discord import (
+    AllowedMentions,
+    AutoShardedClient,
+    ConnectionClosed,
+    GatewayNotFound,
+    HTTPException,
+    Intents,
+    LoginFailure,
+    PrivilegedIntentsRequired,
+    RateLimited,
+)
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+from discord.utils import oauth_url
 
 from adapters.chat.delivery_log import traced
-from adapters.discord.limits import Throttle
+from adapters.discord.limits import LONGEST_WAIT, Throttle, throttle_requests
+from adapters.discord.permissions import needed
 from adapters.retry import CONNECTING, RetryPolicy, Transient
-from core.errors import Misconfigured
+from core.errors import Misconfigured, Unavailable
 from core.events import unobserved
 
-if TYPE_CHECKING:
-    from discord import AutoShardedClient, Intents
-
-ClientT = TypeVar("ClientT", bound="AutoShardedClient")
+ClientT = TypeVar("ClientT", bound=AutoShardedClient)
 
 API = "https://discord.com/api/v10"
 GATEWAY = "wss://gateway.discord.gg/"
@@ -25,13 +40,6 @@ MESSAGE_CONTENT_DENIED = (
     "of the application, or set Footnote to do without it."
 )
 TOKEN_REFUSED = "Discord does not accept the bot's token. Copy it again from the Bot page of the application."  # noqa: S105 - a sentence
-
-
-def intents(*, message_content: bool) -> Intents:
-    """Return what the bot asks to hear of: messages in servers and direct ones, and their text if it is said so."""
-    from discord import Intents
-
-    return Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=message_content)
 
 
 def connect(
@@ -50,17 +58,10 @@ def connect(
     recommends. The library keeps its two addresses for the whole process, so all clients of a process have the same.
     All clients that speak for one bot share the *throttle*; *waited* hears for how many seconds Discord wants peace.
     """
-    import yarl
-    from discord import AllowedMentions
-    from discord.gateway import DiscordWebSocket
-    from discord.http import Route
-
-    from adapters.discord.limits import LONGEST_WAIT, throttle_requests
-
     Route.BASE = (api_url or API).rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway_url or GATEWAY)
     safe: dict[str, Any] = {
-        "intents": intents(message_content=message_content),
+        "intents": Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=message_content),
         "allowed_mentions": AllowedMentions.none(),
         "max_ratelimit_timeout": LONGEST_WAIT,
         "http_trace": traced(waited),
@@ -98,8 +99,6 @@ async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = C
 
 def _judge(error: Exception) -> Transient | None:
     """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
-    from discord import LoginFailure, PrivilegedIntentsRequired
-
     if isinstance(error, LoginFailure):
         raise Misconfigured(TOKEN_REFUSED) from error
     if isinstance(error, PrivilegedIntentsRequired):
@@ -109,10 +108,7 @@ def _judge(error: Exception) -> Transient | None:
 
 
 def reason_of(error: Exception) -> str | None:
-    """Say in a word or two what went wrong with the network or with Discord; None if it was neither."""
-    from aiohttp import ClientError
-    from discord import ConnectionClosed, GatewayNotFound, HTTPException, RateLimited
-
+    """Return in a word or two what went wrong with the network or with Discord; None if it was neither."""
     match error:
         case HTTPException():
             return f"HTTP {error.status}"
@@ -126,3 +122,29 @@ def reason_of(error: Exception) -> str | None:
             return "no connection"
         case _:
             return None
+
+
+async def check(client: AutoShardedClient, token: str) -> str:
+    """Log in, and return as whom, in how many servers, and how to invite the bot to one more.
+
+    Raises `Misconfigured` as above, or `Unavailable` where Discord cannot be reached.
+    """
+    try:
+        async with client:
+            await client.login(token)
+            application = await client.application_info()
+    except LoginFailure as error:
+        raise Misconfigured(TOKEN_REFUSED) from error
+    except Exception as error:
+        reason = reason_of(error)
+        if reason is None:
+            raise
+        raise Unavailable(f"Discord cannot be reached ({reason}). Try again in a moment.") from error
+    flags, reads_all = application.flags, client.intents.message_content
+    if reads_all and not (flags.gateway_message_content or flags.gateway_message_content_limited):
+        raise Misconfigured(MESSAGE_CONTENT_DENIED)
+    servers = application.approximate_guild_count
+    where = "1 server" if servers == 1 else f"{servers} servers"
+    reads = "reads follow-ups without a mention" if reads_all else "reads what mentions it"
+    invitation = oauth_url(application.id, permissions=needed(), scopes=("bot", "applications.commands"))
+    return f"{client.user} in {where}, {reads}; to invite it: {invitation}"

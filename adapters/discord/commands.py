@@ -1,0 +1,320 @@
+"""What people can do on Discord besides writing: commands, buttons and forms.
+
+All that a press or a form needs to be read is in its id, so that what was shown before a restart works after it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from discord import AutoShardedClient, InteractionType, Permissions
+
+from adapters.chat.accepting import NO_STORE, accepted, drop, settle
+from adapters.chat.commands import (
+    COMMANDS,
+    Command,
+    Kind,
+    Option,
+    Values,
+    carried_out,
+    command_named,
+    retry,
+    stop,
+    vote,
+)
+from adapters.discord.buttons import MARK, PATTERN
+from adapters.discord.events import MentionText
+from adapters.discord.interactions import (
+    ADMIN,
+    Used,
+    address_of,
+    awaited,
+    context_of,
+    deferred,
+    is_taken,
+    message_of,
+    person_of,
+    privately,
+    tell,
+)
+from adapters.discord.poster import translated
+from core import messages
+from core.errors import InvalidInput, PostingFailed, StoreUnavailable
+from core.events import CommandsFailed
+from core.model import QUESTION_LIMIT, Asked, MessageRef, Question
+
+if TYPE_CHECKING:
+    from discord.ui import Item, Modal
+
+    from adapters.chat.services import ChatServices
+
+Json: TypeAlias = dict[str, Any]
+
+SLASH, MESSAGE_MENU = 1, 3  # types of commands
+SUBCOMMAND = 1  # the type of an option that is a command of a group
+GUILD, DIRECT = 0, 1  # contexts in which a command can be used
+FORUMS = (15, 16)  # types of channels: forums, and those for media
+CHANNELS = (0, 5, 2, 13, *FORUMS)  # text, announcements, voice and stages
+TYPES = {
+    Kind.TEXT: 3,
+    Kind.CHOICE: 3,
+    Kind.NUMBER: 4,
+    Kind.FLAG: 5,
+    Kind.PERSON: 6,
+    Kind.CHANNEL: 7,
+    Kind.FORUM: 7,
+}
+MENU_NAME = "Answer from this message"
+SELECTION_FORM = f"{MARK}:selection"
+REASONS_FORM = rf"{MARK}:why:(?P<answer>[0-9a-f]{{1,64}})"
+LONGEST_FIELD = 4_000  # characters
+
+
+async def install(client: AutoShardedClient, services: ChatServices) -> None:
+    """Register the commands for a client that has logged in, and take all that people use."""
+
+    async def on_interaction(used: Used) -> None:
+        data = cast("Json", used.data or {})
+        match used.type:
+            case InteractionType.application_command if data.get("type") == MESSAGE_MENU:
+                await _answer_from(used, data)
+            case InteractionType.application_command:
+                await _use(services, used, data)
+            case InteractionType.component:
+                await _press(services, used, data)
+            case InteractionType.modal_submit:
+                await _take_form(services, used, data)
+            case _:
+                pass
+
+    client.event(on_interaction)
+    await _register(client, services)
+
+
+async def _register(client: AutoShardedClient, services: ChatServices) -> None:
+    """Tell Discord of the commands if they are others than before; if that fails, those of before still work."""
+    key, payload = f"discord:commands:{client.application_id}", list(_payload())
+    if not await services.is_new(key, sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()):
+        return
+    try:
+        await translated(client.http.bulk_upsert_global_commands(client.application_id or 0, payload))
+    except BaseException as error:
+        with suppress(StoreUnavailable):
+            await services.memo.forget(key)
+        if not isinstance(error, PostingFailed):
+            raise
+        services.observer(CommandsFailed(services.name, str(error)))
+
+
+def _payload() -> Iterator[Json]:
+    """Yield all commands as Discord takes them; those of moderators are a group, which settings can give to others."""
+    everywhere = {"contexts": [GUILD, DIRECT], "integration_types": [0]}
+    orders: list[Json] = []
+    for each in COMMANDS:
+        options = [_option(option) for option in each.options]
+        command: Json = {"name": each.name, "description": each.description, "options": options}
+        if each.for_moderators:
+            orders.append({**command, "type": SUBCOMMAND})
+        else:
+            yield {**command, "type": SLASH, **everywhere}
+    yield {
+        "name": ADMIN,
+        "type": SLASH,
+        "description": "How the bot works in this server.",
+        "options": orders,
+        "contexts": [GUILD],
+        "integration_types": [0],
+        "default_member_permissions": str(Permissions(manage_guild=True).value),
+    }
+    yield {"name": MENU_NAME, "type": MESSAGE_MENU, **everywhere}
+
+
+def _option(option: Option) -> Json:
+    more: Mapping[Kind, Json] = {
+        Kind.TEXT: {"min_length": 1, "max_length": option.most},
+        Kind.NUMBER: {"min_value": 1, "max_value": option.most},
+        Kind.CHOICE: {"choices": [{"name": word, "value": word} for word in option.choices.values()]},
+        Kind.CHANNEL: {"channel_types": list(CHANNELS)},
+        Kind.FORUM: {"channel_types": list(FORUMS)},
+    }
+    return {
+        "type": TYPES[option.kind],
+        "name": option.name,
+        "description": option.description,
+        "required": option.is_required,
+        **more.get(option.kind, {}),
+    }
+
+
+async def _use(services: ChatServices, used: Used, data: Json) -> None:
+    """Do what a command says; one that Discord still shows as it was before gets a sentence."""
+    chosen: list[Json] = data.get("options") or []
+    in_group = data.get("name") == ADMIN and len(chosen) == 1
+    named: Json = chosen[0] if in_group else data
+    command = command_named(str(named.get("name")), for_moderators=in_group)
+    values = _values(command, named.get("options") or []) if command else None
+    if command is None or values is None:
+        await tell(used, messages.OUTDATED)
+    elif command.act is None:
+        await _ask(services, used, values["question"], private=values.get("private", False))
+    else:
+        await privately(used, partial(command.act, context_of(services, used), values))
+
+
+def _values(command: Command, chosen: Sequence[Json]) -> Values | None:
+    """Return what was chosen; None where that does not fit the command as it is now."""
+    given = {str(each.get("name")): each.get("value") for each in chosen}
+    options = {option.name: option for option in command.options}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        option = options.get(name)
+        words = {word: each for each, word in option.choices.items()} if option else {}
+        values[name] = words.get(str(value)) if words else value
+    is_whole = all(name in values for name, each in options.items() if each.is_required)
+    return values if is_whole and given.keys() <= options.keys() and None not in values.values() else None
+
+
+async def _ask(
+    services: ChatServices, used: Used, text: str, *, selection: str | None = None, private: bool = False
+) -> None:
+    """Take a question, before Discord hears that an answer is on its way; tell the asker what cannot be asked."""
+    private = private or selection is not None
+    try:
+        question = Question.create(
+            message=message_of(used),
+            text=text,
+            selection=selection,
+            author=person_of(used),
+            asked_at=used.created_at,
+            visibility="private" if private else "thread",
+            **services.terms.model_dump(),
+        )
+    except InvalidInput as refused:
+        await tell(used, str(refused))
+        return
+    asked = Asked(question=question, address=address_of(used, question))
+    try:
+        until = await accepted(services, asked)
+    except StoreUnavailable:
+        await tell(used, NO_STORE)
+        await drop(services, asked)
+        return
+    if until is not None:
+        message_id = await deferred(used, private=private)
+        await settle(services, asked, until, partial(find, used.client, message_id=message_id), partial(tell, used))
+
+
+async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | None = None) -> Asked | None:
+    """Return a question under the message with which Discord shows that an answer is on its way.
+
+    Where that is not known it is looked for; None if there is none, as nobody waits for an answer then. One that only
+    one person sees stays as it is. Raises `PostingFailed` where Discord does not say.
+    """
+    question, address = asked.question, asked.address
+    if message_id is None and address is not None and address.interaction is not None:
+        message_id = await awaited(client, address.interaction.token)
+    if message_id is None:
+        return None
+    if question.visibility == "private" or address is None:
+        return asked
+    is_first = address.thread == question.thread  # where no thread goes on, it begins one of its own
+    thread = question.thread.model_copy(update={"thread": message_id}) if is_first else address.thread
+    message = MessageRef(thread=thread, id=message_id)
+    place = {"thread": thread, "message": message if address.message else None}
+    return Asked(question=question.model_copy(update={"message": message}), address=address.model_copy(update=place))
+
+
+async def _answer_from(used: Used, data: Json) -> None:
+    """Ask for a question about a message; its previews and pictures are none of its words."""
+    raw: Json = data["resolved"]["messages"][str(data["target_id"])]
+    if text := MentionText(raw, mine=(), names={}).clean(str(raw.get("content") or "")):
+        await is_taken(used.response.send_modal(_selection_form(text)))
+    else:
+        await tell(used, messages.NO_TEXT)
+
+
+async def _press(services: ChatServices, used: Used, data: Json) -> None:
+    """Do what a button says; one that is none of ours is left alone."""
+    found = re.fullmatch(PATTERN, str(data.get("custom_id")))
+    if found is None:
+        return
+    context, about = context_of(services, used), found["about"]
+
+    async def count() -> None:
+        await vote(context, about)
+
+    match found["what"]:
+        case "stop":
+            *place, asker = about.split(":")
+            if str(used.user.id) != asker and not used.permissions.manage_messages:
+                await tell(used, messages.NOT_YOURS)
+            else:
+                await _quietly(used, used.response.defer(), partial(stop, context, message_of(used, *place)))
+        case "retry":
+            asking_again = partial(retry, context, message_of(used, *about.split(":")))
+            await _quietly(used, used.response.defer(), asking_again)
+        case "up":
+            await privately(used, partial(vote, context, about, is_helpful=True))
+        case _:  # it counts at once: whoever closes the form has voted all the same
+            await _quietly(used, used.response.send_modal(_reasons_form(about)), count)
+
+
+async def _quietly(used: Used, reply: Awaitable[object], act: Callable[[], Awaitable[str | None]]) -> None:
+    """Acknowledge a button, do what it says, and say something only if that could not be done."""
+    if await is_taken(reply):
+        await carried_out(act, partial(tell, used))
+
+
+async def _take_form(services: ChatServices, used: Used, data: Json) -> None:
+    """Take what somebody has filled in."""
+    custom_id = str(data.get("custom_id"))
+    labels: Sequence[Json] = data.get("components") or ()
+    fields: Mapping[str, Json] = {each["component"]["custom_id"]: each["component"] for each in labels}
+    if custom_id == SELECTION_FORM:
+        question, text = (str(fields.get(name, {}).get("value") or "") for name in ("question", "text"))
+        await _ask(services, used, question, selection=text)
+    elif found := re.fullmatch(REASONS_FORM, custom_id):
+        chosen: Sequence[str] = fields.get("reasons", {}).get("values") or ()
+        complaints = [each for each in messages.COMPLAINTS if each.value in chosen]  # in the order of the form
+        voting = partial(vote, context_of(services, used), found["answer"], complaints=complaints)
+        await privately(used, voting)
+
+
+def _selection_form(text: str) -> Modal:
+    """Ask for a question about a text; people can cut the text down to what they mean."""
+    from discord import TextStyle
+    from discord.ui import TextInput
+
+    question = TextInput[Any](custom_id="question", max_length=QUESTION_LIMIT)
+    about = TextInput[Any](
+        custom_id="text", style=TextStyle.paragraph, default=text[:LONGEST_FIELD], max_length=LONGEST_FIELD
+    )
+    return _form(SELECTION_FORM, MENU_NAME, {"Question": question, "Text": about})
+
+
+def _reasons_form(answer_id: str) -> Modal:
+    """Ask what is wrong with an answer; there is nothing to write, so that no words of people are kept."""
+    from discord import CheckboxGroupOption
+    from discord.ui import CheckboxGroup
+
+    options = [CheckboxGroupOption(label=words, value=each.value) for each, words in messages.COMPLAINTS.items()]
+    boxes = CheckboxGroup[Any](
+        custom_id="reasons", options=options, required=False, min_values=0, max_values=len(options)
+    )
+    return _form(f"{MARK}:why:{answer_id}", "Not helpful", {messages.TELL_MORE: boxes})
+
+
+def _form(custom_id: str, title: str, fields: Mapping[str, Item[Any]]) -> Modal:
+    from discord.ui import Label, Modal
+
+    form = Modal(title=title, custom_id=custom_id)
+    for label, field in fields.items():
+        form.add_item(Label[Any](text=label, component=field))
+    form.stop()  # what is sent is read without it, and a client remembers forms as long as it lives
+    return form

@@ -1,1 +1,0 @@
-"""What people can do besides writing: commands, buttons and forms."""

@@ -1,0 +1,207 @@
+"""What somebody used, pressed or sent on Discord: by whom and where, and how that is acknowledged and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import discord
+from discord import AllowedMentions, AutoShardedClient, HTTPException, InteractionResponseType
+from discord.http import Route
+from discord.utils import format_dt
+
+from adapters.chat.commands import CommandContext, carried_out
+from adapters.chat.dialect import fitting
+from adapters.discord.dialect import DISCORD
+from adapters.discord.events import DIRECT, DIRECT_MESSAGES, PLATFORM, ChannelInfo
+from adapters.discord.permissions import NAMES, needed
+from adapters.discord.poster import translated
+from adapters.retry import ACKNOWLEDGEMENT, QUICK
+from core.errors import Gone, PostingFailed, Rejected, Unreachable
+from core.messages import Drawing, Forms
+from core.model import (
+    Actor,
+    Interaction,
+    MessageRef,
+    Person,
+    Question,
+    ReplyAddress,
+    Setting,
+    ThreadRef,
+    WorkspaceRef,
+)
+
+if TYPE_CHECKING:
+    from adapters.chat.services import ChatServices
+
+Used: TypeAlias = discord.Interaction[Any]
+
+ADMIN = "footnote-admin"  # the group of moderators' commands
+DRAWING = Drawing(
+    plain=DISCORD.on_one_line,
+    moment=partial(format_dt, style="R"),
+    bullet="-",
+    resume=f"`/{ADMIN} resume`",
+    page=f"`/{ADMIN} status page:{{}}`",
+)
+
+UNKNOWN = -1  # a type of channel
+TOKEN_LIFE = timedelta(minutes=15) - timedelta(seconds=30)  # Discord's, less what a clock or a call may be late
+DIRECT_HOME = WorkspaceRef(platform=PLATFORM, workspace=DIRECT_MESSAGES)
+ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
+NO_INTERACTION = frozenset({10008, 10015, 50027})  # no such message or webhook, and a token that has expired
+ACKNOWLEDGED = 40060  # the interaction was answered before
+SUPPRESS_EMBEDS = 1 << 2
+LOADING = 1 << 7
+
+
+def context_of(services: ChatServices, used: Used) -> CommandContext:
+    """Return who uses something, and where; the rights are those that Discord has sent with it."""
+    home = message_of(used).thread.home
+    may_moderate = used.guild_id is not None and used.permissions.manage_guild
+
+    async def actor() -> Actor:
+        return Actor(person=person_of(used), home=home, may_moderate=may_moderate)
+
+    mine = used.app_permissions
+    missing = [name for name, is_needed in needed() if is_needed and not getattr(mine, name)]
+    return CommandContext(
+        services=services,
+        person=person_of(used),
+        homes=tuple(dict.fromkeys((home, DIRECT_HOME))),
+        thread=_thread_of(used),
+        actor=actor,
+        drawing=DRAWING,
+        forms=Forms(),
+        dialect=DISCORD,
+        lacking=[NAMES.get(name) or name.replace("_", " ").title() for name in missing],
+    )
+
+
+def person_of(used: Used) -> Person:
+    """Return who did it, under the name that others see here."""
+    return Person(id=str(used.user.id), name=used.user.display_name)
+
+
+def message_of(used: Used, channel: str = "", thread: str = "", message: str = "") -> MessageRef:
+    """Return the message of these ids in the server where something was used.
+
+    Without them that is what only one person sees: it is in no thread, and goes by the interaction's own id.
+    """
+    place = _place_of(used)
+    ref = ThreadRef(
+        platform=PLATFORM,
+        workspace=str(used.guild_id or DIRECT_MESSAGES),
+        channel=channel or place.parent_id or place.id,
+        thread=thread or str(used.id),
+    )
+    return MessageRef(thread=ref, id=message or str(used.id))
+
+
+def _place_of(used: Used) -> ChannelInfo:
+    channel = used.channel
+    kind = DIRECT if used.guild_id is None else channel.type.value if channel else UNKNOWN
+    parent = str(channel.parent_id) if isinstance(channel, discord.Thread) else ""
+    return ChannelInfo(str(used.channel_id), kind, parent)
+
+
+def _thread_of(used: Used) -> ThreadRef | None:
+    """Return the conversation that goes on here; a channel of a server holds many, and is none."""
+    place = _place_of(used)
+    return None if place.setting is Setting.CHANNEL else message_of(used, thread=place.id).thread
+
+
+def address_of(used: Used, question: Question) -> ReplyAddress:
+    """Return where the answer goes: in the interaction's name while that may be, afterwards in the bot's own.
+
+    The message that Discord will show for it takes the place of the question's, and its thread where none goes on here
+    and where the bot may open one and write in it.
+    """
+    token = Interaction(id=str(used.id), token=used.token, expires_at=used.created_at + TOKEN_LIFE)
+    if question.visibility == "private":
+        return ReplyAddress(thread=question.thread, interaction=token)
+    mine = used.app_permissions
+    may_open = mine.view_channel and mine.create_public_threads and mine.send_messages_in_threads
+    opens = used.guild_id is not None and _place_of(used).has_threads and may_open
+    thread = _thread_of(used) or question.thread
+    return ReplyAddress(thread=thread, message=question.message if opens else None, interaction=token)
+
+
+async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
+    """Acknowledge, do what was wanted, and say how it went, all of which one person sees."""
+    if await deferred(used, private=True):
+        await carried_out(act, partial(tell, used))
+
+
+async def deferred(used: Used, *, private: bool) -> str | None:
+    """Show that an answer is on its way, and return its message's id.
+
+    None if it is too late or was answered before, as with interactions that come again: then nothing must follow.
+    """
+    try:
+        receipt = await ACKNOWLEDGEMENT.call(lambda: translated(used.response.defer(ephemeral=private, thinking=True)))
+    except Unreachable:
+        pass
+    except PostingFailed as failure:
+        cause = failure.__cause__
+        if not isinstance(cause, HTTPException) or cause.code != ACKNOWLEDGED:
+            return None  # otherwise it was by a try before, of ours or of the library
+    else:
+        return str(receipt.message_id) if receipt and receipt.message_id else None
+    with suppress(PostingFailed):
+        return await awaited(used.client, used.token)
+    return None
+
+
+async def awaited(client: AutoShardedClient, token: str) -> str | None:
+    """Return the id of the message with which Discord shows for an interaction that an answer is on its way.
+
+    None where that was never so, is over, or something has been said in its place. Raises `PostingFailed` where Discord
+    does not say.
+    """
+    route = Route("GET", ORIGINAL, webhook_id=client.application_id or 0, webhook_token=token)
+    try:
+        found = await translated(client.http.request(route), gone=NO_INTERACTION)
+    except (Gone, Rejected):
+        return None
+    return str(found["id"]) if found["flags"] & LOADING else None
+
+
+async def is_taken(reply: Awaitable[object]) -> bool:
+    """Return whether Discord takes the first reply to something; False if it is too late or was done before."""
+    try:
+        await translated(reply)
+    except PostingFailed:
+        return False
+    return True
+
+
+async def tell(used: Used, text: str) -> None:
+    """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
+    first = fitting(text, DISCORD.limit)
+    with suppress(PostingFailed):
+        await QUICK.call(lambda: translated(_say(used, first)))
+
+
+async def _say(used: Used, text: str) -> None:
+    nobody = AllowedMentions.none()
+    if not used.response.is_done():
+        try:
+            await used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+        except HTTPException as refused:
+            if refused.code != ACKNOWLEDGED:
+                raise
+            if not await awaited(used.client, used.token):
+                return
+        else:
+            return
+    elif used.response.type is not InteractionResponseType.deferred_channel_message:
+        await used.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+        return
+    # It takes the place of the sign that an answer is on its way; the library's own edit cannot suppress previews.
+    route = Route("PATCH", ORIGINAL, webhook_id=used.application_id, webhook_token=used.token)
+    body: dict[str, object] = {"content": text, "flags": SUPPRESS_EMBEDS, "allowed_mentions": {"parse": []}}
+    await used.client.http.request(route, json=body)
