@@ -54,37 +54,26 @@ class Logger(Protocol):
 
 
 def log_events(logger: Logger) -> Observer:
-    """Write each event as one line."""
+    """Return what writes each event as one line: plain values, and of words that somebody wrote their length."""
 
     def observe(event: Event) -> None:
-        write: Callable[..., Any] = logger.warning if _is_trouble(event) else logger.info
-        write(_name(event), **_fields(event))
+        if isinstance(event, StateChanged):
+            is_trouble = event.error_type in ("retrieval", "generation")
+        else:
+            is_trouble = isinstance(event, _TROUBLES)
+        fields = asdict(event)
+        if isinstance(event, ToolCalled):
+            fields["arguments"] = _masked(event.arguments)
+        if "question" in fields:
+            fields["question"] = str(fields["question"])
+        if isinstance(event, TokensUsed | Answered):
+            del fields["usage"]
+            fields |= event.usage.model_dump()
+        write: Callable[..., Any] = logger.warning if is_trouble else logger.info
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
+        write(name, **{name: value for name, value in fields.items() if value is not None})
 
     return observe
-
-
-def _is_trouble(event: Event) -> bool:
-    if isinstance(event, StateChanged):
-        return event.error_type in ("retrieval", "generation")
-    return isinstance(event, _TROUBLES)
-
-
-def _name(event: Event) -> str:
-    """Return `ToolCalled` as `tool_called`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
-
-
-def _fields(event: Event) -> dict[str, Any]:
-    """Return the fields as plain values; words that somebody wrote become their length."""
-    fields = asdict(event)
-    if isinstance(event, ToolCalled):
-        fields["arguments"] = _masked(event.arguments)
-    if "question" in fields:
-        fields["question"] = str(fields["question"])
-    if isinstance(event, TokensUsed | Answered):
-        del fields["usage"]
-        fields |= event.usage.model_dump()
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _masked(arguments: str) -> dict[str, Any] | str:
@@ -95,16 +84,10 @@ def _masked(arguments: str) -> dict[str, Any] | str:
         return f"{len(arguments)} characters, not JSON"
     if not isinstance(values, dict):
         return f"{len(arguments)} characters, no object"
-    named = cast("dict[str, object]", values)
-    return {name if name.isidentifier() else f"{len(name)} characters": _size(value) for name, value in named.items()}
-
-
-def _size(value: object) -> object:
-    """Return numbers as they are, and of everything else only its size."""
-    match value:
-        case str():
-            return f"{len(value)} characters"
-        case list() | dict():
-            return f"{len(cast('Sized', value))} items"
-        case _:
-            return value
+    masked: dict[str, Any] = {}
+    for name, value in cast("dict[str, Any]", values).items():
+        shown = name if name.isidentifier() else f"{len(name)} characters"
+        masked[shown] = value
+        if isinstance(value, str | list | dict):
+            masked[shown] = f"{len(cast('Sized', value))} {'characters' if isinstance(value, str) else 'items'}"
+    return masked

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from aiohttp import web
 
 from adapters.cohere import CohereEmbedder
-from adapters.cohere.tokens import count_tokens
+from adapters.cohere.embedder import count_tokens
 from adapters.minilm.embedder import WordPieces
 from bench.corpora import need
 from bench.report import Row, at_least, at_most, print_rows

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from adapters.minilm import MiniLM
-from adapters.minilm.embedder import WordPieces
-from adapters.minilm.files import WEIGHTS
+from adapters.minilm.embedder import WEIGHTS, WordPieces
 
 LESSONS = Path(os.environ.get("FOOTNOTE_SHARED_DATA", "../shared/data")) / "course-physical-ai" / "lessons"
 TOKENS, PASSAGES, QUERIES, ROUNDS = 230, 24, 40, 5

@@ -89,8 +89,7 @@ def chat(
     """Have a conversation. /help shows what can be typed besides questions."""
 
     def run() -> int:
-        from bot.commands.ask import AskOptions
-        from bot.commands.chat import converse
+        from bot.commands.ask import AskOptions, converse
 
         return converse(AskOptions("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
 
@@ -149,7 +148,7 @@ def resume(
     """Answer again where the moderators' settings cannot be read."""
 
     def run() -> int:
-        from bot.commands.resume import resume_workspace
+        from bot.commands.doctor import resume_workspace
 
         return resume_workspace(workspace, is_confirmed=confirm)
 

@@ -1,4 +1,4 @@
-"""The `Embedder` that asks Cohere."""
+"""The `Embedder` that asks Cohere, with an estimate of its tokens."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import binascii
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, cast
 
-from adapters.cohere import tokens
-from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, unusable
-from adapters.cohere.failures import raising
+from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, raising, unusable
 from adapters.retry import SERVICE, RetryPolicy
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.events import Observer, unobserved
@@ -21,6 +20,37 @@ from core.model import Calibration, Vector
 if TYPE_CHECKING:
     from cohere import AsyncClientV2, EmbedByTypeResponse
     from cohere.core.request_options import RequestOptions
+
+
+TOKENS = re.compile(
+    r"[A-Z]{1,2}(?![a-z])"  # abbreviations and constants
+    r"|[A-Z][a-z]{0,4}|[a-z]{1,5}"  # words; camelCase is two
+    r"|[^\sA-Za-z]"  # digits and all other marks
+)
+WIDE = re.compile(r"[^\s\u0000-\u07ff]")  # 机 and 🤖 count twice, é and я once
+PLACEHOLDER = "."  # Cohere refuses texts without anything in them
+
+
+def count_tokens(text: str) -> int:
+    """Estimate how many tokens the text takes, without the marks around it."""
+    wide = 0 if text.isascii() else len(WIDE.findall(text))
+    return len(TOKENS.findall(text)) + wide
+
+
+def cut(text: str, room: int) -> str:
+    """Return the beginning of the text that takes at most *room* tokens."""
+    if count_tokens(text) <= room:
+        return text
+    costs = accumulate(2 if WIDE.match(token) else 1 for token in TOKENS.findall(text))
+    beyond = (token.start() for token, cost in zip(TOKENS.finditer(text), costs, strict=True) if cost > room)
+    return text[: next(beyond)].rstrip()
+
+
+def sendable(text: str) -> str:
+    """Replace half characters, which no JSON can hold, and put one mark in a text with nothing to see in it."""
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    seen = any(character.isprintable() and not character.isspace() for character in whole)
+    return whole if seen else PLACEHOLDER
 
 
 def in_base64(response: object, *, count: int) -> list[str]:
@@ -107,7 +137,7 @@ class CohereEmbedder:
 
     def count_tokens(self, text: str) -> int:
         """Estimate, rather too much than too little."""
-        return tokens.count_tokens(text)
+        return count_tokens(text)
 
     async def embed_query(self, text: str) -> Vector:
         """Embed what somebody looks for."""
@@ -167,4 +197,4 @@ class CohereEmbedder:
 
 
 def _prepared(texts: Sequence[str]) -> list[str]:
-    return [tokens.cut(tokens.sendable(text), WINDOW) for text in texts]
+    return [cut(sendable(text), WINDOW) for text in texts]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, unusable
-from adapters.cohere.failures import raising
-from adapters.cohere.tokens import sendable
+from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, raising, unusable
+from adapters.cohere.embedder import sendable
 from adapters.retry import SERVICE, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable

@@ -48,7 +48,7 @@ READERS: Mapping[str, FileReader] = {
     ".txt": FileReader("page", function="read_plain"),
     ".pdf": FileReader("pdf", limit=PACKED_LIMIT),
     ".ipynb": FileReader("notebook"),
-    ".docx": FileReader("word", limit=PACKED_LIMIT),
+    ".docx": FileReader("html", limit=PACKED_LIMIT, function="read_word"),
 }
 
 

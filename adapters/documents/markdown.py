@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 
 from adapters.documents import frontmatter
-from adapters.documents.mdx import open_admonitions, open_tags
+from adapters.documents.mdx import open_admonitions, open_tags, replaced
 from adapters.documents.page import Page, decode, first_heading
-from adapters.documents.tags import replaced
 
 OPAQUE = re.compile(
     r"""

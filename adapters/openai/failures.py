@@ -39,7 +39,7 @@ LASTING: Mapping[int | str, str] = {
     "insufficient_quota": NO_CREDIT,
     "context_length_exceeded": TOO_LONG,
 }
-WORDS = {"api key not valid": WRONG_KEY, "maximum context length": TOO_LONG}
+WORDS = {"api key not valid": WRONG_KEY, "maximum context length": TOO_LONG}  # of Gemini and of vLLM
 
 
 class BrokenAnswer(Exception):
@@ -91,39 +91,26 @@ def diagnose(error: Exception, model: str) -> Failure:
         case APIConnectionError() | HTTPError() | ClientError() | OSError():
             return _of_connection(error)
         case BrokenAnswer():
-            return _of_answer(error)
+            is_page, passing = isinstance(error, WebPage), Transient(str(error))
+            return Failure(PAGE if is_page else BROKEN, None if isinstance(error, EndlessAnswer) else passing, is_page)
         case ValueError() | RecursionError():
             return Failure(BROKEN, Transient("an event that is no JSON"))
         case _:
             return Failure(FAILED, Transient("an error in place of an answer"))
 
 
-def _of_answer(error: BrokenAnswer) -> Failure:
-    match error:
-        case WebPage():
-            return Failure(PAGE, Transient(str(error)), lasting=True)
-        case EndlessAnswer():
-            return Failure(BROKEN)
-        case _:
-            return Failure(BROKEN, Transient(str(error)))
-
-
 def _of_status(error: APIStatusError, model: str) -> Failure:
     status = error.status_code
-    sentence = LASTING.get(status) or LASTING.get(error.code or "") or _of_words(status, error.response.text)
+    sentence = LASTING.get(status) or LASTING.get(error.code or "")
+    if sentence is None and status == 400:  # noqa: PLR2004 - a bad request, of which only the words say what was bad
+        text = error.response.text.lower()
+        sentence = next((says for words, says in WORDS.items() if words in text), None)
     if sentence is not None:
         return Failure(sentence.format(model=model), lasting=True)
     if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004 - all of the server's own failures
         pause = retry_after(error.response.headers)
         return Failure(BUSY if status == 429 else FAILED, Transient(f"status {status}", pause))  # noqa: PLR2004 - the status of a rate limit
     return Failure(REFUSED, lasting=True)
-
-
-def _of_words(status: int, text: str) -> str | None:
-    """Understand a refusal that only its words tell from others, as Gemini's of a key and vLLM's of a long prompt."""
-    if status != 400:  # noqa: PLR2004 - a bad request, whatever was bad
-        return None
-    return next((sentence for words, sentence in WORDS.items() if words in text.lower()), None)
 
 
 def _of_connection(error: Exception) -> Failure:

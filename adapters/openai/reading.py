@@ -1,16 +1,19 @@
-"""One turn of the model, read from the bytes of a stream or from a whole answer."""
+"""One turn of the model, read from the bytes of a stream or from a whole answer; nothing in it is trusted."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
+from uuid import uuid4
 
-from adapters.openai.calls import ToolCalls
 from adapters.openai.failures import BrokenAnswer
-from core.model import ModelTurn, Usage
+from core.model import ModelTurn, ToolCall, Usage
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
 
 
 class Events:
@@ -34,17 +37,12 @@ class Events:
             if line.startswith(b"data:"):
                 self._data.append(line[5:].removeprefix(b" "))
             elif not line and self._data:
-                events += self._event()
+                data = b"\n".join(self._data)
+                self._data.clear()
+                self.ended = self.ended or data.startswith(b"[DONE]")
+                if not self.ended:
+                    events.append(data)
         return events
-
-    def _event(self) -> list[bytes]:
-        data = b"\n".join(self._data)
-        self._data.clear()
-        self.ended = self.ended or data.startswith(b"[DONE]")
-        return [] if self.ended else [data]
-
-
-OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
 
 
 class Thoughts:
@@ -62,37 +60,115 @@ class Thoughts:
             return text
         self._held += text
         while not self._answering:
-            if not (self._enter() if not self._closing else self._leave()):
+            if self._closing:
+                _, mark, after = self._held.partition(self._closing)
+                if not mark:
+                    self._held = self._held[-len(self._closing) :]
+                    return ""
+                self._held, self._closing = after, ""
+            begun = self._held.lstrip()
+            if opening := next((mark for mark in OPENINGS if begun.startswith(mark)), None):
+                self._held, self._closing, self._thought = begun.removeprefix(opening), OPENINGS[opening], True
+            elif any(mark.startswith(begun) for mark in OPENINGS):
                 return ""
-        shown, self._held = self._held, ""
-        return shown
+            else:
+                self._held = begun if self._thought else self._held
+                self._answering = True
+        return self.rest()
 
     def rest(self) -> str:
         """Return what was held back, at the end of the text; thoughts that never ended are not shown."""
         shown, self._held = ("" if self._closing else self._held), ""
         return shown
 
-    def _enter(self) -> bool:
-        """Find out whether thoughts begin; return whether that could be decided."""
-        begun = self._held.lstrip()
-        for opening, closing in OPENINGS.items():
-            if begun.startswith(opening):
-                self._held, self._closing, self._thought = begun.removeprefix(opening), closing, True
-                return True
-            if opening.startswith(begun):
-                return False
-        self._held = begun if self._thought else self._held
-        self._answering = True
-        return True
 
-    def _leave(self) -> bool:
-        """Find the end of the thoughts; return whether it has come."""
-        _, mark, after = self._held.partition(self._closing)
-        if not mark:
-            self._held = self._held[-len(self._closing) :]
-            return False
-        self._held, self._closing = after, ""
-        return True
+@dataclass(slots=True)
+class PartialCall:
+    """A call as far as it has come, or one piece of it; what is missing is empty."""
+
+    index: int | None
+    id: str
+    name: str
+    arguments: list[str]
+    extra: Any
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> PartialCall:
+        """Return a piece as it came; arguments that came as an object are written out."""
+        function, index = _fields(raw.get("function")), raw.get("index")
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):
+            arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+        return cls(
+            index=index if isinstance(index, int) else None,
+            id=_words(raw.get("id")),
+            name=_words(function.get("name")),
+            arguments=[arguments],
+            extra=raw.get("extra_content"),
+        )
+
+    def add(self, piece: PartialCall) -> None:
+        """Take a piece; an id or a name that is repeated is the same one."""
+        self.id = self.id or piece.id
+        if piece.name != self.name:
+            self.name += piece.name
+        self.arguments += piece.arguments
+        self.extra = piece.extra or self.extra
+
+    def ends_before(self, piece: PartialCall) -> bool:
+        """Return whether the piece begins another call, although index or id say that it belongs to this one.
+
+        Some services number every call 0, some repeat the name or change the id with every piece. A piece that names a
+        tool after the arguments are whole begins another call; a piece with neither name nor id never does.
+        """
+        if piece.id and self.id and piece.id != self.id:
+            return bool(piece.name) or is_object("".join(self.arguments))
+        if piece.name and self.name and piece.name != self.name:
+            return any(self.arguments)
+        return bool(piece.name and piece.arguments[0].strip()) and is_object("".join(self.arguments))
+
+
+class ToolCalls:
+    """The calls of one turn, put together from fragments, which differ from service to service."""
+
+    def __init__(self) -> None:
+        self._drafts: list[PartialCall] = []
+
+    def add(self, pieces: object) -> None:
+        """Take the `tool_calls` of one event, whatever it is."""
+        for raw in cast("list[Any]", pieces) if isinstance(pieces, list) else []:
+            if not isinstance(raw, dict):
+                continue
+            piece = PartialCall.of(cast("dict[str, Any]", raw))
+            newest = reversed(self._drafts)
+            if piece.index is None:
+                last = self._drafts[-1] if self._drafts else None
+                draft = next((each for each in newest if not piece.id or each.id == piece.id), last)
+            else:
+                draft = next((each for each in newest if each.index == piece.index), None)
+            if draft is None or draft.ends_before(piece):
+                self._drafts.append(piece)
+            else:
+                draft.add(piece)
+
+    def finish(self, tools: Sequence[str]) -> tuple[tuple[ToolCall, ...], dict[str, Any]]:
+        """Return the calls, each with an id of its own, and what the service wants back with them, by id."""
+        calls: list[ToolCall] = []
+        extras: dict[str, Any] = {}
+        for draft in self._drafts:
+            id_, arguments = draft.id, "".join(draft.arguments)
+            if not id_ or any(call.id == id_ for call in calls):
+                id_ = f"call_{uuid4().hex[:24]}"
+            name = draft.name
+            if not name:  # some services put it into the id, and where there is one tool, it is no other
+                named = [tool for tool in tools if tool in draft.id] or list(tools)
+                if len(named) != 1 or not (draft.id or arguments):
+                    raise BrokenAnswer("a tool call without a name")
+                name = named[0]
+            calls.append(ToolCall(id=id_, name=name, arguments=arguments or "{}"))
+            if draft.extra:
+                extras[id_] = draft.extra
+        return tuple(calls), extras
 
 
 class Reading:
@@ -109,25 +185,27 @@ class Reading:
         self.extras: dict[str, Any] = {}
 
     def take(self, event: object) -> str:
-        """Read an event; return the text that it adds to the answer."""
+        """Return the text that an event adds to the answer. Raises `BrokenAnswer`."""
         fields = _fields(event)
-        if not fields:
-            raise BrokenAnswer("an event that is no object")
-        self._note(fields)
+        if not fields or fields.get("error"):
+            raise BrokenAnswer("an error in place of an answer" if fields else "an event that is no object")
+        self._usage = fields.get("usage") or self._usage
+        self._model = _words(fields.get("model")) or self._model
         choices = fields.get("choices")
         choice = _fields(choices[0]) if choices and isinstance(choices, list) else {}
-        delta = _fields(choice.get("delta"))
+        delta, reason = _fields(choice.get("delta")), choice.get("finish_reason")
         if delta.get("tool_calls"):
             self._calls.add(delta["tool_calls"])
-        if choice.get("finish_reason"):
-            self._finish(choice["finish_reason"])
+        if reason == "error":
+            raise BrokenAnswer("an error in place of an end")
+        self.finished = self.finished or bool(reason)
         text = self._thoughts.without(_words(delta.get("content")) or _words(delta.get("refusal")))
         if text:
             self._text.append(text)
         return text
 
     def take_whole(self, answer: object) -> str:
-        """Read an answer that came in one piece although a stream was asked for."""
+        """Return the text of an answer that came in one piece although a stream was asked for."""
         choices = _fields(answer).get("choices")
         if not isinstance(choices, list) or not choices:
             raise BrokenAnswer("JSON that is no answer")
@@ -143,7 +221,7 @@ class Reading:
         return text
 
     def turn(self) -> ModelTurn:
-        """Return the whole turn; `BrokenAnswer` if it did not come to its end, or says nothing.
+        """Return the whole turn. Raises `BrokenAnswer` if it did not come to its end, or says nothing.
 
         An answer cut by its length stays: the service's own limit cut it, so asking again would cut it again. A refusal
         is text like any other: asking again would be refused again, and the core decides what is shown.
@@ -154,34 +232,20 @@ class Reading:
         text = "".join(self._text)
         if not calls and not text.strip():
             raise BrokenAnswer("an empty answer")
-        return ModelTurn(text, calls, _usage(self._usage), self._model)
-
-    def _note(self, fields: dict[str, Any]) -> None:
-        if fields.get("error"):
-            raise BrokenAnswer("an error in place of an answer")
-        if fields.get("usage"):
-            self._usage = fields["usage"]
-        name = fields.get("model")
-        if name and isinstance(name, str):
-            self._model = name
-
-    def _finish(self, reason: object) -> None:
-        if reason == "error":
-            raise BrokenAnswer("an error in place of an end")
-        self.finished = True
+        usage = _fields(self._usage)
+        cached = _fields(usage.get("prompt_tokens_details")).get("cached_tokens")
+        counted = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
+        prompt, completion, cached = (max(each, 0) if isinstance(each, int) else 0 for each in counted)
+        used = Usage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
+        return ModelTurn(text, calls, used, self._model)
 
 
-def _usage(raw: object) -> Usage:
-    fields = _fields(raw)
-    return Usage(
-        prompt_tokens=_count(fields.get("prompt_tokens")),
-        completion_tokens=_count(fields.get("completion_tokens")),
-        cached_tokens=_count(_fields(fields.get("prompt_tokens_details")).get("cached_tokens")),
-    )
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+def is_object(text: str) -> bool:
+    """Return whether the text is a whole JSON object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _fields(value: Any) -> dict[str, Any]:

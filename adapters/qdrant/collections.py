@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from adapters.qdrant.connection import Missing, QdrantConnection
-from adapters.qdrant.points import KEYWORDS, OPENS_AT, SPARSE, Label
-from adapters.qdrant.requests import dense_params
+from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, Label
 from core.errors import Misconfigured, RetrievalUnavailable
 
 if TYPE_CHECKING:
-    from qdrant_client.models import AliasOperations, CollectionInfo
+    from qdrant_client.models import AliasOperations, CollectionInfo, VectorParams
 
 COMPLETE = "complete/"  # before the name of a source, in the metadata of a collection that is being filled
 REPLACES = "replaces"  # there: the collection that is still to be deleted
@@ -55,7 +54,12 @@ class Collections:
         if self._searched is None:
             live = await self._live()
             if live is not None and live.label != self._label:
-                raise Misconfigured(await self._mismatch(live))
+                raise Misconfigured(
+                    f"The collection {self._alias} was made with {live.label}, but now the embedder is {self._label}. "
+                    "Vectors of two embedders cannot be mixed: run `footnote ingest` again for all sources (still to "
+                    f"do: {', '.join(await self._to_do(live)) or 'any one'}), and the new vectors take the place of "
+                    "the old ones in one step, or go back to the old embedder."
+                )
             self._searched = live.name if live is not None else None
         return self._searched
 
@@ -76,8 +80,14 @@ class Collections:
             await self._note({f"{COMPLETE}{source}": True})
             if await self._to_do(live):
                 return
-            await self._take_over(live)
-        await self._remove_replaced()
+            if live.name == self._named(live.label):  # ours by name and by label: nobody else's is ever deleted
+                await self._note({REPLACES: live.name})
+            await self._point_alias()
+            self.forget()
+        replaced = (await self._metadata(self.own)).get(REPLACES)
+        if replaced:  # the note says so until it is deleted
+            await self._connection.ingest(lambda client: client.delete_collection(replaced))
+            await self._note({REPLACES: None})
 
     async def values(self, name: str, key: str) -> tuple[str, ...]:
         """Return the values of a payload field, sorted."""
@@ -91,7 +101,9 @@ class Collections:
         aliases = await self._connection.ask(lambda client: client.get_aliases())
         name = next((one.collection_name for one in aliases.aliases if one.alias_name == self._alias), None)
         if name is None:
-            await self._refuse_namesake()
+            listed = await self._connection.ask(lambda client: client.get_collections())
+            if self._alias in [one.name for one in listed.collections]:
+                raise Misconfigured(self._stranger())
             return None
         if name == self.own:
             return Live(name, self._label)
@@ -100,41 +112,15 @@ class Collections:
             raise Misconfigured(self._stranger())
         return Live(name, label)
 
-    async def _refuse_namesake(self) -> None:
-        listed = await self._connection.ask(lambda client: client.get_collections())
-        if self._alias in [one.name for one in listed.collections]:
-            raise Misconfigured(self._stranger())
-
     def _stranger(self) -> str:
         return (
             f"The Qdrant server has something else under the name {self._alias}, which Footnote did not make. "
             "Set QDRANT_COLLECTION to a name that is free."
         )
 
-    async def _take_over(self, live: Live) -> None:
-        if live.name == self._named(live.label):  # ours by name and by label: nobody else's is ever deleted
-            await self._note({REPLACES: live.name})
-        await self._point_alias()
-        self.forget()
-
-    async def _remove_replaced(self) -> None:
-        """Delete the collection whose place ours has taken; the note says so until that is done."""
-        replaced = (await self._metadata(self.own)).get(REPLACES)
-        if replaced:
-            await self._connection.ingest(lambda client: client.delete_collection(replaced))
-            await self._note({REPLACES: None})
-
     async def _note(self, metadata: dict[str, Any]) -> None:
         """Add to the metadata of our collection; None takes a key out."""
         await self._connection.ingest(lambda client: client.update_collection(self.own, metadata=metadata))
-
-    async def _mismatch(self, live: Live) -> str:
-        return (
-            f"The collection {self._alias} was made with {live.label}, but now the embedder is {self._label}. Vectors "
-            "of two embedders cannot be mixed: run `footnote ingest` again for all sources (still to do: "
-            f"{', '.join(await self._to_do(live)) or 'any one'}), and the new vectors take the place of the old "
-            "ones in one step, or go back to the old embedder."
-        )
 
     async def _to_do(self, live: Live) -> list[str]:
         """Name the sources of the old collection that are not complete in the new one."""
@@ -172,14 +158,15 @@ class Collections:
                 )
             )
         except RetrievalUnavailable as error:  # it is there all the same if the answer was lost, or another was quicker
-            return await self._created_after_all(error)
-        return await self._connection.ingest(lambda client: client.get_collection(self.own))
-
-    async def _created_after_all(self, error: RetrievalUnavailable) -> CollectionInfo:
+            failure: RetrievalUnavailable | None = error
+        else:
+            failure = None
         try:
             return await self._connection.ingest(lambda client: client.get_collection(self.own))
         except Missing:
-            raise error from error.__cause__
+            if failure is None:
+                raise
+            raise failure from failure.__cause__
 
     async def _index(self, info: CollectionInfo) -> None:
         from qdrant_client.models import PayloadSchemaType
@@ -199,3 +186,17 @@ class Collections:
             CreateAliasOperation(create_alias=CreateAlias(collection_name=self.own, alias_name=self._alias)),
         ]
         await self._connection.ingest(lambda client: client.update_collection_aliases(steps))
+
+
+def dense_params(label: Label) -> dict[str, VectorParams]:
+    """Return how vectors are stored: whole on disk, with int8 copies in memory, so that a large collection fits."""
+    from qdrant_client.models import Distance, ScalarQuantization, ScalarQuantizationConfig, ScalarType, VectorParams
+
+    copies = ScalarQuantizationConfig(type=ScalarType.INT8, quantile=0.99, always_ram=True)
+    params = VectorParams(
+        size=label.dimension,
+        distance=Distance.COSINE,
+        on_disk=True,
+        quantization_config=ScalarQuantization(scalar=copies),
+    )
+    return {DENSE: params}

@@ -71,22 +71,18 @@ def judge(error: Exception) -> Transient | None:
 @contextmanager
 def translated(*, secret: str) -> Generator[None]:
     """Turn every failure into one of ours, with the words of the failure as its cause, but for the *secret*."""
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
-        failure, cause = _translate(error), quoted(error, secret, said=_words(error))
+        said = None
+        if isinstance(error, UnexpectedResponse):  # the client's text has only the beginning of what the server said
+            said = f"status {error.status_code}, {error.content.decode(errors='replace')}"
+        failure, cause = _translate(error), quoted(error, secret, said=said)
     else:
         return
     raise failure from cause  # out here, so that the client's exception is no part of it
-
-
-def _words(error: Exception) -> str | None:
-    """Return what the server said as a whole; the client's text has only its beginning."""
-    from qdrant_client.http.exceptions import UnexpectedResponse
-
-    if isinstance(error, UnexpectedResponse):
-        return f"status {error.status_code}, {error.content.decode(errors='replace')}"
-    return None
 
 
 def _translate(error: Exception) -> RetrievalUnavailable:
@@ -218,13 +214,21 @@ class QdrantConnection:
         if self.is_local:
             return AsyncQdrantClient(location=MEMORY)
         parts = _split(self._url)
+        if not all("!" <= letter <= "~" for letter in self._api_key):
+            raise WrongSettings("QDRANT_API_KEY holds characters that no key has. Copy it again.")
+        options: dict[str, Any] = {"verify": ssl.create_default_context()} if parts.scheme == "https" else {}
+        if parts.username:
+            options["auth"] = (unquote(parts.username), unquote(parts.password or ""))
+        # The key goes as a header, since the client would warn on standard error where `check` says it in words. It
+        # trusts what the system trusts, and takes no proxy from the environment.
         return AsyncQdrantClient(
             url=f"{parts.scheme}://{_place(parts)}{parts.path.rstrip('/')}",
-            headers=_key_header(self._api_key),
+            headers={"api-key": self._api_key} if self._api_key else {},
             timeout=math.ceil(self._timeouts.ingest),
             check_compatibility=False,  # the check would block the event loop
             limits=Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
-            **_transport(parts),
+            trust_env=False,
+            **options,
         )
 
 
@@ -243,20 +247,3 @@ def _split(url: str) -> SplitResult:
 def _place(parts: SplitResult) -> str:
     place = parts.netloc.rpartition("@")[2]
     return place if parts.port else f"{place.rstrip(':')}:{PORT}"
-
-
-def _key_header(api_key: str) -> dict[str, str]:
-    """Hand the key over as a header; the client would warn on standard error where `check` says it in words."""
-    if not all("!" <= letter <= "~" for letter in api_key):
-        raise WrongSettings("QDRANT_API_KEY holds characters that no key has. Copy it again.")
-    return {"api-key": api_key} if api_key else {}
-
-
-def _transport(parts: SplitResult) -> dict[str, Any]:
-    """Return options of the HTTP client: it trusts what the system trusts, and takes no proxy from the environment."""
-    options: dict[str, Any] = {"trust_env": False}
-    if parts.scheme == "https":
-        options["verify"] = ssl.create_default_context()
-    if parts.username:
-        options["auth"] = (unquote(parts.username), unquote(parts.password or ""))
-    return options

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+import contextlib
+import json
+import shutil
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.points import (
     BREADTH,
     DENSE,
+    KEYWORDS,
+    OPENS_AT,
     SPARSE,
     Label,
     LexicalEncoder,
@@ -22,13 +28,129 @@ from adapters.qdrant.points import (
     to_passage,
     to_payload,
 )
-from adapters.qdrant.shard import check_room, has_room_to_tidy, open_shard, replacing
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Passage
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeShard, NamedVector, Point, PointId, Query
+    from qdrant_edge import EdgeConfig, EdgeShard, NamedVector, PointId
+
+
+LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
+
+
+def check_room(folder: Path, *, least: int = LEAST) -> None:
+    """Raise `RetrievalUnavailable` before anything is written to a disk that is nearly full."""
+    free = _free(folder)
+    if free < least:
+        raise RetrievalUnavailable(
+            f"The disk that holds {folder} has {free // 1_000_000} MB left; the index needs {least // 1_000_000} MB "
+            "so that nothing is damaged. Make room and try again, or set FOOTNOTE_DATA_DIR to another disk."
+        )
+
+
+def _free(folder: Path) -> int:
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def open_shard(folder: Path, label: Label) -> EdgeShard:
+    """Open the index in *folder*, or make an empty one. Raises `Misconfigured` if it was made for another label."""
+    from qdrant_edge import EdgeShard
+
+    written = folder / "label.json"
+    if not written.exists():
+        shard = _create(folder / "shard", label)
+        written.write_text(json.dumps(asdict(label)))
+        return shard
+    found = _read(written)
+    if found != label:
+        raise Misconfigured(
+            f"The index in {folder} was made with {found}, but now the embedder is {label}. Vectors of two embedders "
+            f"cannot be mixed: remove that folder and run `footnote ingest` again, or go back to the old embedder."
+        )
+    shard = EdgeShard.load(str(folder / "shard"), _config(label))
+    _finish_replacement(shard, folder)
+    return shard
+
+
+def _read(written: Path) -> Label:
+    try:
+        return Label(**json.loads(written.read_text()))
+    except (ValueError, TypeError) as error:
+        raise Misconfigured(
+            f"The index in {written.parent} is damaged: {written.name} cannot be read. "
+            "Remove that folder and run `footnote ingest` again."
+        ) from error
+
+
+def _create(folder: Path, label: Label) -> EdgeShard:
+    """Make an empty index; what a crash left of an earlier try, before there was a label, is nothing to keep."""
+    from qdrant_edge import EdgeShard, PayloadSchemaType, UpdateOperation
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shard = EdgeShard.create(str(folder), _config(label))
+    for field in KEYWORDS:
+        shard.update(UpdateOperation.create_field_index(field, PayloadSchemaType.Keyword))
+    shard.update(UpdateOperation.create_field_index(OPENS_AT, PayloadSchemaType.Float))
+    return shard
+
+
+def _config(label: Label) -> EdgeConfig:
+    """Return what is stored: whole vectors, and int8 copies in memory that are quicker to walk.
+
+    One thread searches: handing a query of a millisecond to several costs more than it saves.
+    """
+    from qdrant_edge import (
+        Distance,
+        EdgeConfig,
+        EdgeSparseVectorParams,
+        EdgeVectorParams,
+        Modifier,
+        ScalarQuantizationConfig,
+        ScalarType,
+    )
+
+    copies = ScalarQuantizationConfig(ScalarType.Int8, quantile=0.99, always_ram=True)
+    return EdgeConfig(
+        vectors={DENSE: EdgeVectorParams(size=label.dimension, distance=Distance.Cosine, quantization_config=copies)},
+        sparse_vectors={SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)},
+        max_search_threads=1,
+    )
+
+
+# -- A page is replaced in two steps; a note on disk lets the next start finish what a crash cut in two ---------------
+
+
+@contextmanager
+def replacing(folder: Path, url: str, passages: Sequence[Passage]) -> Generator[None]:
+    """Leave a note while the passages of a page are replaced."""
+    note = folder / "replacing.json"
+    ids = [passage.passage_id for passage in passages]
+    note.write_text(json.dumps({"url": url, "content_hash": passages[0].content_hash, "ids": ids}))
+    yield
+    note.unlink()
+
+
+def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
+    """If the new passages of a page are there, remove what is left of the old ones."""
+    from qdrant_edge import CountRequest, FieldCondition, Filter, HasIdCondition, MatchValue, UpdateOperation
+
+    note = folder / "replacing.json"
+    if not note.exists():
+        return
+    with contextlib.suppress(ValueError):  # half a note: the crash came before the passages
+        pending = json.loads(note.read_text())
+        new = FieldCondition(key="content_hash", match=MatchValue(value=pending["content_hash"]))
+        if shard.count(
+            CountRequest(
+                filter=Filter(must=[new, HasIdCondition({point_id(passage_id) for passage_id in pending["ids"]})])
+            )
+        ):
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(pending["url"], but=pending["ids"])))
+    note.unlink()
 
 
 MOST = 2_000  # some four megabytes
@@ -61,48 +183,35 @@ class Passages:
         self._read.clear()
 
 
-class HybridSearch:
-    """One hybrid query: both lists first, then the scores that are missing in either."""
+def hybrid(
+    shard: EdgeShard, lexical: LexicalEncoder, passages: Passages, query: IndexQuery, limit: int
+) -> list[Candidate]:
+    """Return the union of the *limit* best of both lists, and then the scores that are missing in either.
 
-    def __init__(self, shard: EdgeShard, lexical: LexicalEncoder, passages: Passages, query: IndexQuery) -> None:
-        from qdrant_edge import Query
+    The dense scores are None where there is no vector; a point without a shared word has no score by words.
+    """
+    from qdrant_edge import Filter, HasIdCondition, QuantizationSearchParams, Query, QueryRequest, SearchParams
 
-        self._shard = shard
-        self._passages = passages
-        self._filter = scope_filter(query.scope)
-        self._sparse = Query.Nearest(lexical.query(query.text), using=SPARSE)
-        self._dense = None if query.vector is None else Query.Nearest(list(query.vector), using=DENSE)
-
-    def candidates(self, limit: int) -> list[Candidate]:
-        """Return the union of the *limit* best of both lists; the dense scores are None where there is no vector."""
-        lexical = self._scores(self._sparse, limit)
-        dense = self._scores(self._dense, limit) if self._dense is not None else {}
-        points = dict.fromkeys([*lexical, *dense])
-        if self._dense is not None:
-            dense |= self._missing(self._dense, lexical.keys() - dense.keys())
-            lexical |= self._missing(self._sparse, dense.keys() - lexical.keys())
-        passages = self._passages.read(self._shard, points)
-        return [Candidate(passage, dense.get(point), lexical.get(point, 0.0)) for point, passage in passages.items()]
-
-    def _missing(self, query: Query, points: AbstractSet[PointId]) -> dict[PointId, float]:
-        """Score points that only the other list has found; one without a shared word is not found here either."""
-        from qdrant_edge import Filter, HasIdCondition, QueryRequest, SearchParams
-
-        if not points:
-            return {}
-        only = Filter(must=[HasIdCondition(set(points))])
-        found = self._shard.query(
-            QueryRequest(limit=len(points), query=query, filter=only, params=SearchParams(exact=True))
-        )
-        return {point.id: point.score for point in found}
-
-    def _scores(self, query: Query, limit: int) -> dict[PointId, float]:
-        from qdrant_edge import QuantizationSearchParams, QueryRequest, SearchParams
-
-        exact_scores = QuantizationSearchParams(rescore=True)
-        params = SearchParams(hnsw_ef=BREADTH, quantization=exact_scores)
-        found = self._shard.query(QueryRequest(limit=limit, query=query, filter=self._filter, params=params))
-        return {point.id: point.score for point in found}
+    asked = {SPARSE: Query.Nearest(lexical.query(query.text), using=SPARSE)}
+    if query.vector is not None:
+        asked[DENSE] = Query.Nearest(list(query.vector), using=DENSE)
+    walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+    scope = scope_filter(query.scope)
+    scores: dict[str, dict[PointId, float]] = {SPARSE: {}, DENSE: {}}
+    for name, nearest in asked.items():
+        found = shard.query(QueryRequest(limit=limit, query=nearest, filter=scope, params=walk))
+        scores[name] = {point.id: point.score for point in found}
+    points = dict.fromkeys([*scores[SPARSE], *scores[DENSE]])
+    for name, nearest in asked.items():
+        missing = {point for point in points if point not in scores[name]}
+        if missing:
+            only, exact = Filter(must=[HasIdCondition(missing)]), SearchParams(exact=True)
+            found = shard.query(QueryRequest(limit=len(missing), query=nearest, filter=only, params=exact))
+            scores[name].update((point.id, point.score) for point in found)
+    return [
+        Candidate(passage, scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
+        for point, passage in passages.read(shard, points).items()
+    ]
 
 
 Result = TypeVar("Result")
@@ -123,7 +232,7 @@ class EdgeIndex:
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
-        return await self._run(lambda shard, lexical: self._search(shard, lexical, query).candidates(limit))
+        return await self._run(lambda shard, lexical: hybrid(shard, lexical, self._passages, query, limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones; nobody can search between the two steps."""
@@ -164,13 +273,10 @@ class EdgeIndex:
                 f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
             ) from error
 
-    def _search(self, shard: EdgeShard, lexical: LexicalEncoder, query: IndexQuery) -> HybridSearch:
-        return HybridSearch(shard, lexical, self._passages, query)
-
     def _replace(
         self, shard: EdgeShard, lexical: LexicalEncoder, url: str, passages: Sequence[EmbeddedPassage]
     ) -> None:
-        from qdrant_edge import UpdateOperation
+        from qdrant_edge import Point, UpdateOperation
 
         self._passages.forget()
         if not passages:
@@ -178,7 +284,11 @@ class EdgeIndex:
             return
         check_room(self._folder)
         new = [embedded.passage for embedded in passages]
-        points = [_point(embedded, lexical) for embedded in passages]
+        points: list[Point] = []
+        for embedded, passage in zip(passages, new, strict=True):
+            words = lexical.passage(embedding_text(passage))
+            vectors: dict[str, NamedVector] = {DENSE: list(embedded.vector), SPARSE: words}
+            points.append(Point(point_id(passage.passage_id), vectors, to_payload(passage)))
         with replacing(self._folder, url, new):
             shard.update(UpdateOperation.upsert_points(points))
             old = page_filter(url, but=(passage.passage_id for passage in new))
@@ -191,21 +301,11 @@ class EdgeIndex:
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
-        if has_room_to_tidy(self._folder):
+        size = sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
+        if _free(self._folder) > size + LEAST:  # tidying up writes the files a second time
             shard.optimize()
         shard.flush()
         return len(gone)
-
-
-def _point(embedded: EmbeddedPassage, lexical: LexicalEncoder) -> Point:
-    from qdrant_edge import Point
-
-    passage = embedded.passage
-    vectors: dict[str, NamedVector] = {
-        DENSE: list(embedded.vector),
-        SPARSE: lexical.passage(embedding_text(passage)),
-    }
-    return Point(point_id(passage.passage_id), vectors, to_payload(passage))
 
 
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:

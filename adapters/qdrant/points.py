@@ -93,6 +93,7 @@ BREADTH = 128  # candidates kept while walking the graph; it finds 91 of 100 pas
 DENSE = "dense"
 SPARSE = "sparse"
 OPENS_AT = "opens_at"
+STORED_AT = "stored_at"  # on a server, when a page was replaced: tells its new passages from those about to be deleted
 KEYWORDS = ("source", "chapter", "page_url")
 
 
@@ -109,11 +110,11 @@ def to_payload(passage: Passage) -> dict[str, Any]:
 
 
 def to_passage(payload: Mapping[str, Any]) -> Passage:
-    """Read a passage back."""
-    if OPENS_AT not in payload:
-        return Passage(**payload)
-    released: Any = datetime.fromtimestamp(payload[OPENS_AT], UTC)
-    return Passage(**{**payload, OPENS_AT: released})
+    """Return the passage that a payload holds."""
+    fields = {name: value for name, value in payload.items() if name != STORED_AT}
+    if OPENS_AT in fields:
+        fields[OPENS_AT] = datetime.fromtimestamp(payload[OPENS_AT], UTC)
+    return Passage(**fields)
 
 
 def scope_filter(scope: Scope) -> Filter | None:

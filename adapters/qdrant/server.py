@@ -7,16 +7,88 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
-from adapters.qdrant.connection import Missing, QdrantConnection, QdrantTimeouts, WrongSettings
-from adapters.qdrant.points import BREADTH, Label, LexicalEncoder, complete_pages
-from adapters.qdrant.requests import RemoteSearch, of_source, pages_in, to_point
+from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, QdrantTimeouts, WrongSettings
+from adapters.qdrant.points import (
+    BREADTH,
+    DENSE,
+    OPENS_AT,
+    SPARSE,
+    STORED_AT,
+    Label,
+    LexicalEncoder,
+    complete_pages,
+    point_id,
+    to_passage,
+    to_payload,
+)
 from adapters.retry import INDEX, RetryPolicy
+from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved
-from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline
+from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
 
 if TYPE_CHECKING:
-    from qdrant_client.http.models import QueryRequest, QueryResponse, UpdateOperation
+    from qdrant_client.http.models import (
+        Filter,
+        PointStruct,
+        QueryRequest,
+        UpdateOperation,
+    )
+
+
+def to_point(embedded: EmbeddedPassage, lexical: LexicalEncoder, *, stored_at: int) -> PointStruct:
+    """Return a passage as the server keeps it."""
+    from qdrant_client.models import PointStruct, SparseVector
+
+    passage = embedded.passage
+    words = lexical.passage(embedding_text(passage))
+    return PointStruct(
+        id=point_id(passage.passage_id),
+        vector={
+            DENSE: list(embedded.vector),
+            SPARSE: SparseVector(indices=list(words.indices), values=list(words.values)),
+        },
+        payload={**to_payload(passage), STORED_AT: stored_at},
+    )
+
+
+def pages_in(urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
+    """Choose the passages of some pages, but for the given points."""
+    from qdrant_client.models import FieldCondition, Filter, HasIdCondition, MatchAny
+
+    of_pages = FieldCondition(key="page_url", match=MatchAny(any=list(urls)))
+    return Filter(must=[of_pages], must_not=[HasIdCondition(has_id=list(but))] if but else None)
+
+
+def of_source(source: str) -> Filter:
+    """Choose the passages of one source."""
+    from qdrant_client.models import FieldCondition, Filter, MatchValue
+
+    return Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
+
+
+def open_to(scope: Scope) -> Filter | None:
+    """Return the filter for the passages that may be found; None if all may."""
+    from qdrant_client.models import FieldCondition, Filter, MatchAny, Range
+
+    must: list[Any] = [
+        FieldCondition(key=key, match=MatchAny(any=list(values)))
+        for key, values in (("source", scope.sources), ("chapter", scope.chapters))
+        if values
+    ]
+    must_not: list[Any] = []
+    if scope.open_at is not None:
+        must_not.append(FieldCondition(key=OPENS_AT, range=Range(gt=scope.open_at.timestamp())))
+    return Filter(must=must or None, must_not=must_not or None) if must or must_not else None
+
+
+def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """Leave out what a page that is just being replaced still holds of its old passages."""
+    latest: dict[str, int] = {}
+    for payload in payloads.values():
+        latest[payload["page_url"]] = max(latest.get(payload["page_url"], 0), payload[STORED_AT])
+    return {point: payload for point, payload in payloads.items() if payload[STORED_AT] == latest[payload["page_url"]]}
+
 
 Result = TypeVar("Result")
 
@@ -52,13 +124,70 @@ class ServerIndex:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
 
         async def search(name: str) -> Sequence[Candidate]:
-            async def ask(requests: Sequence[QueryRequest]) -> Sequence[QueryResponse]:
-                return await self._connection.ask(lambda client: client.query_batch_points(name, requests))
-
-            breadth = None if self._connection.is_local else BREADTH  # in memory everything is read anyway
-            return await RemoteSearch(ask, self._lexical, query, breadth=breadth).candidates(limit)
+            try:
+                return await self._search(name, query, limit)
+            except (KeyError, TypeError, ValueError) as error:  # too few lists, or points and payloads of another's
+                raise WrongSettings(FOREIGN) from error
 
         return await self._searching(search, otherwise=())
+
+    async def _search(self, collection: str, query: IndexQuery, limit: int) -> list[Candidate]:
+        """Search in two requests: both lists, then the scores that are missing in either.
+
+        A point without a shared word is found by meaning alone. One without a score by meaning, although that was
+        looked for, was deleted between the two requests.
+        """
+        from qdrant_client.models import Filter, HasIdCondition, QuantizationSearchParams, QueryRequest, SearchParams
+
+        vectors, scope = self._vectors(query), open_to(query.scope)
+        scores: dict[str, dict[int, float]] = {SPARSE: {}, DENSE: {}}
+        payloads: dict[int, Mapping[str, Any]] = {}
+
+        walk = exact = None
+        if not self._connection.is_local:  # in memory everything is read anyway
+            walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+            exact = SearchParams(exact=True)
+        ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_payload": True}
+        requests = {name: QueryRequest(query=vector, using=name, **ranked) for name, vector in vectors.items()}
+        await self._score(collection, requests, scores, payloads)
+        found, requests = newest(payloads), dict[str, QueryRequest]()
+        for name, vector in vectors.items():
+            if missing := [point for point in found if point not in scores[name]]:
+                only = Filter(must=[HasIdCondition(has_id=[*missing])])
+                rest: dict[str, Any] = {"filter": only, "params": exact, "limit": len(missing), "with_payload": False}
+                requests[name] = QueryRequest(query=vector, using=name, **rest)
+        await self._score(collection, requests, scores, payloads)
+        return [
+            Candidate(to_passage(payload), scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
+            for point, payload in found.items()
+            if DENSE not in vectors or point in scores[DENSE]
+        ]
+
+    async def _score(
+        self,
+        collection: str,
+        requests: Mapping[str, QueryRequest],
+        scores: Mapping[str, dict[int, float]],
+        payloads: dict[int, Mapping[str, Any]],
+    ) -> None:
+        if not requests:
+            return
+        asked = self._connection.ask(lambda client: client.query_batch_points(collection, [*requests.values()]))
+        for name, response in zip(requests, await asked, strict=True):
+            for point in response.points:
+                scores[name][int(point.id)] = point.score
+                if point.payload:
+                    payloads[int(point.id)] = point.payload
+
+    def _vectors(self, query: IndexQuery) -> dict[str, Any]:
+        """Return what is looked for; nothing but stop words find nothing, and a server may refuse an empty vector."""
+        from qdrant_client.models import SparseVector
+
+        words = self._lexical.query(query.text)
+        vectors: dict[str, Any] = {}
+        if words.indices:
+            vectors[SPARSE] = SparseVector(indices=list(words.indices), values=list(words.values))
+        return vectors if query.vector is None else {**vectors, DENSE: list(query.vector)}
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones, so that no search sees both.
@@ -102,7 +231,11 @@ class ServerIndex:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
         try:
             version = (await self._connection.ask(lambda client: client.info())).version
-            _refuse_old(version)
+            parts = version.split(".")[:2]
+            if all(part.isdigit() for part in parts) and tuple(map(int, parts)) < OLDEST:  # it would forget the label
+                needed = ".".join(map(str, OLDEST))
+                says = f"The Qdrant server is version {version}; Footnote needs {needed} or newer. Update it."
+                raise Misconfigured(says)
             outline = await self.outline()
         except WrongSettings as error:
             raise Misconfigured(str(error)) from error.__cause__
@@ -185,11 +318,3 @@ class ServerIndex:
             sources=await self._collections.values(name, "source"),
             chapters=await self._collections.values(name, "chapter"),
         )
-
-
-def _refuse_old(version: str) -> None:
-    """Refuse a server that would silently forget what a collection was made with."""
-    parts = version.split(".")
-    if all(part.isdigit() for part in parts[:2]) and tuple(map(int, parts[:2])) < OLDEST:
-        needed = ".".join(map(str, OLDEST))
-        raise Misconfigured(f"The Qdrant server is version {version}; Footnote needs {needed} or newer. Update it.")

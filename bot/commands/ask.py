@@ -1,21 +1,29 @@
-"""`footnote ask`: one question, one answer."""
+"""`footnote ask` and `footnote chat`: one question, one answer; and a conversation at the keyboard."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import importlib
 import secrets
+import select
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.commands.session import Session, session
 from bot.outcome import OK, UNAVAILABLE
 from bot.settings import Settings, read_settings
 from bot.wiring import surface
-from core.errors import InvalidInput, Misconfigured, RetrievalUnavailable
+from core.errors import InvalidInput, Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.model import Answer, Claim, MessageRef, Outline, Person, Question, Scope, ThreadRef, without_controls
 from core.ports import PassageIndex, Surface
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 HINTS = 12
 
@@ -91,3 +99,118 @@ def _check_names(what: str, wanted: Sequence[str], known: Sequence[str]) -> None
         if name not in known:
             shown = ", ".join(known[:HINTS]) + (", …" if len(known) > HINTS else "")
             raise InvalidInput(f"There is no {what} {name!r}. The {what}s are: {shown or 'none'}.", field=what)
+
+
+AT_ONCE = 0.02  # seconds
+HELP = """\
+Type a question about the documents. Besides:
+  /sources  the sources of the last answer, with scores
+  /forget   forget this conversation
+  /help     this help
+  /quit     leave (or Ctrl-D)
+Ctrl-C stops an answer."""
+
+
+def converse(asked: AskOptions) -> int:
+    """Answer questions until the end of the input."""
+    from rich.console import Console
+
+    console = Console()
+    with session("footnote chat", memory=True) as opened:
+        scope = Scope(sources=asked.sources, chapters=asked.chapters)
+        opened.run(check_searchable(opened.app.index, scope))
+        chat = _Chat(opened, asked, console)
+        chat.welcome()
+        while (line := _read()) is not None:
+            if line in ("/quit", "/exit"):
+                break
+            chat.take(line)
+    return OK
+
+
+def _read() -> str | None:
+    """Return a line, or several that were pasted; None at the end of the input. Ctrl-C leaves the chat."""
+    interactive = sys.stdin.isatty()
+    if interactive:
+        readline = importlib.import_module("readline")  # gives input() line editing and history
+        readline.parse_and_bind("set enable-bracketed-paste on")  # so that what is pasted stays together
+    try:
+        lines = [input("> " if interactive else "")]
+        while interactive and _is_pasted():
+            lines.append(input())
+    except EOFError:
+        return None
+    return "\n".join(lines).strip()
+
+
+def _is_pasted() -> bool:
+    """Return whether another line is there already, sooner than anybody types: it belongs to the one before it."""
+    with contextlib.suppress(OSError):
+        return bool(select.select([sys.stdin], [], [], AT_ONCE)[0])
+    return False
+
+
+class _Chat:
+    """One conversation at the keyboard."""
+
+    def __init__(self, opened: Session, asked: AskOptions, console: Console) -> None:
+        self._opened = opened
+        self._asked = asked
+        self._console = console
+        self._thread = thread_ref("chat" if asked.thread is None else asked.thread)
+        self._last: Answer | None = None
+
+    def welcome(self) -> None:
+        self._say("Ask about the documents. /help shows what else can be typed.")
+        store = self._opened.app.conversations
+        try:
+            known = self._opened.run(store.load(self._thread)) if store else None
+        except StoreUnavailable as error:
+            self._say(f"{error} Until then, nothing is remembered.")
+            return
+        if known:
+            asked = "1 question" if len(known.turns) == 1 else f"{len(known.turns)} questions"
+            self._say(f"This conversation goes on ({asked} so far); /forget starts anew.")
+
+    def take(self, line: str) -> None:
+        match line:
+            case "":
+                return
+            case "/help":
+                self._say(HELP)
+            case "/sources":
+                self._sources()
+            case "/forget":
+                self._forget()
+            case _ if line.startswith("/") and " " not in line:
+                self._say(f"There is no command {line}. /help shows what can be typed.")
+            case _:
+                self._ask(line)
+
+    def _ask(self, line: str) -> None:
+        """Answer; a wrong question or a failure ends the answer, not the chat."""
+        try:
+            question = dataclasses.replace(self._asked, text=line).question(self._opened.settings)
+            self._last = self._opened.run(respond(self._opened, question, surface()))
+        except KeyboardInterrupt:
+            self._say("Stopped.")
+        except (InvalidInput, Unavailable) as error:
+            self._say(str(error))
+
+    def _sources(self) -> None:
+        citations = self._last.citations if self._last else ()
+        lines = (f"[{c.number}] {c.heading}  {c.url}  {c.relevance_score:.2f}" for c in citations)
+        self._say("\n".join(lines) or "The last answer has no sources.")
+
+    def _forget(self) -> None:
+        store = self._opened.app.conversations
+        try:
+            forgotten = self._opened.run(store.forget(self._thread)) if store else False
+        except StoreUnavailable as error:
+            self._say(f"{error} Nothing was forgotten.")
+            return
+        self._last = None
+        self._say("Forgotten." if forgotten else "There was nothing to forget.")
+
+    def _say(self, text: str) -> None:
+        self._console.print(without_controls(text), style="dim", markup=False, highlight=False, soft_wrap=True)

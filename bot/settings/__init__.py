@@ -13,9 +13,7 @@ from typing import Literal
 from pydantic import SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
-from bot.settings.kinds import revealed, setting
-from bot.settings.platforms import DiscordSettings, SlackSettings
-from bot.settings.services import OFF, ServiceSettings
+from bot.settings.fields import OFF, DiscordSettings, ServiceSettings, SlackSettings, revealed, setting
 from core.errors import Misconfigured
 from core.model import Terms
 

@@ -72,7 +72,8 @@ class HybridRetriever:
         vectors = await self._embed(texts)
         embedded = self._clock()
         queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
-        found = await self._find(queries)
+        with self._watching_index():
+            found = await _together([self._index.candidates(each, limit=CANDIDATES) for each in queries])
         lexical_only = vectors[0] is None
         evidence = _combine(found)
         scored = await self._scored(query, evidence, lexical_only=lexical_only)
@@ -95,10 +96,6 @@ class HybridRetriever:
             self._observer(ServiceFailed("embedder", str(error)))
             return [None] * len(texts)
 
-    async def _find(self, queries: Sequence[IndexQuery]) -> Sequence[Sequence[Candidate]]:
-        with self._watching_index():
-            return await _together([self._index.candidates(query, limit=CANDIDATES) for query in queries])
-
     @contextmanager
     def _watching_index(self) -> Generator[None]:
         """Report what the index raises; whoever asks a question cannot fix a mistake in the settings either."""
@@ -112,7 +109,10 @@ class HybridRetriever:
         """Return everything that was found with its relevance, in the order of the ranks."""
         if self._reranker is not None and not lexical_only:
             try:
-                return await self._reranked(self._reranker, query, evidence)
+                best = [item.passage for item in evidence[:RERANKED]]
+                scores = await self._reranker.rerank(query, best)
+                hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
+                return sorted(hits, key=lambda hit: -hit.score)
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
                 self._observer(ServiceFailed("reranker", str(error)))
         if lexical_only:
@@ -121,12 +121,6 @@ class HybridRetriever:
             return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in evidence]
         calibration = self._embedder.calibration
         return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence]
-
-    async def _reranked(self, reranker: Reranker, query: str, evidence: Sequence[_Evidence]) -> Sequence[Hit]:
-        best = [item.passage for item in evidence[:RERANKED]]
-        scores = await reranker.rerank(query, best)
-        hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
-        return sorted(hits, key=lambda hit: -hit.score)
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:

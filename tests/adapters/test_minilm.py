@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from adapters.minilm import MiniLM
-from adapters.minilm.embedder import WordPieces
-from adapters.minilm.files import VOCABULARY, WEIGHTS, WheelFile, kept
+from adapters.minilm.embedder import VOCABULARY, WEIGHTS, WheelFile, WordPieces, kept
 from core.errors import EmbeddingUnavailable, Misconfigured
 from core.model import Vector
 from tests.portion import examples

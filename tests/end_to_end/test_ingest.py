@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.qdrant.shard import check_room
+from adapters.qdrant.edge import check_room
 from core.errors import RetrievalUnavailable
 from tests.fixtures.commands import Footnote, write_documents
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from bot.commands.evaluate import Case, Result, evaluate, read_cases
 from core.errors import InvalidInput
-from core.evaluation import Case, Result, evaluate, read_cases
 from core.model import Answer, Citation, Status, ToolRecord
 
 SEARCHED = ToolRecord(name="search_documents", arguments="{}", success=True, result_size=2, time_ms=1.0)

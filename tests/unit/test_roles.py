@@ -10,7 +10,7 @@ import pytest
 
 from bot.roles import NOT_SET_UP, NOT_SHARED, NOTHING_TO_RUN, Role, shares
 from bot.settings import read_settings
-from bot.settings.platforms import UNHEARD
+from bot.settings.fields import UNHEARD
 from core.errors import Misconfigured
 
 DISCORD = {"DISCORD_TOKEN": "t0ken"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import read_settings
-from bot.settings.platforms import HALF, MUTE, NO_SOCKETS, ONE_OR_MANY, UNHEARD, UNSIGNED
+from bot.settings.fields import HALF, MUTE, NO_SOCKETS, ONE_OR_MANY, UNHEARD, UNSIGNED
 from core.errors import Misconfigured
 
 BOT = {"SLACK_BOT_TOKEN": "xoxb-1"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.cohere.tokens import count_tokens, cut
+from adapters.cohere.embedder import count_tokens, cut
 from adapters.minilm.embedder import WordPieces
 from tests.portion import examples
 

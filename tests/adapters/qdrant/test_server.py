@@ -10,8 +10,7 @@ import pytest
 from aiohttp import web
 
 from adapters.qdrant.connection import REFUSED
-from adapters.qdrant.requests import STORED_AT, newest
-from adapters.qdrant.server import POINTS_OF_A_REQUEST
+from adapters.qdrant.server import POINTS_OF_A_REQUEST, STORED_AT, newest
 from core.errors import RetrievalUnavailable
 from core.model import IndexQuery, Outline
 from tests.adapters.qdrant.shelf import EMBEDDER, opened, page, put, texts

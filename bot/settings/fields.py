@@ -1,0 +1,308 @@
+"""What can be set: the services that the bot uses, the platforms that people ask on, and what a value may be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import AfterValidator, Field, SecretStr
+from pydantic_settings import BaseSettings
+
+from core.errors import Misconfigured
+from core.model import Prices
+
+
+def _checked_address(value: str) -> str:
+    """Refuse what is not at a web address, and one with a secret in it, since addresses are shown."""
+    return _checked_url(
+        value, {"http", "https"}, "this is not a web address. One looks like https://api.example.com/v1"
+    )
+
+
+def _checked_gateway(value: str) -> str:
+    """Refuse what is not a address of a web socket, and one with a secret in it."""
+    return _checked_url(
+        value, {"ws", "wss"}, "this is not the address of a gateway. One looks like wss://gateway.example.com"
+    )
+
+
+def _checked_url(value: str, schemes: Collection[str], refusal: str) -> str:
+    parts = urlsplit("")
+    with suppress(ValueError):  # its words quote the address
+        parts = _split(value)
+    if parts.scheme not in schemes or not parts.hostname:
+        raise ValueError(refusal)
+    if parts.username or parts.password:
+        raise ValueError("leave the key out of the address, since addresses are shown; it has a setting of its own")
+    return value.rstrip("/")
+
+
+def _split(value: str) -> SplitResult:
+    """Take an address apart, with its port, which is looked at only when it is asked for."""
+    parts = urlsplit(value)
+    return parts if parts.port != 0 else urlsplit("")
+
+
+def _checked_key(value: SecretStr) -> SecretStr:
+    """Take white space from the ends of a key that was pasted, and refuse what no request could carry."""
+    key = value.get_secret_value().strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise ValueError("it holds a character that no key has. Copy it again")
+    return SecretStr(key)
+
+
+def _checked_bot_token(value: SecretStr) -> SecretStr:
+    """Refuse what is not a token of a bot on Slack; one that is renewed has something in front."""
+    return _beginning(value, ("xoxb-", "xoxe.xoxb-"), "this is not a bot token. One begins with xoxb-")
+
+
+def _checked_app_token(value: SecretStr) -> SecretStr:
+    """Refuse what is not a token for connecting to Slack."""
+    return _beginning(value, ("xapp-",), "this is not an app-level token. One begins with xapp-")
+
+
+def _beginning(value: SecretStr, prefixes: tuple[str, ...], refusal: str) -> SecretStr:
+    if not value.get_secret_value().startswith(prefixes):
+        raise ValueError(f"{refusal}; SLACK_BOT_TOKEN and SLACK_APP_TOKEN are easily mixed up")
+    return value
+
+
+Address: TypeAlias = Annotated[str, AfterValidator(_checked_address)]
+Gateway: TypeAlias = Annotated[str, AfterValidator(_checked_gateway)]
+Key: TypeAlias = Annotated[SecretStr, AfterValidator(_checked_key)]
+BotToken: TypeAlias = Annotated[Key, AfterValidator(_checked_bot_token)]
+AppToken: TypeAlias = Annotated[Key, AfterValidator(_checked_app_token)]
+
+
+def setting(name: str, default: object, description: str, **limits: Any) -> Any:
+    """Return a field that the environment variable *name* fills; the *limits* are those of pydantic's `Field`."""
+    return Field(default, validation_alias=name, description=description, **limits)
+
+
+def revealed(value: SecretStr | None) -> str | None:
+    """Return a secret as text, for the client that needs it."""
+    return None if value is None else value.get_secret_value()
+
+
+OFF = "off"
+
+
+class ServiceSettings(BaseSettings):
+    """A chat model, Cohere, a Qdrant server and a Redis server."""
+
+    openai_key: Key | None = setting(
+        "OPENAI_API_KEY", None, "The key of the chat model's service. Without it and without an address, answers quote."
+    )
+    openai_url: Address | None = setting(
+        "OPENAI_BASE_URL",
+        None,
+        "Any service that speaks OpenAI's chat completions, such as http://localhost:11434/v1. Without it, "
+        "OpenAI's own.",
+    )
+    openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini", "The chat model, by the name that its service gives it.")
+    price_prompt: float | None = setting(
+        "OPENAI_PRICE_PROMPT",
+        None,
+        "What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an "
+        "answer cost.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+    price_cached: float | None = setting(
+        "OPENAI_PRICE_CACHED",
+        None,
+        "What a million prompt tokens cost that the service had in its cache. Without it, as much as others.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+    price_completion: float | None = setting(
+        "OPENAI_PRICE_COMPLETION",
+        None,
+        "What a million tokens of answers cost, in your currency.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+    cohere_key: Key | None = setting(
+        "COHERE_API_KEY",
+        None,
+        "The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and "
+        "nothing is reranked.",
+    )
+    cohere_url: Address | None = setting(
+        "COHERE_BASE_URL", None, "Another address of Cohere's API, such as a private deployment."
+    )
+    cohere_embed_model: str = setting(
+        "COHERE_EMBED_MODEL",
+        "embed-v4.0",
+        "Cohere's model for embeddings. With another one, all documents have to be ingested again.",
+    )
+    cohere_dimension: int = setting(
+        "COHERE_DIMENSION",
+        1536,
+        "The dimensions of that model's vectors. With another number, all documents have to be ingested again.",
+        ge=64,
+        le=4096,
+    )
+    cohere_rerank_model: str = setting(
+        "COHERE_RERANK_MODEL", "rerank-v3.5", f"Cohere's model for reranking; `{OFF}` does without."
+    )
+    qdrant_url: Address | None = setting(
+        "QDRANT_URL",
+        None,
+        "A Qdrant server for the passages, such as http://localhost:6333. Without it, the same engine runs in this"
+        " process.",
+    )
+    qdrant_key: Key | None = setting("QDRANT_API_KEY", None, "The key of the Qdrant server, if it wants one.")
+    qdrant_collection: str = setting(
+        "QDRANT_COLLECTION",
+        "documents",
+        "The name of the passages' collection on the Qdrant server.",
+        pattern=r"^[A-Za-z0-9_-]{1,200}$",
+    )
+    redis_url: SecretStr | None = setting(
+        "REDIS_URL",
+        None,
+        "A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one "
+        "runs in the data folder.",
+    )
+
+    @property
+    def prices(self) -> Prices | None:
+        """What the chat model's tokens cost, if both prices are set."""
+        if self.price_prompt is None or self.price_completion is None:
+            return None
+        cached = self.price_prompt if self.price_cached is None else self.price_cached
+        return Prices(prompt=self.price_prompt, cached=cached, completion=self.price_completion)
+
+    @property
+    def has_chat_model(self) -> bool:
+        """Whether a service writes the answers; local ones need an address and no key."""
+        return self.openai_key is not None or self.openai_url is not None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether index and store are servers, so that several processes may use the data folder."""
+        return self.qdrant_url is not None and self.redis_url is not None
+
+
+class DiscordSettings(BaseSettings):
+    """Discord."""
+
+    discord_token: Key | None = setting(
+        "DISCORD_TOKEN",
+        None,
+        "The token of the bot on Discord, from the Bot page of the application. Without it, there is no Discord.",
+    )
+    discord_message_content: bool = setting(
+        "DISCORD_MESSAGE_CONTENT",
+        False,
+        "Whether the bot may read messages that do not mention it, as follow-ups in its threads. Needs the Message"
+        " Content Intent of the Bot page.",
+    )
+    discord_api_url: Address | None = setting(
+        "DISCORD_API_URL", None, "Another address of Discord's API, such as a proxy of your network."
+    )
+    discord_gateway_url: Gateway | None = setting(
+        "DISCORD_GATEWAY_URL", None, "Another address of Discord's gateway, to go with it."
+    )
+
+
+UNHEARD = (
+    "SLACK_BOT_TOKEN alone does not let the bot hear anything. Set SLACK_APP_TOKEN too, for Socket Mode, "
+    "or SLACK_SIGNING_SECRET, for HTTP."
+)
+MUTE = (
+    "The settings of Slack name no workspace to speak in. Set SLACK_BOT_TOKEN for one workspace, "
+    "or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for several."
+)
+HALF = "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together. Set both or none of them."
+ONE_OR_MANY = (
+    "SLACK_BOT_TOKEN is for one workspace, and SLACK_CLIENT_ID with SLACK_CLIENT_SECRET for several. Leave one out."
+)
+UNSIGNED = "Installing in several workspaces works over HTTP. Set SLACK_SIGNING_SECRET too."
+NO_SOCKETS = "Installing in several workspaces works over HTTP. Leave SLACK_APP_TOKEN out."
+
+
+class SlackSettings(BaseSettings):
+    """Slack, in Socket Mode or over HTTP."""
+
+    slack_bot_token: BotToken | None = setting(
+        "SLACK_BOT_TOKEN",
+        None,
+        "The token of the bot in one Slack workspace, which begins with xoxb-. Without it and without a client id,"
+        " there is no Slack.",
+    )
+    slack_app_token: AppToken | None = setting(
+        "SLACK_APP_TOKEN",
+        None,
+        "The app-level token for Socket Mode, which begins with xapp-. With it, the bot opens the "
+        "connections to Slack itself.",
+    )
+    slack_signing_secret: Key | None = setting(
+        "SLACK_SIGNING_SECRET",
+        None,
+        "What Slack signs its requests with. Needed if Slack calls the bot over HTTP.",
+    )
+    slack_client_id: Key | None = setting(
+        "SLACK_CLIENT_ID", None, "The id of the app, for installing it in several workspaces instead of one."
+    )
+    slack_client_secret: Key | None = setting(
+        "SLACK_CLIENT_SECRET", None, "The secret that goes with the id of the app."
+    )
+    slack_guests: bool = setting(
+        "SLACK_GUESTS",
+        False,
+        "Whether guests of a workspace, and people of other companies in its channels, are answered.",
+    )
+    slack_moderators: str | None = setting(
+        "SLACK_MODERATORS",
+        None,
+        "The id of a user group, such as S0123456789, whose members moderate the bot besides admins.",
+        pattern=r"^S[A-Z0-9]+$",
+    )
+    slack_api_url: Address | None = setting(
+        "SLACK_API_URL", None, "Another address of Slack's API, such as a proxy of your network."
+    )
+    host: str = setting(
+        "HOST",
+        "0.0.0.0",  # noqa: S104 - a host has its own doors, and requests are verified
+        "The address of this machine at which Slack's requests arrive over HTTP.",
+        min_length=1,
+    )
+    port: int = setting("PORT", 3000, "The port at which Slack's requests arrive over HTTP.", ge=0, le=65_535)
+
+    @property
+    def has_slack(self) -> bool:
+        """Whether anything was set that only Slack needs."""
+        return any((self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self._is_distributed))
+
+    @property
+    def has_installations(self) -> bool:
+        """Whether the bot can be installed in several workspaces."""
+        return self.slack_client_id is not None
+
+    @property
+    def _is_distributed(self) -> bool:
+        return self.slack_client_id is not None or self.slack_client_secret is not None
+
+    def check_slack(self) -> None:
+        """Raise `Misconfigured` with one sentence if the settings of Slack do not go together."""
+        if sentence := next(self._slips_of_slack(), None):
+            raise Misconfigured(sentence)
+
+    def _slips_of_slack(self) -> Iterator[str]:
+        if (self.slack_client_id is None) != (self.slack_client_secret is None):
+            yield HALF
+        if self._is_distributed:
+            if self.slack_bot_token is not None:
+                yield ONE_OR_MANY
+            if self.slack_app_token is not None:
+                yield NO_SOCKETS
+            if self.slack_signing_secret is None:
+                yield UNSIGNED
+        elif self.slack_bot_token is None:
+            yield MUTE
+        elif self.slack_app_token is None and self.slack_signing_secret is None:
+            yield UNHEARD
