@@ -14,7 +14,7 @@ from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Post
 from adapters.retry import retry_after
 from core.answering.dialect import GAP
 from core.errors import Gone, RateLimited, Rejected, Unreachable
-from core.model import Answer, Citation, Claim, MessageRef, PartialAnswer, Reaction, Withdrawal
+from core.model import Answer, Claim, MessageRef, Reaction, Withdrawal
 from core.model.markup import Emphasis, Inline, Strike, Strong
 
 
@@ -57,27 +57,19 @@ class BoardDialect(ChatDialect):
         """Return the same in a list."""
         return f"{label} {self.text(url)}"
 
-    def near(self, citation: Citation) -> str:
-        """Return a section, and where it is."""
-        return self.small_link(citation.url, self.on_one_line(citation.heading))
 
-
-class BoardRenderer:
+class BoardRenderer(MessageRenderer):
     """Draws one answer, with its sources and a remark below."""
 
     def __init__(self, remark: str) -> None:
-        self._dialect = BoardDialect()
-        self._messages = MessageRenderer(self._dialect)
+        self._board = BoardDialect()
+        super().__init__(self._board)
         self._remark = remark
-
-    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
-        """Return the messages of an answer that is being written."""
-        return self._messages.sketch(draft)
 
     def whole(self, answer: Answer) -> Sequence[Part]:
         """Return the messages of a whole answer."""
-        lines = [*self._dialect.sources(answer.citations), *self._dialect.nearest(answer.nearest)]
-        return self._messages.whole(answer, "\n".join(filter(None, [*(line.text for line in lines), self._remark])))
+        lines = [*self._board.sources(answer.citations), *self._board.nearest(answer.nearest)]
+        return self.drawn(answer, "\n".join(filter(None, [*(line.text for line in lines), self._remark])))
 
 
 class BoardPoster:
