@@ -36,7 +36,7 @@ LOADED = (
     "adapters.redis.secrets",
     "adapters.redis.server",
     "adapters.slack.platform",
-    "adapters.slack.commands.install",
+    "adapters.slack.commands",
     "adapters.slack.listener",
     "adapters.slack.app",
     "adapters.slack.sockets",
