@@ -23,7 +23,7 @@ from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured
 from core.events import Observer, PlatformFailed, everyone
-from core.model import Outline
+from core.model import EVERYTHING, Outline, Scope
 from core.ports import ChatSurface, Membership
 from core.worker import Worker
 
@@ -35,7 +35,7 @@ THRESHOLDS = (50_000, 10, 10)  # allocations, and rounds of the younger generati
 OUTLINE_KEPT = 10.0  # seconds; to count a large index takes longer than to look at the inbox
 
 
-async def unknown() -> Outline:
+async def unknown(_: Scope) -> Outline:
     """Know of nothing to search."""
     return Outline(passages=0, pages=0, sources=(), chapters=())
 
@@ -49,7 +49,7 @@ class Bot:
         agent: Agent,
         stores: Stores,
         observer: Observer,
-        outline: Callable[[], Awaitable[Outline]] = unknown,
+        outline: Callable[[Scope], Awaitable[Outline]] = unknown,
         health: Health | None = None,
     ) -> None:
         self._settings = settings
@@ -100,7 +100,7 @@ class Bot:
             entered=[platform.name for platform in platforms if answers],
         )
         if answers:
-            self._health.needs(self._outline, kept=OUTLINE_KEPT)
+            self._health.needs(partial(self._outline, EVERYTHING), kept=OUTLINE_KEPT)
 
     async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         try:

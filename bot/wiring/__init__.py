@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings
-from bot.wiring.discord import DiscordPlatform
 from bot.wiring.platforms import Outlined, Platform
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
 from bot.wiring.slack import PLATFORM as SLACK
@@ -139,6 +138,8 @@ async def open_platforms(
     async with contextlib.AsyncExitStack() as stack:
         found: list[Platform] = []
         if settings.discord_token is not None:
+            from bot.wiring.discord import DiscordPlatform
+
             found.append(DiscordPlatform(settings, observer, outline, stores.policies))
         if settings.has_slack:
             from adapters.slack.api import open_session
@@ -156,6 +157,8 @@ def _wait(observer: Observer, platform: str, seconds: float) -> None:
 def platform_checks(settings: Settings, observer: Observer, outline: Outlined) -> Iterator[Check]:
     """Yield what the doctor looks at."""
     if settings.discord_token is not None:
+        from bot.wiring.discord import DiscordPlatform
+
         yield DiscordPlatform(settings, observer, outline).check()
     if settings.has_slack:
         yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)

@@ -32,6 +32,7 @@ from core.model.documents import (
 from core.model.policy import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, PolicyFault
 from core.model.question import (
     CONTEXT_LIMIT,
+    EVERYTHING,
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
@@ -80,6 +81,7 @@ from core.model.task import (
 
 __all__ = [
     "CONTEXT_LIMIT",
+    "EVERYTHING",
     "MOST_ATTEMPTS",
     "NO_QUESTION",
     "QUESTION_LIMIT",
