@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint, listed, one_line
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from core.answering.addresses import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect
 from core.model import Answer, Citation, without_controls
