@@ -38,27 +38,27 @@ NOT_PART_OF_IT = "Only those who asked in this thread, or moderators, can have i
 NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
 ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
-AWAY = "I can't reach what I keep right now. Please try again in a moment."
+AWAY = "I can't reach my storage right now. Please try again in a moment."
 BROKEN = "Sorry, that didn't work. Please try again in a moment."
 OUTDATED = "This command has changed. Please try it again in a minute."
-NO_TEXT = "That message has no text that I could answer from."
+NO_TEXT = "That message has no text I could answer from."
 NO_SOURCES = "There is no answer with sources here, or I don't remember it any more."
 THANKS = "Thank you, that's noted."
-TELL_MORE = "What is wrong with this answer?"
-NOT_YOURS = "Only whoever asked, or somebody who may manage messages, can stop an answer."
-OVER = "There is nothing to stop any more."
-NOT_RETRIED = "I can't try this one again. Please ask the question anew."
+TELL_MORE = "What's wrong with this answer?"
+NOT_YOURS = "Only the person who asked, or someone who can manage messages, can stop an answer."
+OVER = "There is nothing left to stop."
+NOT_RETRIED = "I can't try this one again. Please ask the question again."
 NOBODY_NAMED = "Please name the person."
-ONLY_IN_CHANNELS = "Please write this in the channel that you mean."
+ONLY_IN_CHANNELS = "Please use this in the channel you mean."
 PROMPTS_TITLE = "Ask me about the documents, for example:"
 PROMPTS = ("What can you do?", "How do I get started?", "Where can I get help?")
 MEMBERS_ONLY = (
-    "Sorry, I answer only members of this workspace, as its documents may not be meant for guests. "
+    "Sorry, I only answer members of this workspace, since its documents may not be meant for guests. "
     "A member can ask for you."
 )
-LOOKING = "I'm looking for an answer, which only you will see."
+LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
-UNCOUNTED = "I can't look into the documents right now."
+UNCOUNTED = "I can't look at the documents right now."
 SHOWN_SOURCES = SHOWN_CHANNELS = 20
 UNCHANGED = "Nothing has changed."
 UNREADABLE = "The settings here can't be read, so they can't be changed. Use the command `status` to see what to do."
@@ -69,14 +69,14 @@ FAULTS = {
 CHANNEL_ORDERS = frozenset(
     {OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF}
 )
-NO_ENTRIES = "There are no older orders."
+NO_ENTRIES = "There are no older entries."
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
     Complaint.INCOMPLETE: "Something is missing",
-    Complaint.BAD_SOURCES: "The sources do not say this",
+    Complaint.BAD_SOURCES: "The sources don't say this",
     Complaint.UNCLEAR: "It is hard to understand",
-    Complaint.OFF_TOPIC: "It answers another question",
+    Complaint.OFF_TOPIC: "It answers a different question",
 }
 
 
@@ -119,10 +119,10 @@ def help_text(forms: Forms) -> str:
     """Say what the bot can do, and how."""
     more = f"\n{forms.more}" if forms.more else ""
     return f"""\
-I answer questions from this community's documents, with a numbered footnote behind every statement.
+I answer questions from this community's documents, with a numbered footnote after every statement.
 
 **Mention me** with your question, or use **{forms.ask}**; with `{forms.privately}`, only you see the answer.
-**Go on** in the thread of the answer: I remember what was said there.
+**Follow up** in the thread of the answer: I remember what was said there.
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.sources} lists where the last answer came from. **Stop**, **Retry** and the votes are below an answer.
 {forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{more}
@@ -143,11 +143,11 @@ def privacy(practices: Practices, forms: Forms = Forms()) -> str:
     """Say what is kept, how long, who gets it, and how to be forgotten."""
     hours = _hours(practices.conversation_hours)
     return f"""\
-**What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. Asked in the \
-middle of another thread, I also read its last messages, and forget them again.
+**What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
+asked in the middle of another thread, I also read its latest messages, and don't keep them.
 **What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
 answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
-moderators order is noted.
+moderators do is logged.
 **Who gets it:** {_readers(practices.services)}
 **How to be forgotten:** {forms.forget} removes a thread, or everything about you, at once. Deleting a question \
 removes it too."""
@@ -161,7 +161,7 @@ def _readers(services: Sequence[str]) -> str:
 
 def thread_forgotten(*, was_there: bool) -> str:
     """Say what became of a conversation."""
-    return "I have forgotten this conversation." if was_there else "I remember nothing of this conversation."
+    return "I have forgotten this conversation." if was_there else "I don't remember anything about this conversation."
 
 
 def person_forgotten(questions: int, votes: int) -> str:
@@ -179,38 +179,45 @@ def everything_forgotten(conversations: int) -> str:
 
 def paused(*, is_new: bool) -> str:
     """Confirm a pause."""
-    return "I answer nothing here until you resume." if is_new else "I was paused already."
+    return "I won't answer anything here until you resume." if is_new else "I was already paused."
 
 
 def resumed(*, is_new: bool) -> str:
     """Confirm the end of a pause."""
-    return "I answer again." if is_new else "I was not paused."
+    return "I'm answering again." if is_new else "I wasn't paused."
 
 
 def silenced(channel: str, *, on: bool, is_new: bool) -> str:
     """Confirm that nothing is answered in a channel, which is named as the platform shows it, or the end of that."""
     if on:
-        new, old = f"I answer nothing in {channel} until you resume there.", f"I was switched off in {channel} already."
+        new, old = (
+            f"I won't answer anything in {channel} until you resume there.",
+            f"I was already switched off in {channel}.",
+        )
         return new if is_new else old
-    return f"I am no longer switched off in {channel}." if is_new else f"I was not switched off in {channel}."
+    return f"I'm no longer switched off in {channel}." if is_new else f"I wasn't switched off in {channel}."
 
 
 def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
     """Confirm whether new posts are answered unasked; *is_heard* says whether the bot may read them at all."""
     if on and not is_heard:
-        return "Noted, but I may not read messages that do not mention me, so nothing changes until I may."
-    again = "" if is_new else " That was so already."
-    return ("I answer every new post there." if on else "I answer there only if I am mentioned.") + again
+        return "Saved, but I'm not allowed to read messages that don't mention me, so nothing changes until I am."
+    again = "" if is_new else " It was already set that way."
+    return ("I'll answer every new post there." if on else "I'll only answer there if I'm mentioned.") + again
 
 
 def outline_lines(outline: Outline) -> Sequence[str]:
     """Say what there is to search, and how the sources are called, as many as people read."""
     if not outline.pages:
-        return ("I know no documents yet.",)
+        return ("I don't have any documents yet.",)
     names = list(outline.sources[:SHOWN_SOURCES])
     left = len(outline.sources) - len(names)
     more = [f"and {left:,} more"] if left else []
-    return (f"I know {_counted(outline.pages, 'page')} of {_counted(len(outline.sources), 'source')}.", *names, *more)
+    return (
+        f"I can search {_counted(outline.pages, 'page')} from {_counted(len(outline.sources), 'source')}.",
+        *names,
+        *more,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +246,7 @@ def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
         yield f"{drawing.resume} starts again with the default settings. This would be lost:"
         yield from lost_lines(policy, drawing)
         return
-    yield _pause_line(policy, drawing) or "Questions are answered."
+    yield _pause_line(policy, drawing) or "I'm answering questions."
     yield from channel_lines(policy, drawing)
 
 
@@ -281,13 +288,13 @@ def auto_answer_line(channels: Sequence[str]) -> str:
 def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | None) -> Iterator[str]:
     """Say what moderators did, and which page is the next one with *older* entries."""
     if entries:
-        yield "What moderators did:"
+        yield "What moderators did lately:"
     for entry in entries:
         about = f" ({_about(entry, drawing)})" if entry.about else ""
         by = drawing.plain(entry.by.name or entry.by.id)
         yield f"{drawing.bullet} {drawing.moment(entry.at)}: {by}, {entry.did}{about}"
     if older:
-        yield f"Older orders: {drawing.page.format(older)}"
+        yield f"Older entries: {drawing.page.format(older)}"
 
 
 def tally_line(tally: Tally) -> str:
@@ -297,12 +304,16 @@ def tally_line(tally: Tally) -> str:
 
 def waiting_line(count: int) -> str:
     """Return how many wait."""
-    return f"Waiting everywhere: {_counted(count, 'question')}."
+    return f"In the queue, everywhere: {_counted(count, 'question')}."
 
 
 def lacking_line(permissions: Sequence[str]) -> str:
     """Return which permissions the bot lacks, in the platform's words."""
-    return f"I lack these permissions here: {', '.join(permissions)}." if permissions else "I lack no permission here."
+    return (
+        f"I'm missing these permissions here: {', '.join(permissions)}."
+        if permissions
+        else "I have all the permissions I need here."
+    )
 
 
 def _pause_line(policy: Policy, drawing: Drawing) -> str:

@@ -13,7 +13,7 @@ from core.model import Outline, Policy, PolicyFault
 from tests.adapters.slack.office import Office
 from tests.servers.slack import Delivery, Reply, User, View
 
-PAGES = ["I know 12 pages of 2 sources.", "• handbook", "• fa&lt;q&gt;"]
+PAGES = ["I can search 12 pages from 2 sources.", "• handbook", "• fa&lt;q&gt;"]
 
 
 @pytest.fixture(name="office")
@@ -86,7 +86,7 @@ async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Offic
 
     assert first[-3:] == [
         "For moderators",
-        "Questions are answered.\nVotes: 0 helpful, 0 not helpful.\nWaiting everywhere: 0 questions.",
+        "Questions are answered.\nVotes: 0 helpful, 0 not helpful.\nIn the queue, everywhere: 0 questions.",
         "Channels where I stay silent",
     ]
     assert (paused[0], resumed[0], last[0]) == (
@@ -232,8 +232,8 @@ def test_the_home_has_room_for_any_index() -> None:
 
     assert len(blocks) <= 100
     assert max(len(block["text"]["text"]) for block in blocks if block["type"] == "section") <= SECTION
-    assert messages.outline_lines(many)[0] == "I know 3,000 pages of 500 sources."
+    assert messages.outline_lines(many)[0] == "I can search 3,000 pages from 500 sources."
     assert messages.outline_lines(many)[-1] == "and 480 more"
     assert messages.outline_lines(Outline(passages=0, pages=0, sources=(), chapters=())) == (
-        "I know no documents yet.",
+        "I don't have any documents yet.",
     )
