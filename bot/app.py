@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -72,35 +72,23 @@ class Bot:
     async def run(self, chosen: Collection[Role]) -> None:
         """Work until it is stopped, by a call or a signal; raises what a share of the work cannot go on with."""
         with self._heeding_signals():
-            signs = self._health.pages()
-            async with (
-                self._watched(),
-                self._stores.inbox(self._observer) as inbox,
-                open_platforms(self._settings, self._observer, self._stores, self._outline, signs) as platforms,
-            ):
+            signs, port = self._health.pages(), self._settings.health_port
+            async with contextlib.AsyncExitStack() as stack:
+                if port is not None:
+                    await stack.enter_async_context(self._health.served(self._settings.health_host, port))
+                inbox = await stack.enter_async_context(self._stores.inbox(self._observer))
+                opening = open_platforms(self._settings, self._observer, self._stores, self._outline, signs)
+                platforms = await stack.enter_async_context(opening)
                 self._there = {platform.key for platform in platforms}
-                self._expect(chosen, inbox, platforms)
+                answers = Role.WORKER in chosen
+                self._health.begin(
+                    inbox,
+                    heard=[platform.name for platform in platforms if Role(platform.key) in chosen],
+                    entered=[platform.name for platform in platforms if answers],
+                )
+                if answers:
+                    self._health.needs(self._outline, kept=OUTLINE_KEPT)
                 await until(self._leaving, self._share(chosen, inbox, platforms))
-
-    @contextlib.asynccontextmanager
-    async def _watched(self) -> AsyncGenerator[None]:
-        """Serve the health pages while the block runs, if there is a port for them."""
-        port = self._settings.health_port
-        async with contextlib.AsyncExitStack() as stack:
-            if port is not None:
-                await stack.enter_async_context(self._health.served(self._settings.health_host, port))
-            yield
-
-    def _expect(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
-        """Note what has to be there before it is ready."""
-        answers = Role.WORKER in chosen
-        self._health.begin(
-            inbox,
-            heard=[platform.name for platform in platforms if Role(platform.key) in chosen],
-            entered=[platform.name for platform in platforms if answers],
-        )
-        if answers:
-            self._health.needs(self._outline, kept=OUTLINE_KEPT)
 
     async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         try:

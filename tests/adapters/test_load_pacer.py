@@ -9,7 +9,7 @@ import pytest
 
 from adapters.chat.drafts import Draft, Pace, Timer
 from adapters.chat.posting import Part
-from adapters.load_pacer import LoadPacer
+from adapters.retry import LoadPacer
 from tests.fakes.poster import Thread
 
 

@@ -15,7 +15,7 @@ from adapters.redis.inbox import RedisInbox
 from adapters.redis.ledger import Ledger
 from adapters.redis.seal import Seal
 from bot.commands.inbox import LATER, NONE, WHICH
-from bot.data_folder import hold
+from bot.commands.session import hold
 from core.errors import ModelUnavailable
 from core.model import Asked, Claim, Question
 from tests.builders import question
