@@ -12,8 +12,8 @@ from aiohttp import ClientSession
 
 from adapters.slack.answering.indicator import SEARCHING
 from adapters.slack.answering.surface import SlackPace, SlackSurface
-from adapters.slack.client.connection import open_session
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.api import open_session
+from adapters.slack.workspaces import OneWorkspace
 from core.events import Event, PlaceRefused, PossiblyDoubled
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.slack.reader import live, texts

@@ -12,9 +12,9 @@ import pytest
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.commands.slash import NAME, ParsedCommand, parsed
 from adapters.slack.history import KINDS
-from adapters.slack.intake.http import PATH
-from adapters.slack.intake.installing import BEGIN, END, SCOPES
+from adapters.slack.http import PATH
 from adapters.slack.listener import HEARD
+from adapters.slack.oauth import BEGIN, END, SCOPES
 
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST: dict[str, Any] = json.loads((ROOT / "manifest.json").read_text())

@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from adapters.chat.posting import Part
-from core.answering.dialect import TextRun, runs
-from core.answering.nodes import visible
+from core.answering.nodes import TextRun, runs, visible
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, LineBreak, Paragraph, TableRow, Text
 
 _HALF = 0.5  # of a message: from here on, what does not fit goes whole into the next one

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from adapters.chat.intake import BotIdentity, ChatEvent
-from adapters.slack.client.failures import ask, tell
+from adapters.slack.api import ask, tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.events import Json, line, parse, speaks_for
@@ -16,7 +16,7 @@ from core.errors import PostingFailed
 from core.model import Inbound, Message, MessageRef, Setting
 
 if TYPE_CHECKING:
-    from adapters.slack.client.workspaces import Workspace
+    from adapters.slack.workspaces import Workspace
 
 REACTION = "warning"
 PLAIN = Look(

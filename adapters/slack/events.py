@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias, cast
 
 from adapters.chat.intake import BotIdentity
-from adapters.slack.client.workspaces import name_of
+from adapters.slack.workspaces import name_of
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
 
 PLATFORM = "slack"

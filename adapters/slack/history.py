@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from adapters.chat.catch_up import LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
+from adapters.slack.api import PAGE, PAGES, Denied, pages
 from adapters.slack.channels import REACTION, read_event
-from adapters.slack.client.failures import Denied
-from adapters.slack.client.paging import PAGE, PAGES, pages
 from adapters.slack.events import PLATFORM, Json, line_of
 from core.errors import Gone, Rejected
 
 if TYPE_CHECKING:
     from adapters.chat.intake import ChatEvent
     from adapters.chat.services import ChatServices
-    from adapters.slack.client.workspaces import Workspace, Workspaces
+    from adapters.slack.workspaces import Workspace, Workspaces
 
 Found = TypeVar("Found")
 Homes: TypeAlias = Mapping[str, Mapping[str, datetime]]

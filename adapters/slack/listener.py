@@ -15,10 +15,10 @@ from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import ChatEvent, Intake
 from adapters.chat.place_breaker import ExpiringSet
 from adapters.slack.channels import read_event
-from adapters.slack.client.workspaces import NotInstalled, Workspace
 from adapters.slack.events import PLATFORM, Json, line_of, moment_of, workspace_of
 from adapters.slack.history import SlackHistory
 from adapters.slack.sessions import Sessions, SlackHooks
+from adapters.slack.workspaces import NotInstalled, Workspace
 from core.model import ChannelRef, WorkspaceRef
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from slack_bolt.request.async_request import AsyncBoltRequest
 
     from adapters.chat.services import ChatServices
-    from adapters.slack.client.workspaces import Workspaces
+    from adapters.slack.workspaces import Workspaces
 
 MESSAGES = ("app_mention", "message")
 GONE = ("app_uninstalled", "tokens_revoked")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.slack.client.failures import tell
+from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json
 from core.errors import RateLimited, Unreachable
 from core.messages import NOT_YOURS, PROMPTS, PROMPTS_TITLE
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adapters.chat.background import BackgroundTasks
     from adapters.chat.intake import TextCommand
     from adapters.chat.services import ChatServices
-    from adapters.slack.client.workspaces import Workspace
+    from adapters.slack.workspaces import Workspace
 
 MOST = 4  # prompts that Slack takes
 LABEL = 75  # characters that a prompt shows

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.answering.dialect import MARKDOWN, runs
+from core.answering.dialect import MARKDOWN
+from core.answering.nodes import runs
 from core.events import ErrorType
 from core.messages import WARNING
 from core.model import Answer, Citation, Status, without_controls

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from adapters.slack.intake.http import PATH
+from adapters.slack.http import PATH
 from bench.chat import model
 from bench.chat.load import process
 from bench.chat.world import World

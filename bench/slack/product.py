@@ -35,7 +35,7 @@ async def _install(app: App, stores: Stores) -> None:
     """Leave what the installation in each workspace leaves."""
     from slack_sdk.oauth.installation_store import Bot
 
-    from adapters.slack.intake.installations import VaultInstallations
+    from adapters.slack.oauth import VaultInstallations
 
     installations = VaultInstallations(stores.vault)
     for one in app.installed:

@@ -140,7 +140,7 @@ async def open_platforms(
         if settings.discord_token is not None:
             found.append(DiscordPlatform(settings, observer, outline, stores.policies))
         if settings.has_slack:
-            from adapters.slack.client.connection import open_session
+            from adapters.slack.api import open_session
 
             opening = open_session(lambda seconds: observer(PlatformWaited(SLACK, seconds)))
             session = await stack.enter_async_context(opening)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from slack_bolt.app.async_app import AsyncApp
 
     from adapters.redis.inbox import RedisInbox
-    from adapters.slack.client.workspaces import OneWorkspace, Workspaces
-    from adapters.slack.intake.installations import InstalledWorkspaces
+    from adapters.slack.oauth import InstalledWorkspaces
+    from adapters.slack.workspaces import OneWorkspace, Workspaces
     from core.ports import Vault
 
 PLATFORM = "slack"
@@ -49,9 +49,9 @@ class SlackPlatform:
         outline: Outlined,
         signs: Sequence[RouteDef] = (),
     ) -> None:
-        from adapters.slack.client.people import People
-        from adapters.slack.client.workspaces import OneWorkspace
-        from adapters.slack.intake.installations import InstalledWorkspaces
+        from adapters.slack.oauth import InstalledWorkspaces
+        from adapters.slack.people import People
+        from adapters.slack.workspaces import OneWorkspace
 
         self._settings = settings
         self._observer = observer
@@ -77,8 +77,8 @@ class SlackPlatform:
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
+        from adapters.slack.app import make_app
         from adapters.slack.commands.install import install as install_commands
-        from adapters.slack.intake.app import make_app
         from adapters.slack.listener import install as install_listeners
         from adapters.slack.sessions import SlackHooks
 
@@ -119,13 +119,11 @@ class SlackPlatform:
 
     def _memberships(self) -> Mapping[str, Membership]:
         """Return who knows the members, where only they are answered."""
-        from adapters.slack.client.people import Guests
-
-        return {} if self._settings.slack_guests else {PLATFORM: Guests(self._people)}
+        return {} if self._settings.slack_guests else {PLATFORM: self._people}
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""
-        from adapters.slack.intake.health import log_in
+        from adapters.slack.health import log_in
 
         async with self._entering:
             if self._one is not None:
@@ -136,39 +134,35 @@ class SlackPlatform:
         return (await self._one.only()).name if self._one is not None else ""
 
     async def _hear(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None]) -> None:
-        from adapters.slack.intake.sockets import Sockets, Way
-
-        token = revealed(self._settings.slack_app_token)
-        if token is None:
-            await self._serve(app, stores, catch_up)
-            return
-        way = Way(token, self._client(), self._retries(), partial(self._connected, catch_up))
-        await Sockets(way, app.async_dispatch).run()
-
-    def _connected(self, catch_up: Callable[[], None], name: str) -> None:
-        """Report it, and begin to read what could not be heard until now."""
-        self._observer(Connected(NAME, name))
-        catch_up()
-
-    async def _serve(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None]) -> None:
-        from adapters.slack.intake.http import Door, application, serve
-
+        """Hear Slack over sockets, or over HTTP where there is no token for these, and catch up once it is heard."""
         settings = self._settings
+
+        def connected(name: str) -> None:
+            self._observer(Connected(NAME, name))
+            catch_up()
+
+        if (token := revealed(settings.slack_app_token)) is not None:
+            from adapters.slack.sockets import SocketPool
+
+            pool = SocketPool(self._client(), token, app.async_dispatch, retries=self._retries(), connected=connected)
+            await pool.run()
+            return
+        from adapters.slack.http import RequestVerifier, serve
+        from adapters.slack.oauth import install_pages
+
         secret = revealed(settings.slack_signing_secret) or ""
-        door = Door(app.async_dispatch, signing_secret=secret, seen=stores.seen)
-        installing = self._pages() if self._installed else ()
+        verifier = RequestVerifier(app.async_dispatch, signing_secret=secret, seen=stores.seen)
+        more = list(self._signs)
+        if self._installed is not None:
+            id_, secret = _app_of(settings)
+            more += install_pages(self._client(), self._vault, client_id=id_, client_secret=secret)
         await serve(
-            application(door, (*self._signs, *installing)),
+            verifier,
             settings.host,
             settings.port,
-            started=lambda port: self._connected(catch_up, f"a server at port {port}"),
+            started=lambda port: connected(f"a server at port {port}"),
+            more=more,
         )
-
-    def _pages(self) -> Sequence[RouteDef]:
-        from adapters.slack.intake.installing import pages
-
-        client_id, client_secret = _app_of(self._settings)
-        return pages(self._client(), self._vault, client_id=client_id, client_secret=client_secret)
 
     async def _is_moderator(self, workspace: str, user_id: str) -> bool:
         return (await self._people.profile(workspace, user_id)).is_moderator
@@ -182,15 +176,15 @@ class SlackPlatform:
         return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def _client(self) -> Any:
-        from adapters.slack.client.connection import connect
+        from adapters.slack.api import connect
 
         return connect(self._session, api_url=self._settings.slack_api_url)
 
 
 async def check_slack(settings: Settings) -> str:
     """Return one line on who the bot is on Slack and how it is connected. Raises `Misconfigured`."""
-    from adapters.slack.client.connection import connect, open_session
-    from adapters.slack.intake.health import check
+    from adapters.slack.api import connect, open_session
+    from adapters.slack.health import check
 
     settings.check_slack()
     if settings.has_installations:

@@ -243,7 +243,7 @@ class Run:
         """Return whether an answer names none of its passages, which has not been asked for yet."""
         if self._repaired or self._small_talk or not self._sources or self._with.toolbox.has_grounds:
             return False
-        return not self._draft.citations and not self._draft.is_blank
+        return not self._draft.markup.citations and not self._draft.markup.is_blank
 
     async def _use_tools(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Progress]:
         self._rounds_left = max(self._rounds_left - 1, 0)
@@ -269,8 +269,8 @@ class Run:
             verdict = judge(self._question, self._draft, self._search, small_talk=small_talk, has_grounds=has_grounds)
         else:
             verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
-        if self._draft.removed_urls:
-            self._with.observer(UrlsRemoved(self._question.message, self._draft.removed_urls))
+        if removed := self._draft.markup.notes.removed_urls:
+            self._with.observer(UrlsRemoved(self._question.message, removed))
         if verdict.status not in (Status.ANSWERED, Status.STOPPED):
             yield from self._draft.take_back()
         yield Answer(

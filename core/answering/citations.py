@@ -1,15 +1,28 @@
-"""The sources of one answer: every passage that a tool gave the model, numbered by page section."""
+"""The sources of one answer, numbered by page section, and the lists of them that models write themselves."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 
 from core.answering.addresses import URL, trim_url
-from core.model import Citation, Hit, Passage
-from core.model.markup import Footnote
+from core.model import Citation, Hit
+from core.model.markup import Block, Footnote, Heading, ListItem, Paragraph, TableRow
 
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*\^?(\d+)|(\d+)")
+_MARK = r"\[{1,2}\s?\^?\d{1,4}\s?\]{1,2}|【\d{1,4}[^】]{0,40}】|［\d{1,4}］"
+_ENTRY = re.compile(rf"[ \t>]*(?:\*\*|__)?(?:{_MARK})")
+_REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:https?://|www\.|\]\())")
+_TITLES = (
+    "source", "sources", "references", "reference", "footnotes", "citations", "bibliography", "works cited", "links",
+    "sources used", "source list", "list of sources", "quelle", "quellen", "quellenangaben", "einzelnachweise",
+    "literatur", "fußnoten", "fuentes", "referencias", "références", "sources citées", "fonti", "riferimenti",
+    "bronnen", "fontes", "referências", "źródła", "källor", "kilder", "lähteet", "zdroje", "kaynaklar",
+    "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻", "出典", "출처", "المصادر",
+    "מקורות",
+)  # fmt: skip
+_LONGEST_TITLE = max(map(len, _TITLES))
 
 
 class Sources:
@@ -19,45 +32,32 @@ class Sources:
     are_quoted = False
 
     def __init__(self) -> None:
+        self.citations: dict[int, Citation] = {}
         self._numbers: dict[str, int] = {}
-        self._citations: dict[int, Citation] = {}
         self._urls: set[str] = set()
         self._named: set[str] = set()
 
     def __bool__(self) -> bool:
-        return bool(self._numbers)
-
-    @property
-    def numbers(self) -> Iterable[int]:
-        """All numbers that the model may use."""
-        return self._citations.keys()
+        return bool(self.citations)
 
     def add(self, hit: Hit) -> int:
         """Return the number of the hit's section; the best of its scores is kept."""
         self._urls.add(hit.passage.page_url)
-        self._named.update(trim_url(found) for found in URL.findall(hit.passage.text))
+        self.allow(hit.passage.text)
         return self.supply(cite(hit, 0))
 
     def supply(self, citation: Citation) -> int:
         """Return the number of what a tool has found, for the model to cite; the best of its scores is kept."""
         number = self._numbers.setdefault(citation.url, len(self._numbers) + 1)
-        known = self._citations.get(number)
+        known = self.citations.get(number)
         if known is None or citation.relevance_score > known.relevance_score:
-            self._citations[number] = citation.model_copy(update={"number": number})
+            self.citations[number] = citation.model_copy(update={"number": number})
         self._urls.add(citation.url)
         return number
 
-    def citation(self, number: int, *, shown_as: int) -> Citation:
-        """Return the footnote for *number* under the number that the reader sees."""
-        return self._citations[number].model_copy(update={"number": shown_as})
-
-    def url(self, number: int) -> str:
-        """Return the address of the source *number*, empty if it has none."""
-        return self._citations[number].url
-
-    def all(self) -> tuple[Citation, ...]:
-        """Return every footnote that could be used."""
-        return tuple(self._citations.values())
+    def allow(self, text: str) -> None:
+        """Let the addresses that a text names be written."""
+        self._named.update(trim_url(found) for found in URL.findall(text))
 
     def leads_to(self, url: str) -> bool:
         """Return whether this is the address of a page that the index returned, so that it can be a link."""
@@ -68,39 +68,18 @@ class Sources:
         return url in self._named
 
 
-def selected_text(text: str) -> Sources:
-    """Return the one source of a question about a selection: the selected text itself, which has no address."""
-    return _Selection(text)
-
-
-def remembered(citations: Sequence[Citation]) -> Sources:
-    """Return the sources of an answer that was given before: its footnotes keep their numbers."""
-    return _Remembered(citations)
-
-
-class _Selection(Sources):
-    """Knows one number; the addresses that the selected text names may be written."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._named.update(trim_url(found) for found in URL.findall(text))
-        self._numbers[""] = 1
-        self._citations[1] = Citation(
-            number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0
-        )
-
-
-class _Remembered(Sources):
-    """Knows the numbers of an answer, and takes every address in it for one that may be written."""
+class Remembered(Sources):
+    """The sources of an answer that was given before: footnotes keep their numbers, and any address may be written."""
 
     keeps_numbers = True
 
     def __init__(self, citations: Sequence[Citation]) -> None:
         super().__init__()
-        self._citations = {citation.number: citation for citation in citations}
+        self.citations = {citation.number: citation for citation in citations}
         self._urls.update(citation.url for citation in citations)
 
     def names(self, url: str) -> bool:
+        """Return that every address may be written."""
         return True
 
 
@@ -114,38 +93,17 @@ class Quoted(Sources):
         return True
 
 
-class Footnotes:
-    """Gives the footnotes of one answer the numbers 1, 2, 3 in order of first use; a number never changes."""
-
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
-        self.removed_urls = 0
-        self._shown: dict[int, int] = {}
-
-    def read(self, mark: str) -> Iterator[Footnote]:
-        """Return the footnotes that a mark of the model names, in its order; a range names what it spans."""
-        known = sorted(self.sources.numbers)
-        for first, last, single in _RANGE.findall(mark.partition("†")[0]):
-            low, high = (int(single), int(single)) if single else (int(first), int(last))
-            for number in (number for number in known if low <= number <= high):
-                shown = number if self.sources.keeps_numbers else len(self._shown) + 1
-                yield Footnote(self._shown.setdefault(number, shown), self.sources.url(number))
-
-    def trial(self) -> Footnotes:
-        """Return footnotes that begin with the same numbers, and whose further ones do not count."""
-        other = Footnotes(self.sources)
-        other._shown = dict(self._shown)
-        return other
-
-    def citations(self, shown: Container[int]) -> tuple[Citation, ...]:
-        """Return the footnotes whose numbers are *shown*, in the order of their numbers."""
-        used = sorted((at, number) for number, at in self._shown.items() if at in shown)
-        return tuple(self.sources.citation(number, shown_as=at) for at, number in used)
+def selected_text(text: str) -> Sources:
+    """Return the one source of a question about a selection: the selected text itself, which has no address."""
+    sources = Sources()
+    sources.allow(text)
+    sources.supply(Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0))
+    return sources
 
 
 def cite(hit: Hit, number: int) -> Citation:
     """Make a footnote of a hit."""
-    passage: Passage = hit.passage
+    passage = hit.passage
     return Citation(
         number=number,
         chapter=passage.chapter,
@@ -154,3 +112,70 @@ def cite(hit: Hit, number: int) -> Citation:
         url=passage.source_url,
         relevance_score=round(hit.score, 4),
     )
+
+
+class Footnotes:
+    """Gives the footnotes of one answer the numbers 1, 2, 3 in order of first use; a number never changes."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.removed_urls = 0
+        self.shown: dict[int, int] = {}  # the numbers that the reader sees, by those that the model uses
+
+    def read(self, mark: str) -> Iterator[Footnote]:
+        """Return the footnotes that a mark of the model names, in its order; a range names what it spans."""
+        known = self.sources.citations
+        for first, last, single in _RANGE.findall(mark.partition("†")[0]):
+            low, high = (int(single), int(single)) if single else (int(first), int(last))
+            for number in (low,) if single else sorted(number for number in known if low <= number <= high):
+                if number in known:
+                    new = number if self.sources.keeps_numbers else len(self.shown) + 1
+                    yield Footnote(self.shown.setdefault(number, new), known[number].url)
+
+    def citations(self, shown: Container[int]) -> tuple[Citation, ...]:
+        """Return the footnotes whose numbers are *shown*, in the order of their numbers."""
+        used = sorted((at, number) for number, at in self.shown.items() if at in shown)
+        return tuple(self.sources.citations[number].model_copy(update={"number": at}) for at, number in used)
+
+
+@dataclass(frozen=True, slots=True)
+class RawBlock:
+    """A block that is whole, or not, but whose words are not read yet: its lines, or the cells of its row."""
+
+    block: Block
+    lines: tuple[str, ...]
+    is_whole: bool = True
+    head: tuple[str, ...] = ()
+
+
+def is_of_sources(raw: RawBlock, held: Sequence[RawBlock]) -> bool:
+    """Return whether a block belongs to a list of sources that a model wrote itself, or may do so."""
+    leaf, has_title = raw.block.leaf, any(map(_is_title, held))
+    if not isinstance(leaf, (Paragraph, Heading)):
+        return has_title and isinstance(leaf, TableRow)
+    if _is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
+        return True
+    if not raw.is_whole:
+        said = _bare(raw.lines[0].partition(":")[0])
+        return has_title or any(title.startswith(said) for title in _TITLES) or bool(_ENTRY.match(raw.lines[0]))
+    if not has_title or isinstance(leaf, Heading):
+        return False
+    return any(isinstance(container, ListItem) for container in raw.block.path) or all(map(_is_entry, raw.lines))
+
+
+def _is_title(raw: RawBlock) -> bool:
+    """Return whether a block is the title of a list of sources, with what may follow on the same line and below."""
+    if not isinstance(raw.block.leaf, (Paragraph, Heading)) or raw.block.path:
+        return False
+    first, *others = raw.lines
+    said, _, behind = first.replace("：", ":").partition(":")
+    behind = behind.strip(" *_")
+    return _bare(said) in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry, others))
+
+
+def _is_entry(line: str) -> bool:
+    return bool(_ENTRY.match(line) or URL.search(line))
+
+
+def _bare(line: str) -> str:
+    return line[: _LONGEST_TITLE + 20].strip(" *_#:：.").casefold()

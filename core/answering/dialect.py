@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
 
+from core.answering.nodes import TextRun, Wrap, runs
 from core.model.markup import (
     Block,
     CodeLine,
@@ -41,32 +40,6 @@ _SPECIAL = re.compile(
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _MARKER = re.compile(r"(?:#{1,6}|[-+*])(?=\s|\Z)|>|={2,}\Z|-{3,}\Z|~{3}|(?<=\d)[.)](?=\s|\Z)")
 _NUMBERED = re.compile(r"\d{1,9}(?=[.)](?:\s|\Z))")
-
-Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
-
-
-@dataclass(frozen=True, slots=True)
-class TextRun:
-    """A node without emphasis in it, and the kinds of emphasis around it from the outside in."""
-
-    node: Text | CodeSpan | LineBreak | Footnote | Link
-    wraps: tuple[Wrap, ...] = ()
-
-    def wrapped(self) -> Inline:
-        """Return it as a node with its emphasis."""
-        node: Inline = self.node
-        for wrap in reversed(self.wraps):
-            node = wrap((node,))
-        return node
-
-
-def runs(nodes: Iterable[Inline], wraps: tuple[Wrap, ...] = ()) -> Iterator[TextRun]:
-    """Return nodes one by one, in their order."""
-    for node in nodes:
-        if isinstance(node, Strong | Emphasis | Strike):
-            yield from runs(node.children, (*wraps, type(node)))
-        else:
-            yield TextRun(node, wraps)
 
 
 class MarkdownDialect:

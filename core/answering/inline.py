@@ -9,12 +9,14 @@ from __future__ import annotations
 import html
 import re
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import ClassVar
 
 from core.answering.addresses import URL, can_be_link, names_another_place, trim_url, without_scheme
 from core.answering.citations import Footnotes, Sources
-from core.answering.nodes import ends_apart, trimmed, visible, without, without_false_marks, without_open_end
+from core.answering.nodes import ends_apart, put, trimmed, visible, without_false_marks, without_open_end
 from core.model import without_controls
 from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text
 
@@ -67,7 +69,7 @@ class _Frame:
 
 def read_inline(text: str, notes: Footnotes, *, is_whole: bool = True) -> tuple[Inline, ...]:
     """Return the nodes of a paragraph or cell; unless it *is_whole*, only those that more text cannot change."""
-    return _InlineReader(text, notes, is_whole=is_whole).read()
+    return tuple(_InlineReader(text, notes, is_whole=is_whole).read())
 
 
 class _InlineReader:
@@ -84,56 +86,43 @@ class _InlineReader:
         self._closed_up = -1  # where white space stood that went with what disappeared behind it
         self._has_addresses = "://" in text or "www." in text or not is_whole
 
-    def read(self) -> tuple[Inline, ...]:
-        readers: dict[str, Callable[[], None]] = {
-            "\\": self._escape, "`": self._code, "[": self._bracket, "!": self._bracket, "【": self._bracket,
-            "［": self._bracket, "<": self._angle, "&": self._entity, "*": self._emphasis, "_": self._emphasis,
-            "~": self._emphasis, "\n": self._line_break,
-        }  # fmt: skip
-        try:
+    def read(self) -> list[Inline]:
+        """Return the nodes."""
+        readers = self._READERS
+        with suppress(_Undecided):
             while self._at < len(self._text):
+                readers.get(self._text[self._at], _InlineReader._plain)(self)
                 self._release()
-                readers.get(self._text[self._at], self._plain)()
-        except _Undecided:
-            pass
-        self._release()
         while self._is_whole and len(self._frames) > 1:
-            self._dissolve(len(self._frames) - 1)
-        written = self._frames[0].nodes
-        is_open = self._closed_up != self._at and not (written and ends_apart(written[-1]))
-        nodes = without_false_marks(trimmed(written, at_start=True))
+            self._dissolve(-1)
         if self._is_whole:
-            return tuple(nodes)
-        certain = without_open_end(nodes, is_open=is_open)
-        return tuple(self._certain if len(visible(certain)) < len(visible(self._certain)) else certain)
+            return without_false_marks(trimmed(self._frames[0].nodes, at_start=True))
+        certain = self._shown()
+        return self._certain if len(visible(certain)) < len(visible(self._certain)) else certain
 
-    def _wait_unless_whole(self, *, is_open: bool) -> None:
+    def _shown(self) -> list[Inline]:
+        """Return what more text cannot change of what was read."""
+        nodes = self._frames[0].nodes
+        is_open = self._closed_up != self._at and not ends_apart(nodes)
+        return without_open_end(without_false_marks(trimmed(nodes, at_start=True)), is_open=is_open)
+
+    def _wait_if(self, is_open: object) -> None:
         if is_open and not self._is_whole:
             raise _Undecided
 
     def _say(self, text: str, *, length: int | None = None) -> None:
         """Add words that stand for so many characters of the text."""
-        self._at += len(text) if length is None else length
-        nodes = self._frames[-1].nodes
-        if nodes and isinstance(nodes[-1], Text):
-            nodes[-1] = Text(nodes[-1].text + text)
-        elif text := text.lstrip() if nodes and isinstance(nodes[-1], LineBreak) else text:
-            nodes.append(Text(text))
-        if self._numbers and text.strip():
-            self._numbers.clear()
+        self._add(Text(text), length=len(text) if length is None else length)
 
-    def _add(self, nodes: Iterable[Inline], *, length: int = 0) -> None:
-        for node in nodes:
-            if isinstance(node, Text):
-                self._say(node.text, length=0)
-            else:
-                self._frames[-1].nodes.append(node)
-                self._numbers.clear()
+    def _add(self, *nodes: Inline, length: int) -> None:
+        put(self._frames[-1].nodes, nodes)
         self._at += length
+        if self._numbers and any(not isinstance(node, Text) or node.text.strip() for node in nodes):
+            self._numbers.clear()
 
     def _escape(self) -> None:
         behind = self._text[self._at + 1 : self._at + 2]
-        self._wait_unless_whole(is_open=not behind)
+        self._wait_if(not behind)
         if behind and behind in string.punctuation:
             self._say(behind, length=2)
         elif behind == "\n":
@@ -144,42 +133,41 @@ class _InlineReader:
     def _code(self) -> None:
         run = self._run()
         closing = re.compile(rf"(?<!`){run}(?!`)").search(self._text, self._at + len(run), self._at + REACH)
-        is_open = closing.end() == len(self._text) if closing else len(self._text) - self._at < REACH
-        self._wait_unless_whole(is_open=is_open)
+        self._wait_if(closing.end() == len(self._text) if closing else len(self._text) - self._at < REACH)
         inner = self._text[self._at + len(run) : closing.start()] if closing else ""
         if closing is None or not inner.strip():
             self._say(run)
             return
         inner = re.sub(r"[ \t]*\n[ \t>]*", " ", inner)
         is_padded = inner[0] == inner[-1] == " " and len(inner) > 1
-        self._add([CodeSpan(inner[1:-1] if is_padded else inner)], length=closing.end() - self._at)
+        self._add(CodeSpan(inner[1:-1] if is_padded else inner), length=closing.end() - self._at)
 
     def _bracket(self) -> None:
+        """Read a mark of the model, a link, or a bracket that is only that."""
         text, at = self._text, self._at
         if text[at] == "!" and text[at + 1 : at + 2] not in ("[", ""):
             self._say("!")
             return
-        is_open = text[at:] == "!" or bool(_OPEN_MARK.match(text, at) or _OPEN_LABEL.match(text, at))
-        self._wait_unless_whole(is_open=is_open)
+        self._wait_if(text[at:] == "!" or _OPEN_MARK.match(text, at) or _OPEN_LABEL.match(text, at))
         mark = _MARK.match(text, at)
         label = mark or _LABEL.match(text, at)
         behind = label.end() if label else at
         destination = _DESTINATION.match(text, behind) if label and text[at] in "[!" else None
         if label and not destination and text[at] in "[!":
-            self._wait_unless_whole(is_open=bool(_OPEN_DESTINATION.match(text, behind)))
-        end = destination.end() if destination else behind
-        if mark:
-            self._mark(mark[0], length=end - at)
+            self._wait_if(_OPEN_DESTINATION.match(text, behind))
+        length = (destination.end() if destination else behind) - at
+        if mark and self._notes.sources.are_quoted:
+            self._say(mark[0], length=length)
+        elif mark:
+            self._mark(mark[0], length=length)
         elif label and destination:
-            self._link(label[1], _address_in(destination[1]), is_image=text[at] == "!", length=end - at)
+            url = (destination[1].split() or [""])[0].strip("<>")  # behind it may be a title
+            self._link(label[1], url, is_image=text[at] == "!", length=length)
         else:
             self._say(text[at])
 
     def _mark(self, mark: str, *, length: int) -> None:
         """Add footnotes, close to what they belong to; a mark that says nothing new goes with the space before it."""
-        if self._notes.sources.are_quoted:
-            self._say(mark, length=length)
-            return
         notes = {note.number: note for note in self._notes.read(mark)}
         new = [note for number, note in notes.items() if number not in self._numbers]
         self._at += length
@@ -190,24 +178,21 @@ class _InlineReader:
 
     def _close_up(self, *, is_word_apart: bool) -> None:
         """Leave off the white space before what disappears, unless it keeps words apart."""
+        nodes = self._frames[-1].nodes
         if not (is_word_apart and self._text[self._at : self._at + 1].isalnum()):
-            nodes = self._frames[-1].nodes
-            if self._closed_up == self._at or (nodes and ends_apart(nodes[-1])):
+            if self._closed_up == self._at or ends_apart(nodes):
                 self._closed_up = self._at
-                shown = without_open_end(
-                    without_false_marks(trimmed(self._frames[0].nodes, at_start=True)), is_open=False
-                )
-                self._certain = shown if len(self._frames) == 1 else self._certain
+                self._certain = self._shown() if len(self._frames) == 1 else self._certain
             nodes[:] = trimmed(nodes, breaks=False)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
         """Add a link to a page of the index; of any other, what is written on it."""
         sources = self._notes.sources
         children = read_inline(label, Footnotes(Sources()))
-        shown = visible(children)
+        is_blank = not visible(children).strip()
         if sources.leads_to(url) and can_be_link(url) and not is_image:
-            bare = Link(url, (Text(without_scheme(url).removesuffix("/")),))
-            if not shown.strip():
+            bare = _bare_link(url)
+            if is_blank:
                 children = (bare,)
             elif names_another_place(label, url):
                 children = (*children, Text(" ("), bare, Text(")"))
@@ -215,13 +200,13 @@ class _InlineReader:
                 children = (Link(url, children),)
         elif not sources.names(url):
             self._notes.removed_urls += 1
-        elif not shown.strip() and not is_image:
+        elif is_blank and not is_image:
             children = (Text(url),)
-        self._add(children, length=length)
+        self._add(*children, length=length)
 
     def _address(self, url: str, *, length: int) -> None:
         if self._notes.sources.leads_to(url) and can_be_link(url):
-            self._add([Link(url, (Text(without_scheme(url).removesuffix("/")),))], length=length)
+            self._add(_bare_link(url), length=length)
         elif self._notes.sources.names(url):
             self._say(url, length=length)
         else:
@@ -239,12 +224,12 @@ class _InlineReader:
             if found[1].lower() == "br":
                 self._line_break()
         else:
-            self._wait_unless_whole(is_open=bool(_OPEN_ANGLE.match(self._text, self._at)))
+            self._wait_if(_OPEN_ANGLE.match(self._text, self._at))
             self._say("<")
 
     def _entity(self) -> None:
         found = _ENTITY.match(self._text, self._at)
-        self._wait_unless_whole(is_open=not found and bool(_OPEN_ENTITY.match(self._text, self._at)))
+        self._wait_if(not found and _OPEN_ENTITY.match(self._text, self._at))
         character = " ".join(without_controls(html.unescape(found[0])).split("\n")) if found else "&"
         self._say(character, length=len(found[0]) if found else 1)
 
@@ -252,94 +237,89 @@ class _InlineReader:
         found = _END_OF_LINE.match(self._text, self._at)
         nodes = self._frames[-1].nodes
         nodes[:] = trimmed(nodes, breaks=False)
-        self._add([LineBreak()], length=len(found[0]) if found else 0)
+        self._add(LineBreak(), length=len(found[0]) if found else 0)
 
     def _plain(self) -> None:
-        """Add words up to the next character that may mean something, or to an address."""
-        found = _PLAIN.match(self._text, self._at)
-        end = found.end() if found else self._at + 1
-        if self._has_addresses and (address := _ADDRESS.search(self._text, self._at, end)):
-            if address.start() == self._at:
-                self._take_address()
-                return
+        """Add words up to the next character that may mean something, or an address."""
+        text, at = self._text, self._at
+        found = _PLAIN.match(text, at)
+        end = found.end() if found else at + 1
+        if self._has_addresses and (address := _ADDRESS.search(text, at, end)):
             end = address.start()
-        elif end == len(self._text) and not self._is_whole:
-            word = _OPEN_WORD.search(self._text, max(self._at, end - _LONGEST_WORD))
+            if end == at:
+                found = URL.match(text, at)
+                self._wait_if((found or address).end() == len(text))
+                url = trim_url(found[0]) if found else ""
+                if "://" in url or url.startswith("www."):
+                    self._address(url, length=len(url))
+                    return
+                end = at + 1
+        elif end == len(text) and not self._is_whole:
+            word = _OPEN_WORD.search(text, max(at, end - _LONGEST_WORD))
             end = word.start() if word else end
-            if end == self._at:
-                raise _Undecided
-        self._say(self._text[self._at : end])
-
-    def _take_address(self) -> None:
-        found = URL.match(self._text, self._at)
-        last = found or _ADDRESS.match(self._text, self._at)
-        self._wait_unless_whole(is_open=last is not None and last.end() == len(self._text))
-        url = trim_url(found[0]) if found else ""
-        if "://" in url or url.startswith("www."):
-            self._address(url, length=len(url))
-        else:
-            self._say(self._text[self._at])
+            self._wait_if(end == at)
+        self._say(text[at:end])
 
     def _emphasis(self) -> None:
         """Close what a run of marks closes, and open what it opens; the rest of it is text."""
         run = self._run()
         before, behind = self._text[max(self._at - 1, 0) : self._at], self._text[self._at + len(run) :][:1]
-        is_within = run[0] == "_" and before.isalnum() and behind.isalnum()
-        closes = bool(before.strip()) and not (run[0] == "_" and behind.isalnum()) and not is_within
-        opens = bool(behind.strip()) and not (run[0] == "_" and before.isalnum()) and not is_within
+        is_line = run[0] == "_"
+        closes = bool(before.strip()) and not (is_line and behind.isalnum())
+        opens = bool(behind.strip()) and not (is_line and before.isalnum())
         if len(run) > _LONGEST_RUN or (run[0] == "~" and len(run) != len("~~")):
             self._say(run)
             return
         left = run
-        while left and closes and (place := self._opened(left)):
-            left = left[len(self._frames[place].mark) :]
+        while left and closes:
+            places = range(len(self._frames) - 1, 0, -1)
+            place = next((at for at in places if left.startswith(self._frames[at].mark)), None)
+            if place is None:
+                break
+            left = left.removeprefix(self._frames[place].mark)
             self._close(place)
         self._at += len(run) - len(left)
-        for mark in (left[:2], left[2:]) if opens else ():
-            if mark:
-                self._frames.append(_Frame(mark, self._at, []))
-                self._at += len(mark)
-        if not opens and left:
+        if not opens:
             self._say(left)
+            return
+        for mark in filter(None, (left[:2], left[2:])):
+            self._at += len(mark)
+            self._frames.append(_Frame(mark, self._at - len(mark), []))
 
     def _run(self) -> str:
+        """Return the same character as often as it stands here."""
         found = _RUN.match(self._text, self._at)
         run = found[0] if found else ""
-        self._wait_unless_whole(is_open=self._at + len(run) == len(self._text))
+        self._wait_if(self._at + len(run) == len(self._text))
         return run
 
-    def _opened(self, run: str) -> int:
-        """Return the place of the innermost frame that a run can close; 0 if there is none."""
-        places = range(len(self._frames) - 1, 0, -1)
-        return next((at for at in places if run.startswith(self._frames[at].mark)), 0)
-
     def _close(self, place: int) -> None:
+        """Let what stands behind an open mark be one node; marks that were opened behind it are text."""
         while len(self._frames) > place + 1:
-            self._dissolve(len(self._frames) - 1)
+            self._dissolve(-1)
         frame = self._frames.pop()
         kind = _KINDS[frame.mark]
-        nodes = trimmed(without(kind, frame.nodes), at_start=True)
-        if nodes:
-            numbers = set(self._numbers)
-            self._add([kind(tuple(nodes))])
-            self._numbers = numbers
+        nodes = trimmed(frame.nodes, at_start=True)
+        is_within = any(_KINDS.get(outer.mark) is kind for outer in self._frames)
+        numbers = set(self._numbers)
+        self._add(*(nodes if is_within or not nodes else [kind(tuple(nodes))]), length=0)
+        self._numbers = numbers
+
+    def _release(self) -> None:
+        """Let marks that were opened too far back be text."""
+        while len(self._frames) > 1 and self._at - self._frames[1].start > REACH:
+            self._dissolve(1)
 
     def _dissolve(self, place: int) -> None:
         """Let an open mark be text."""
         frame = self._frames.pop(place)
-        outer = self._frames[place - 1].nodes
-        for node in (Text(frame.mark), *frame.nodes):
-            if isinstance(node, Text) and outer and isinstance(outer[-1], Text):
-                outer[-1] = Text(outer[-1].text + node.text)
-            else:
-                outer.append(node)
+        put(self._frames[place - 1 if place > 0 else -1].nodes, [Text(frame.mark), *frame.nodes])
 
-    def _release(self) -> None:
-        while len(self._frames) > 1 and self._at - self._frames[1].start > REACH:
-            self._dissolve(1)
+    _READERS: ClassVar[dict[str, Callable[[_InlineReader], None]]] = {
+        "\\": _escape, "`": _code, "[": _bracket, "!": _bracket, "【": _bracket, "［": _bracket, "<": _angle,
+        "&": _entity, "*": _emphasis, "_": _emphasis, "~": _emphasis, "\n": _line_break,
+    }  # fmt: skip
 
 
-def _address_in(destination: str) -> str:
-    """Return the address in a link's brackets, without angle brackets and title."""
-    words = destination.split()
-    return words[0].strip("<>") if words else ""
+def _bare_link(url: str) -> Link:
+    return Link(url, (Text(without_scheme(url).removesuffix("/")),))

@@ -1,48 +1,110 @@
 """Reads an answer, while it is written, into the blocks of its tree.
 
-Of an answer that grows every reading begins with the one before it, and what is finished is not read again.
+A line is taken in once, when it is whole; only the last one, and the paragraph that it belongs to, are read again with
+the next drawing, and what could still become something else is left off. So every reading begins with the one before
+it. Nothing is read that would change what stands before it: no underlined headings, no definitions of links, no blocks
+of HTML, no lines that go on in a quote or an item without its mark.
 """
 
 from __future__ import annotations
 
+import copy
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from core.answering.citations import Footnotes, Sources, remembered
-from core.answering.lines import LineReader
-from core.answering.nodes import footnote_numbers
+from core.answering.addresses import trim_url
+from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources
+from core.answering.inline import read_inline
+from core.answering.nodes import inlines, runs, visible
 from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
-from core.model.markup import Block, Paragraph, Text
+from core.model.markup import (
+    Block,
+    CodeLine,
+    Footnote,
+    Heading,
+    Inline,
+    Leaf,
+    LineBreak,
+    ListItem,
+    Paragraph,
+    Quote,
+    Rule,
+    TableRow,
+    Text,
+)
+
+_ENDS = re.compile("[\n\u2028\u2029]")  # of lines
+_QUOTE = re.compile(r" {0,3}> ?")
+_ITEM = re.compile(r"( {0,3})([-*+•]|\d{1,9}[.)])([ \t]+|\Z)")
+_TASK = re.compile(r"\[([ xX])\][ \t]+")
+_OPEN_TASK = re.compile(r"\[[ xX]?\]?[ \t]*\Z")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#*)?\Z")
+_RULE = re.compile(r" {0,3}(?:([-*_])[ \t]*(?:\1[ \t]*){2,}|={2,}[ \t]*)\Z")
+_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*\Z)|~{3,})[ \t]*(\S*)")
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+.#-]{1,30}")
+_DEFINITION = re.compile(r" {0,3}\[[^\[\]]{1,200}\]:[ \t]*<?([a-zA-Z][a-zA-Z0-9+.-]{1,30}:\S+|www\.\S+|//\S+)")
+_CELL = re.compile(r"(?<!\\)\|")
+_DASHES = re.compile(r":?-+:?")
+_MAYBE_DASHES = re.compile(r"[ \t:|-]*\Z")
+_CONTAINERS = re.compile(r"(?:[ \t]*>|[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+)*[ \t]*")
+_UNDECIDED = re.compile(  # the beginning of a marker, fence, rule, heading, task, definition or row
+    r"(?:\d{0,9}[.)]?|[-*_+•= \t]*|#{1,6}[ \t#]*|`{1,2}|`{3,}[^`]*|~.*|\[[^\[\]]{0,200}(?:\](?::.*)?)?|\|.*)\Z"
+)
+_CHECKED = {" ": "☐", "x": "☑", "X": "☑"}
+_WIDEST_GAP = 4  # columns between a marker and its words; more would be code
+
+
+@dataclass(slots=True)
+class _Open:
+    """A quote or item that is open; an item ends where a line begins further left than its *indent*."""
+
+    node: Quote | ListItem
+    indent: int = 0
+    sign: str = ""
 
 
 class MarkupReader:
     """An answer while it is written: feed it, and read its blocks whenever they are drawn."""
 
     def __init__(self, sources: Sources) -> None:
-        self._notes = Footnotes(sources)
-        self._reader = LineReader(self._notes)
+        self.notes = Footnotes(sources)
         self._pieces: list[str] = []
         self._rest = ""
-        self._tail: tuple[Block, ...] = ()
+        self._blocks: list[Block] = []
+        self._tail: Sequence[Block] = ()
+        self._open: list[_Open] = []
+        self._opens = 0
+        self._is_spaced = True
+        self._words: list[str] = []
+        self._fence = self._language = ""
+        self._fence_indent = self._gaps = 0
+        self._head: tuple[str, ...] = ()
+        self._is_first = False  # whether the next line of code, or row, is the first one
+        self._held: tuple[RawBlock, ...] = ()  # what may be a list of sources that the model wrote itself
+        self._has_begun = False
+        self._is_ahead = False
 
     def feed(self, piece: str) -> None:
         """Take more of the text; nothing is read yet."""
         self._pieces.append(piece)
 
     def finish(self) -> None:
-        """Read the rest as it is, since no more comes."""
+        """Read the rest, since no more comes; a list of sources at the end is left off, if anything is before it."""
+        self.feed("\n")
         self._take_in()
-        if self._rest:
-            self._reader.take(without_controls(self._rest))
-        self._rest, self._tail = "", ()
-        self._reader.end()
+        self._finish_leaf()
+        self._tail = ()
+        if not self._has_begun:
+            self._add(self._held)
+        self._held = ()
 
     @property
     def finished(self) -> Sequence[Block]:
         """The blocks that are whole and never change; there are only ever more of them."""
         self._take_in()
-        return self._reader.blocks
+        return self._blocks
 
     @property
     def tail(self) -> Sequence[Block]:
@@ -53,27 +115,219 @@ class MarkupReader:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """All that is certain."""
-        return (*self.finished, *self.tail)
+        self._take_in()
+        return (*self._blocks, *self._tail)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is there to be read."""
+        return not any(
+            isinstance(block.leaf, (CodeLine, TableRow)) or visible(inlines(block)).strip() for block in self.blocks
+        )
 
     @property
     def citations(self) -> tuple[Citation, ...]:
         """The footnotes of all that is certain, in the order of their numbers."""
-        return self._notes.citations(set(footnote_numbers(self.blocks)))
-
-    @property
-    def removed_urls(self) -> int:
-        """How many addresses were taken out that the index has not returned, once all was read."""
-        return self._notes.removed_urls
+        pieces = (run.node for block in self.blocks for run in runs(inlines(block)))
+        return self.notes.citations({node.number for node in pieces if isinstance(node, Footnote)})
 
     def _take_in(self) -> None:
         """Read what has come since the last time."""
         if not self._pieces:
             return
-        *lines, self._rest = (self._rest + "".join(self._pieces)).split("\n")
+        *lines, self._rest = _ENDS.split(self._rest + "".join(self._pieces))
         self._pieces.clear()
         for line in lines:
-            self._reader.take(without_controls(line))
-        self._tail = self._reader.foreseen(without_controls(self._rest))
+            self._take(without_controls(line))
+        ahead = copy.copy(self)
+        self._tail = ahead._look(without_controls(self._rest))  # noqa: SLF001 - it is one of these
+
+    def _look(self, rest: str) -> Sequence[Block]:
+        """Return what is certain of what is open, where *rest* is a line that may go on; this is a copy."""
+        self._blocks, self._open, self._words = [], list(self._open), list(self._words)
+        self.notes, self._is_ahead = copy.copy(self.notes), True
+        found = _CONTAINERS.match(rest)
+        bare = rest[found.end() :] if found else rest
+        is_head = bool(self._words and self._words[-1][0] == "|")
+        is_dashes = is_head and _MAYBE_DASHES.match(bare)
+        if not (self._fence or self._head or not bare or is_dashes or _UNDECIDED.match(bare)):
+            self._take(rest)
+        else:
+            if is_head:
+                self._words.pop()  # it may be the head of a table
+            self._words += [""] if self._words else []  # the line before is whole
+        self._finish_leaf(is_whole=False)
+        return self._blocks
+
+    def _take(self, line: str) -> None:
+        """Take a whole line."""
+        if "\t" in line and not self._fence:
+            line = line.expandtabs(4)
+        at, depth = self._continued(line)
+        rest, ended = line[at:], self._open[depth:]
+        if self._fence and not any(isinstance(container.node, Quote) for container in ended):
+            self._code_line(rest)  # an item that is indented badly does not end its code
+            return
+        self._fence = ""
+        is_blank = not rest.strip()
+        if is_blank:  # it ends quotes, and no items
+            quotes = (at for at in range(depth, len(self._open)) if isinstance(self._open[at].node, Quote))
+            depth = next(quotes, len(self._open))
+        if is_blank or ended:
+            self._finish_leaf()
+            del self._open[depth:]
+            self._opens = min(self._opens, depth)
+        if is_blank:
+            self._is_spaced = True
+            return
+        rest = self._opened(rest, ended)
+        if rest.strip() and not self._is_leaf(rest):
+            self._words.append(rest.lstrip())
+
+    def _continued(self, line: str) -> tuple[int, int]:
+        """Return where a line begins within the quotes and items that go on with it, and how many do."""
+        at = 0
+        for depth, container in enumerate(self._open):
+            if isinstance(container.node, Quote):
+                quote = _QUOTE.match(line, at)
+                if quote is None:
+                    return at, depth
+                at = quote.end()
+            else:
+                bare = line[at:].lstrip()
+                indent = len(line) - at - len(bare)
+                wanted = min(container.indent, 2) if _ITEM.match(bare) else container.indent
+                if indent < wanted and bare:
+                    return at, depth
+                at += min(indent, container.indent)
+        return at, len(self._open)
+
+    def _opened(self, rest: str, ended: Sequence[_Open]) -> str:
+        """Open the quotes and items that begin with a line; return what is left of it."""
+        while True:
+            quote, item = _QUOTE.match(rest), _ITEM.match(rest)
+            if quote:
+                opened, width = _Open(Quote()), quote.end()
+            elif item and not _RULE.match(rest) and (not self._words or ended or _begins_list(item)):
+                is_close = len(item[3]) <= _WIDEST_GAP and item.end() < len(rest)
+                width = item.end() if is_close else item.end(2) + 1
+                sign, digits = item[2][-1], item[2][:-1]
+                last = ended[0].node if ended and ended[0].sign == sign else None
+                number = last.number if isinstance(last, ListItem) else None
+                next_number = int(digits) if digits else None
+                opened = _Open(ListItem(next_number if number is None else number + 1), width, sign)
+            else:
+                return rest
+            self._finish_leaf()
+            self._open.append(opened)
+            self._opens += 1
+            rest, ended = rest[width:], ()
+
+    def _is_leaf(self, rest: str) -> bool:
+        """Take a line that is more than words; return whether it was."""
+        if fence := _FENCE.match(rest):
+            self._finish_leaf()
+            self._fence, self._is_first, self._gaps = fence[1], True, 0
+            self._language = fence[2] if _LANGUAGE.fullmatch(fence[2]) else ""
+            self._fence_indent = len(rest) - len(rest.lstrip(" "))
+        elif heading := _HEADING.match(rest):
+            self._finish_leaf()
+            self._emit(Heading(len(heading[1]), ()), [heading[2] or ""], is_whole=not self._is_ahead)
+        elif _RULE.match(rest):
+            self._finish_leaf()
+            self._emit(Rule(), [])
+        elif self._head or "|" in rest:
+            return self._is_row(rest)
+        elif found := _DEFINITION.match(rest):
+            sources, url = self.notes.sources, trim_url(found[1].strip("<>"))
+            is_known = sources.leads_to(url) or sources.names(url)
+            self.notes.removed_urls += not is_known
+            return not is_known
+        else:
+            return False
+        return True
+
+    def _is_row(self, rest: str) -> bool:
+        """Take a row of a table, or the line of dashes that makes the line before it the head of one."""
+        cells = _cells(rest)
+        if self._head:
+            if "|" not in rest:
+                self._finish_leaf()
+                return False
+            self._emit(TableRow((), (), self._is_first), cells, head=self._head)
+            self._is_first = False
+            return True
+        head = _cells(self._words[-1]) if self._words and self._words[-1][0] == "|" else ()
+        if not head or len(head) != len(cells) or not all(map(_DASHES.fullmatch, cells)):
+            return False
+        self._words.pop()
+        self._finish_leaf()
+        self._head, self._is_first = head, True
+        return True
+
+    def _code_line(self, rest: str) -> None:
+        bare = rest.strip()
+        if len(bare) >= len(self._fence) and set(bare) == {self._fence[0]}:
+            self._fence = ""
+        elif not bare:
+            self._gaps += not self._is_first  # blank lines count once another line follows them
+        else:
+            indent = min(self._fence_indent, len(rest) - len(rest.lstrip(" ")))
+            for text in (*([""] * self._gaps), rest[indent:].rstrip()):
+                self._emit(CodeLine(self._language, text, self._is_first), [])
+                self._is_first = False
+            self._gaps = 0
+
+    def _finish_leaf(self, *, is_whole: bool = True) -> None:
+        """Finish the paragraph or table that is open."""
+        lines, self._words = self._words, []
+        if lines:
+            self._emit(Paragraph(()), lines, is_whole=is_whole)
+        if self._head and is_whole:
+            head, self._head = self._head, ()
+            if self._is_first:
+                self._emit(TableRow((), (), is_first=True), (), head=head)
+
+    def _emit(self, leaf: Leaf, lines: Sequence[str], *, is_whole: bool = True, head: tuple[str, ...] = ()) -> None:
+        """Add a block, unless it may belong to a list of sources that the model wrote itself."""
+        path = tuple(container.node for container in self._open)
+        raw = RawBlock(Block(leaf, path, self._opens, self._is_spaced), tuple(lines), is_whole, head)
+        self._opens, self._is_spaced = 0, isinstance(leaf, Rule)
+        if isinstance(leaf, Rule) or is_of_sources(raw, self._held):
+            self._held = (*self._held, raw)
+            return
+        if self._held and not is_whole:
+            notes = copy.copy(self.notes)  # its footnotes get no numbers yet, as others come before them
+            notes.shown = dict(notes.shown)
+            if not self._read(raw, notes):
+                return
+        self._add((*self._held, raw))
+        self._held, self._has_begun = (), True
+
+    def _add(self, blocks: Sequence[RawBlock]) -> None:
+        for raw in blocks:
+            if leaf := self._read(raw, self.notes):
+                self._blocks.append(replace(raw.block, leaf=leaf))
+
+    def _read(self, raw: RawBlock, notes: Footnotes) -> Leaf | None:
+        """Read the words of a block; None if it has none."""
+        text, is_item = "\n".join(raw.lines), bool(raw.block.opens)
+        match raw.block.leaf:
+            case Paragraph():
+                if is_item and not raw.is_whole and _OPEN_TASK.match(text):
+                    return None
+                task = _TASK.match(text) if is_item else None
+                nodes = read_inline(text[task.end() if task else 0 :], notes, is_whole=raw.is_whole)
+                box = (Text(f"{_CHECKED[task[1]]} "),) if task else ()
+                return Paragraph((*box, *nodes)) if nodes else None
+            case Heading(level):
+                nodes = read_inline(text, notes, is_whole=raw.is_whole)
+                return Heading(level, nodes) if nodes else None
+            case TableRow(is_first=is_first):
+                head, cells = ([_cell(cell, notes) for cell in row] for row in (raw.head, raw.lines))
+                return TableRow(tuple(head), tuple(cells), is_first)
+            case leaf:
+                return leaf
 
 
 def shown_blocks(answer: Answer) -> tuple[Block, ...]:
@@ -81,7 +335,7 @@ def shown_blocks(answer: Answer) -> tuple[Block, ...]:
 
     An answer that was stored, or that is a sentence of ours, is read from its text.
     """
-    blocks = read(answer.text, remembered(answer.citations)) if answer.blocks is None else answer.blocks
+    blocks = read(answer.text, Remembered(answer.citations)) if answer.blocks is None else answer.blocks
     if not (answer.is_failure or answer.lexical_only):
         return blocks
     warning = Text(f"{WARNING} ")
@@ -96,3 +350,20 @@ def read(text: str, sources: Sources) -> tuple[Block, ...]:
     reader.feed(text)
     reader.finish()
     return reader.blocks
+
+
+def _begins_list(item: re.Match[str]) -> bool:
+    """Return whether a marker within a paragraph begins a list: one with words behind it, and with the number 1."""
+    return item[2][:-1] in ("", "1") and bool(item.string[item.end() :].strip())
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    bare = line.strip().removeprefix("|")
+    if bare.endswith("|") and not bare.endswith("\\|"):
+        bare = bare[:-1]
+    return tuple(cell.strip().replace("\\|", "|") for cell in _CELL.split(bare))
+
+
+def _cell(text: str, notes: Footnotes) -> tuple[Inline, ...]:
+    """Return what stands in a cell, which is one line."""
+    return tuple(Text(" ") if isinstance(node, LineBreak) else node for node in read_inline(text, notes))

@@ -1,10 +1,13 @@
-"""Looks at nodes and blocks of an answer, and leaves off what must not be shown, or not yet."""
+"""Looks at the nodes of an answer, and leaves off what must not be shown, or not yet."""
 
 from __future__ import annotations
 
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TypeAlias
 
 from core.model.markup import (
     Block,
@@ -16,7 +19,6 @@ from core.model.markup import (
     LineBreak,
     Link,
     Paragraph,
-    Rule,
     Strike,
     Strong,
     TableRow,
@@ -28,22 +30,70 @@ _LIKE_A_MARK = re.compile(r"[\[［【〔]\s{0,9}\^?\d[\d\s,;^–—-]{0,99}[\]�
 _LIKE_AN_OPEN_MARK = re.compile(r"[\[［【〔][\d\s,;^–—-]{0,99}\Z")
 _ROUND = str.maketrans("[［【〔]］】〕", "(((())))")
 
+Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """A node without emphasis in it, and the kinds of emphasis around it from the outside in."""
+
+    node: Text | CodeSpan | LineBreak | Footnote | Link
+    wraps: tuple[Wrap, ...] = ()
+
+    def wrapped(self) -> Inline:
+        """Return it as a node with its emphasis."""
+        node: Inline = self.node
+        for wrap in reversed(self.wraps):
+            node = wrap((node,))
+        return node
+
+
+def runs(nodes: Iterable[Inline], wraps: tuple[Wrap, ...] = ()) -> Iterator[TextRun]:
+    """Return nodes one by one, in their order."""
+    for node in nodes:
+        if isinstance(node, (Strong, Emphasis, Strike)):
+            yield from runs(node.children, (*wraps, type(node)))
+        else:
+            yield TextRun(node, wraps)
+
+
+def inlines(block: Block) -> Sequence[Inline]:
+    """Return the nodes of a block, those of a row cell by cell; code and rules have none."""
+    match block.leaf:
+        case Paragraph(children) | Heading(_, children):
+            return children
+        case TableRow(head, cells):
+            return [node for cell in (*head, *cells) for node in cell]
+        case _:
+            return ()
+
 
 def visible(nodes: Iterable[Inline]) -> str:
     """Return what a reader sees of nodes; a footnote is a character that no text holds."""
-    return "".join(map(_visible, nodes))
+    shown = ""
+    for node in nodes:
+        match node:
+            case Text(text) | CodeSpan(text):
+                shown += text
+            case LineBreak():
+                shown += "\n"
+            case Footnote():
+                shown += "\ufffc"
+            case _:
+                shown += visible(node.children)
+    return shown
 
 
-def _visible(node: Inline) -> str:
-    match node:
-        case Text(text) | CodeSpan(text):
-            return text
-        case LineBreak():
-            return "\n"
-        case Footnote():
-            return "\ufffc"
-        case Link(_, children) | Strong(children) | Emphasis(children) | Strike(children):
-            return visible(children)
+def put(nodes: list[Inline], more: Iterable[Inline]) -> None:
+    """Add nodes to others; text goes on in the text before it, and no line begins with white space."""
+    for node in more:
+        before = nodes[-1] if nodes else None
+        if not isinstance(node, Text):
+            nodes.append(node)
+        elif isinstance(before, Text):
+            nodes[-1] = Text(before.text + node.text)
+        elif text := node.text.lstrip() if isinstance(before, LineBreak) else node.text:
+            nodes.append(Text(text))
 
 
 def trimmed(nodes: Sequence[Inline], *, at_start: bool = False, breaks: bool = True) -> list[Inline]:
@@ -57,7 +107,7 @@ def trimmed(nodes: Sequence[Inline], *, at_start: bool = False, breaks: bool = T
             break
         else:
             kept.pop()
-    while at_start and kept and isinstance(first := kept[0], Text | LineBreak):
+    while at_start and kept and isinstance(first := kept[0], (Text, LineBreak)):
         text = first.text.lstrip() if isinstance(first, Text) else ""
         if isinstance(first, Text) and text == first.text:
             break
@@ -65,21 +115,10 @@ def trimmed(nodes: Sequence[Inline], *, at_start: bool = False, breaks: bool = T
     return kept
 
 
-def without(kind: type[Strong | Emphasis | Strike], nodes: Iterable[Inline]) -> list[Inline]:
-    """Leave off emphasis that stands within the same kind of emphasis."""
-    flat: list[Inline] = []
-    for node in nodes:
-        if isinstance(node, Strong | Emphasis | Strike):
-            inner = without(kind, node.children)
-            flat += inner if isinstance(node, kind) else [type(node)(tuple(inner))]
-        else:
-            flat.append(node)
-    return flat
-
-
-def ends_apart(node: Inline) -> bool:
-    """Return whether white space stands at the end of a node."""
-    return isinstance(node, LineBreak) or (isinstance(node, Text) and node.text[-1:].isspace())
+def ends_apart(nodes: Sequence[Inline]) -> bool:
+    """Return whether white space stands at the end of nodes."""
+    last = nodes[-1] if nodes else None
+    return isinstance(last, LineBreak) or (isinstance(last, Text) and last.text[-1:].isspace())
 
 
 def without_open_end(nodes: list[Inline], *, is_open: bool) -> list[Inline]:
@@ -97,79 +136,27 @@ def without_open_end(nodes: list[Inline], *, is_open: bool) -> list[Inline]:
     if is_open and nodes and isinstance(nodes[-1], Emphasis):
         nodes = trimmed(nodes[:-1])  # how it is written depends on what touches it
     if nodes and isinstance(last := nodes[-1], Text):
-        kept = last.text.rstrip(string.punctuation) if is_open else last.text
-        kept = _without_marks(kept) if not is_open or kept[-1:].isspace() else kept
-        nodes = [*nodes[:-1], *([Text(kept)] if kept else [])]
+        text = last.text.rstrip(string.punctuation) if is_open else last.text
+        if not is_open or text[-1:].isspace():
+            kept = text.rstrip(_MARKS)
+            is_apart = kept == text or text[len(kept)].isspace()
+            text = kept if is_apart else kept.rstrip(string.punctuation)  # which counts by what follows it too
+        nodes = [*nodes[:-1], *([Text(text)] if text else [])]
     return trimmed(nodes)
-
-
-def _without_marks(text: str) -> str:
-    """Leave off signs at the end, and punctuation right before them, which counts by what follows it too."""
-    kept = text.rstrip(_MARKS)
-    return kept if text[len(kept) : len(kept) + 1].isspace() or kept == text else kept.rstrip(string.punctuation)
 
 
 def without_false_marks(nodes: list[Inline]) -> list[Inline]:
     """Write a number in brackets that is no footnote in round ones, which no footnote has."""
     shown = visible(nodes)
-    if not any(bracket in shown for bracket in "[［【〔"):
+    if not _LIKE_A_MARK.search(shown):
         return nodes
-    characters = iter(_LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), shown))
-    return list(_rewritten(nodes, characters)) if "(" in shown or _LIKE_A_MARK.search(shown) else nodes
+    return list(_rewritten(nodes, iter(_LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), shown))))
 
 
-def _rewritten(nodes: Sequence[Inline], characters: Iterator[str]) -> Iterator[Inline]:
+def _rewritten(nodes: Iterable[Inline], characters: Iterator[str]) -> Iterator[Inline]:
     for node in nodes:
-        match node:
-            case Text(text):
-                yield Text("".join(next(characters) for _ in text))
-            case CodeSpan(text):
-                for _ in text:
-                    next(characters)
-                yield node
-            case LineBreak() | Footnote():
-                next(characters)
-                yield node
-            case Link(url, children):
-                yield Link(url, tuple(_rewritten(children, characters)))
-            case Strong(children) | Emphasis(children) | Strike(children):
-                yield type(node)(tuple(_rewritten(children, characters)))
-
-
-def footnote_numbers(blocks: Sequence[Block]) -> Iterator[int]:
-    """Return the numbers of the footnotes in blocks, each as often as it stands there."""
-    for block in blocks:
-        match block.leaf:
-            case Paragraph(children) | Heading(_, children):
-                yield from _numbers(children)
-            case TableRow(head, cells):
-                for cell in (*head, *cells):
-                    yield from _numbers(cell)
-            case _:
-                pass
-
-
-def _numbers(nodes: Sequence[Inline]) -> Iterator[int]:
-    for node in nodes:
-        match node:
-            case Footnote(number):
-                yield number
-            case Text() | CodeSpan() | LineBreak():
-                pass
-            case inner:
-                yield from _numbers(inner.children)
-
-
-def is_blank(blocks: Sequence[Block]) -> bool:
-    """Return whether nothing is there to be read."""
-    return not any(_has_words(block) for block in blocks)
-
-
-def _has_words(block: Block) -> bool:
-    match block.leaf:
-        case Paragraph(children) | Heading(_, children):
-            return bool(visible(children).strip())
-        case Rule():
-            return False
-        case _:
-            return True
+        if isinstance(node, (Link, Strong, Emphasis, Strike)):
+            yield replace(node, children=tuple(_rewritten(node.children, characters)))
+        else:
+            text = "".join(islice(characters, len(visible((node,)))))
+            yield Text(text) if isinstance(node, Text) else node

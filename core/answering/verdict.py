@@ -26,7 +26,7 @@ class Verdict:
 
 def stopped(draft: AnswerDraft) -> Verdict:
     """Leave what was shown as it is, with a word that there would have been more."""
-    if not draft.shown:
+    if not (draft.is_shown and draft.markup.blocks):
         return Verdict(Status.STOPPED, STOPPED)
     return _written(Status.STOPPED, draft, _remark(STOPPED))
 
@@ -37,13 +37,13 @@ def judge(
     """Weigh what the model wrote against what the search found; *has_grounds* if another tool gave it something."""
     if question.selection is not None:
         return _judge_selection(question, draft)
-    if draft.citations:
+    if draft.markup.citations:
         return _written(Status.ANSWERED, draft, *([_remark(LEXICAL_ONLY)] if search.lexical_only else []))
-    if (small_talk or has_grounds) and not draft.is_blank:
+    if (small_talk or has_grounds) and not draft.markup.is_blank:
         return _written(Status.ANSWERED, draft)
     if search.troubled and not search.sources:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
-    if draft.is_blank and (search.sources or has_grounds or not search.searched):
+    if draft.markup.is_blank and (search.sources or has_grounds or not search.searched):
         return Verdict(Status.FAILED, FAILED)
     nearest = search.nearest
     return Verdict(Status.NO_CONTEXT, no_context(question, has_nearest=bool(nearest)), nearest=nearest)
@@ -53,11 +53,11 @@ def _judge_selection(question: Question, draft: AnswerDraft) -> Verdict:
     """The selection is the one source, so it is cited even where the model forgot the mark."""
     if draft.is_refusal:
         return Verdict(Status.NO_CONTEXT, not_in_selection(question.text))
-    if draft.is_blank:
+    if draft.markup.is_blank:
         return Verdict(Status.FAILED, FAILED)
-    if draft.citations:
+    if draft.markup.citations:
         return _written(Status.ANSWERED, draft)
-    *blocks, last = draft.blocks
+    *blocks, last = draft.markup.blocks
     mark = Footnote(1, "")
     marked = (
         [replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark)))]
@@ -65,13 +65,13 @@ def _judge_selection(question: Question, draft: AnswerDraft) -> Verdict:
         else [last, Block(Paragraph((mark,)))]
     )
     blocks = (*blocks, *marked)
-    return Verdict(Status.ANSWERED, MARKDOWN.write(blocks), draft.sources.all(), blocks=blocks)
+    return Verdict(Status.ANSWERED, MARKDOWN.write(blocks), tuple(draft.sources.citations.values()), blocks=blocks)
 
 
 def _written(status: Status, draft: AnswerDraft, *more: Block) -> Verdict:
     """Return what the model wrote, with more behind it."""
-    blocks = (*draft.blocks, *more)
-    return Verdict(status, MARKDOWN.write(blocks), draft.citations, blocks=blocks)
+    blocks = (*draft.markup.blocks, *more)
+    return Verdict(status, MARKDOWN.write(blocks), draft.markup.citations, blocks=blocks)
 
 
 def _remark(sentence: str) -> Block:

@@ -23,7 +23,7 @@ from adapters.slack.commands.forms import QUESTION
 from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.commands.slash import NAME
 from adapters.slack.commands.wording import FORMS, mrkdwn
-from adapters.slack.intake.http import PATH
+from adapters.slack.http import PATH
 from core import messages
 from tests.end_to_end.community import PATIENCE
 from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User

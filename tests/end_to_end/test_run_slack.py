@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from adapters.discord.connection import TOKEN_REFUSED
-from adapters.slack.intake.health import BOT_TOKEN_REFUSED
+from adapters.slack.health import BOT_TOKEN_REFUSED
 from tests.fixtures.commands import Footnote
 from tests.pages import page
 from tests.servers.discord import DiscordServer

@@ -187,7 +187,8 @@ def test_the_pieces_join_to_what_writing_at_once_gives(text: str, cuts: list[int
     live.finish()
 
     assert grown(whole.blocks).startswith(shown)
-    assert (live.blocks, live.citations, live.removed_urls) == (whole.blocks, whole.citations, whole.removed_urls)
+    assert (live.blocks, live.citations) == (whole.blocks, whole.citations)
+    assert live.notes.removed_urls == whole.notes.removed_urls
     assert all(numbers.setdefault(one.number, one.url) == one.url for one in whole.citations)
 
 
@@ -244,7 +245,7 @@ def test_removed_addresses_are_counted_once() -> None:
         assert live.blocks is not None
     live.finish()
 
-    assert live.removed_urls == 3
+    assert live.notes.removed_urls == 3
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ async def test_the_footnote_carries_the_best_score_of_its_section() -> None:
 
     await call(tool, query="robot")
 
-    assert tool.sources.all() == (
+    assert tuple(tool.sources.citations.values()) == (
         Citation(
             number=1,
             chapter="one",

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.answering.addresses import trim_url
-from core.answering.citations import Sources, cite, remembered, selected_text
+from core.answering.citations import Footnotes, Remembered, Sources, cite, selected_text
 from core.model import Citation
 from tests.builders import hit
 from tests.portion import examples
@@ -19,7 +19,7 @@ def test_sections_are_numbered_in_the_order_they_come() -> None:
 
     numbers = [sources.add(hit(url=f"https://docs.example/{name}")) for name in "abac"]
 
-    assert (numbers, list(sources.numbers), bool(sources), bool(Sources())) == ([1, 2, 1, 3], [1, 2, 3], True, False)
+    assert (numbers, list(sources.citations), bool(sources), bool(Sources())) == ([1, 2, 1, 3], [1, 2, 3], True, False)
 
 
 def test_a_footnote_is_given_under_the_number_that_is_shown() -> None:
@@ -28,8 +28,12 @@ def test_a_footnote_is_given_under_the_number_that_is_shown() -> None:
     sources.add(hit(0.7, url="https://docs.example/a"))
     sources.add(hit(0.8, url="https://docs.example/b"))
 
-    assert sources.citation(2, shown_as=1) == cite(hit(0.8, url="https://docs.example/b"), 1)
-    assert sources.all() == (
+    notes = Footnotes(sources)
+    [footnote] = notes.read("[2]")
+
+    assert (footnote.number, footnote.url) == (1, "https://docs.example/b")
+    assert notes.citations({1}) == (cite(hit(0.8, url="https://docs.example/b"), 1),)
+    assert tuple(sources.citations.values()) == (
         cite(hit(0.7, url="https://docs.example/a"), 1),
         cite(hit(0.8, url="https://docs.example/b"), 2),
     )
@@ -41,7 +45,7 @@ def test_the_best_score_of_a_section_is_kept() -> None:
     for score in (0.6, 0.91239, 0.7):
         sources.add(hit(score))
 
-    assert [citation.relevance_score for citation in sources.all()] == [0.9124]
+    assert [citation.relevance_score for citation in sources.citations.values()] == [0.9124]
 
 
 def test_what_another_tool_has_found_can_be_cited_too() -> None:
@@ -51,7 +55,7 @@ def test_what_another_tool_has_found_can_be_cited_too() -> None:
     event = Citation(number=0, chapter="", section="", title="Fair", url="https://fair.example", relevance_score=1.0)
 
     assert sources.supply(event) == 2
-    assert sources.citation(2, shown_as=1) == event.model_copy(update={"number": 1})
+    assert sources.citations[2] == event.model_copy(update={"number": 2})
 
 
 def test_only_what_the_index_returned_can_be_a_link() -> None:
@@ -74,7 +78,7 @@ def test_a_selection_is_one_source_without_address() -> None:
     """The addresses that it names may be written."""
     sources = selected_text("See https://docs.example/a.")
 
-    assert sources.all() == (
+    assert tuple(sources.citations.values()) == (
         Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0),
     )
     assert [sources.names(url) for url in ("https://docs.example/a", "https://docs.example/b")] == [True, False]
@@ -83,9 +87,9 @@ def test_a_selection_is_one_source_without_address() -> None:
 
 def test_a_remembered_answer_keeps_its_footnotes() -> None:
     """It leads where they lead, and nowhere else."""
-    sources = remembered([cite(hit(), 1)])
+    sources = Remembered([cite(hit(), 1)])
 
-    assert (list(sources.numbers), sources.leads_to("https://docs.example/robots#what")) == ([1], True)
+    assert (list(sources.citations), sources.leads_to("https://docs.example/robots#what")) == ([1], True)
     assert (sources.leads_to("https://evil.example"), sources.names("https://evil.example")) == (False, True)
 
 

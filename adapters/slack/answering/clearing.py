@@ -10,8 +10,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from adapters.chat.posting import nonce
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import Denied, tell
+from adapters.slack.api import Denied, once, tell
 from adapters.slack.client.lost import Place, nonce_of, said_in
 from core.errors import PostingFailed
 from core.model import Claim

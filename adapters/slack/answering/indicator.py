@@ -11,9 +11,8 @@ from enum import IntEnum
 from types import TracebackType
 from typing import Self
 
+from adapters.slack.api import Denied, once, tell
 from adapters.slack.client.budget import Budget
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import Denied, tell
 from adapters.slack.client.lost import Place
 from core.errors import PostingFailed
 from core.model import without_controls

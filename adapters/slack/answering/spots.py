@@ -12,10 +12,10 @@ from adapters.slack.answering.unhurried import Leisure, Unhurried
 from adapters.slack.blocks import blocks_below, blocks_of
 from adapters.slack.client.budget import Budget, Growth
 from adapters.slack.client.lost import LostPosts, Place
-from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
-from adapters.slack.client.workspaces import Workspace
+from adapters.slack.people import People
+from adapters.slack.workspaces import Workspace
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled
 from core.model import Claim, Interruption, Question

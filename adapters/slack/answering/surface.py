@@ -21,13 +21,12 @@ from adapters.slack.answering.response_poster import few, only_answers
 from adapters.slack.answering.spots import Spot, Spots
 from adapters.slack.answering.unhurried import until_answered
 from adapters.slack.answering.withdrawing import has_replies, retract, unknown_of, untitle
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import Denied, tell
+from adapters.slack.api import Denied, once, tell
 from adapters.slack.client.lost import LostPosts, Place
-from adapters.slack.client.people import People
 from adapters.slack.client.poster import Look, ThreadPoster
-from adapters.slack.client.workspaces import Workspace, Workspaces
 from adapters.slack.dialect import SlackRenderer
+from adapters.slack.people import People
+from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
 from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Withdrawal

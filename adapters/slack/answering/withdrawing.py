@@ -9,10 +9,9 @@ from typing import Any, cast
 
 from adapters.chat.posting import nonce
 from adapters.retry import QUICK
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import ask, tell
+from adapters.slack.api import ask, once, tell
 from adapters.slack.client.lost import LostPosts, Place
-from adapters.slack.client.workspaces import Workspace
+from adapters.slack.workspaces import Workspace
 from core.errors import PostingFailed
 from core.model import MessageRef, WaitNotice, Withdrawal
 

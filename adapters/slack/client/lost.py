@@ -13,13 +13,12 @@ from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import ask
+from adapters.slack.api import ask, once
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
 
 if TYPE_CHECKING:
-    from adapters.slack.client.workspaces import Workspace
+    from adapters.slack.workspaces import Workspace
 
 EVENT_TYPE = "footnote_answer"
 LOOKED_AT = 15  # messages; Slack gives some apps no more

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from adapters.chat.posting import Part, Posted
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import NOTHING, Denied, never_arrived, tell
+from adapters.slack.api import NOTHING, Denied, never_arrived, once, tell
 from adapters.slack.client.lost import LostPosts, Place, mark
 from core.errors import Unreachable
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from adapters.retry import retry_after
-from adapters.slack.client.failures import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, USUAL_WAIT, translated
+from adapters.slack.api import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, USUAL_WAIT, translated
 from core.errors import RateLimited, Rejected, Unreachable
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from adapters.chat.posting import Controls, Part, Posted, Poster
+from adapters.slack.api import NOTHING, Denied, never_arrived, once, tell
 from adapters.slack.client.budget import Budget
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import NOTHING, Denied, never_arrived, tell
 from adapters.slack.client.lost import LostPosts, mark
 from adapters.slack.client.poster import Look, ThreadPoster
 from core.errors import RateLimited, Unreachable

@@ -8,13 +8,13 @@ from functools import partial
 
 from adapters.chat.commands import CommandContext, carried_out
 from adapters.chat.services import ChatServices
-from adapters.slack.client.people import People
-from adapters.slack.client.workspaces import Workspaces
 from adapters.slack.commands.replying import Replies
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import ADMIN, NAME
 from adapters.slack.commands.wording import FORMS, since
 from adapters.slack.dialect import SLACK
+from adapters.slack.people import People
+from adapters.slack.workspaces import Workspaces
 from core.errors import Rejected
 from core.messages import Drawing
 from core.model import Actor, Person

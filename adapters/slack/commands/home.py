@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
 from adapters.chat.commands import CommandContext, carried_out, command_named, silenced, status_lines
-from adapters.slack.client.failures import tell
+from adapters.slack.api import tell
 from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.wording import FORMS, mrkdwn

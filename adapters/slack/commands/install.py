@@ -17,8 +17,6 @@ from adapters.chat.accepting import NO_STORE, accepted, drop
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.commands import ASK, Values
 from adapters.chat.services import ChatServices
-from adapters.slack.client.people import People
-from adapters.slack.client.workspaces import Workspaces
 from adapters.slack.commands.asking import asked_by, put, take_over_questions
 from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.forms import (
@@ -41,6 +39,8 @@ from adapters.slack.commands.slash import NAME, ParsedCommand, parsed
 from adapters.slack.commands.wording import FORGET_WHAT, not_understood
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import words
+from adapters.slack.people import People
+from adapters.slack.workspaces import Workspaces
 from core.errors import InvalidInput, StoreUnavailable
 from core.messages import LOOKING, THANKS
 from core.model import Inbound

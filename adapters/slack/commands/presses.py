@@ -8,7 +8,7 @@ from functools import partial
 
 from adapters.chat.commands import carried_out, retry, stop, vote
 from adapters.slack import blocks
-from adapters.slack.client.failures import tell
+from adapters.slack.api import tell
 from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.forms import View, complaints_in, reasons_form, words_form
 from adapters.slack.commands.shortcuts import opened

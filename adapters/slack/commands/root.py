@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.posting import nonce
 from adapters.retry import BRIEF
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import never_arrived, tell
+from adapters.slack.api import never_arrived, once, pages, tell
 from adapters.slack.client.lost import EARLY, mark, nonce_of
-from adapters.slack.client.paging import pages
 from adapters.slack.commands.context import Kit
 from adapters.slack.commands.situation import Used
 from adapters.slack.dialect import SLACK

@@ -9,8 +9,7 @@ from typing import Any
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.commands import carried_out
-from adapters.slack.client.connection import once
-from adapters.slack.client.failures import tell
+from adapters.slack.api import once, tell
 from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.situation import Used
 from adapters.slack.commands.slash import ParsedCommand, text_command

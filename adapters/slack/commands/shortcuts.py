@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from adapters.chat.commands import shown_sources
-from adapters.slack.client.failures import tell
+from adapters.slack.api import tell
 from adapters.slack.commands.context import Kit, context_of
 from adapters.slack.commands.forms import View, selection_form
 from adapters.slack.commands.situation import Body, Used

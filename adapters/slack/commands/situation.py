@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias, cast
 
-from adapters.slack.client.workspaces import name_of
 from adapters.slack.events import PLATFORM, workspace_of
+from adapters.slack.workspaces import name_of
 from core.model import Asked, Interaction, MessageRef, Person, ReplyAddress, ThreadRef, WorkspaceRef
 
 Body: TypeAlias = Mapping[str, Any]

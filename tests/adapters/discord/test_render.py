@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from adapters.chat.pager import units
 from adapters.discord.dialect import DISCORD, MENTION_TO_CONTINUE, DiscordRenderer
-from core.answering.citations import Quoted, remembered
+from core.answering.citations import Quoted, Remembered
 from core.answering.markup import read
 from core.model import Answer, Citation, Status
 from tests.adapters.discord.reader import BLOCK, fences, labels, links, live, previews, words
@@ -52,7 +52,7 @@ def render_draft(text: str) -> list[str]:
 
 def dialect(text: str, *citations: Citation) -> str:
     """Write a text as Discord reads it."""
-    return DISCORD.write(read(text, remembered(citations)))
+    return DISCORD.write(read(text, Remembered(citations)))
 
 
 def test_footnotes_are_links_and_the_sources_follow() -> None:

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from adapters.retry import CONNECTING
-from adapters.slack.client.connection import connect, open_session
-from adapters.slack.client.workspaces import OneWorkspace, Workspaces
-from adapters.slack.intake.app import make_app
-from adapters.slack.intake.sockets import Sockets, Way
+from adapters.slack.api import connect, open_session
+from adapters.slack.app import make_app
 from adapters.slack.listener import SlackListener, install
 from adapters.slack.sessions import SlackHooks
+from adapters.slack.sockets import SocketPool
+from adapters.slack.workspaces import OneWorkspace, Workspaces
 from core.ports import Inbox
 from tests.fakes.services import bundle
 from tests.servers.slack import Channel, Message, SlackServer, User, Workspace
@@ -99,8 +99,8 @@ async def listening(
             if catches_up:
                 listener.catch_up(place.workspace.team_id)
 
-        way = Way(server.app_token, client, AT_ONCE, connected)
-        running = asyncio.create_task(Sockets(way, app.async_dispatch).run())
+        pool = SocketPool(client, server.app_token, app.async_dispatch, retries=AT_ONCE, connected=connected)
+        running = asyncio.create_task(pool.run())
         try:
             await server.connected(SOCKETS)
             yield listener

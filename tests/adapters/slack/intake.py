@@ -10,9 +10,9 @@ from typing import Any, Self
 
 from slack_bolt.app.async_app import AsyncApp
 
-from adapters.slack.client.connection import connect, open_session
-from adapters.slack.client.workspaces import OneWorkspace, Workspaces
-from adapters.slack.intake.app import make_app
+from adapters.slack.api import connect, open_session
+from adapters.slack.app import make_app
+from adapters.slack.workspaces import OneWorkspace, Workspaces
 from tests.servers.slack import Channel, SlackServer, User, Workspace
 
 

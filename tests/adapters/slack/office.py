@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from adapters.chat.posting import Part
+from adapters.slack.api import connect, open_session, tell
+from adapters.slack.app import make_app
 from adapters.slack.blocks import blocks_of
-from adapters.slack.client.connection import connect, open_session
-from adapters.slack.client.failures import tell
-from adapters.slack.client.people import People
-from adapters.slack.client.workspaces import OneWorkspace
 from adapters.slack.commands.install import Commands, install
-from adapters.slack.intake.app import make_app
-from adapters.slack.intake.connection import SocketModeConnection
+from adapters.slack.people import People
+from adapters.slack.sockets import SocketConnection
+from adapters.slack.workspaces import OneWorkspace
 from core.model import Question, ThreadRef, WorkspaceRef
 from tests.fakes.services import MemoryServices
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace
@@ -50,7 +49,7 @@ class Office(MemoryServices):
             people = People(workspaces, moderators=moderators)
             commands = install(app, self.services, workspaces, people, api_url=self.server.api_url)
             opened: Any = await cast("Any", client).apps_connections_open(app_token=self.server.app_token)
-            link = await SocketModeConnection.open(session, str(opened["url"]), app.async_dispatch)
+            link = await SocketConnection.open(session, str(opened["url"]), app.async_dispatch)
             try:
                 yield commands
             finally:

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from adapters.retry import PATIENT
-from adapters.slack.client.connection import open_session
-from adapters.slack.client.paging import PAGE, PAGES
-from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace
+from adapters.slack.api import PAGE, PAGES, open_session
+from adapters.slack.workspaces import NotInstalled, OneWorkspace, Workspace
 from core.events import CatchUpCutShort, Event
 from core.model import Asked, ChannelRef, Edited
 from tests.adapters.slack.ears import Place, listening, place_fixture

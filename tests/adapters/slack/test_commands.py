@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.slack.client.connection import open_session
+from adapters.slack.api import open_session
 from adapters.slack.client.responding import respond
 from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
 from adapters.slack.commands.slash import parsed

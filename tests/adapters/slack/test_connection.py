@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
+from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
-from adapters.slack.client.connection import API, base_url, connect, once, retry_handlers
-from adapters.slack.client.failures import Denied, ask, never_arrived, tell
-from adapters.slack.client.people import People, Profile
-from adapters.slack.client.workspaces import NotInstalled, OneWorkspace, Workspace, name_of, parse
+from adapters.slack.api import API, Denied, ask, connect, never_arrived, once, tell
+from adapters.slack.people import People, Profile
+from adapters.slack.workspaces import NotInstalled, OneWorkspace, Workspace, name_of, parse
 from core.errors import Gone, PostingFailed, RateLimited, Unreachable
 from tests.on_slack import OnSlack
 from tests.servers.slack import Fault, Reply, Reset, User, limit, refuse
@@ -32,15 +32,18 @@ TEST = "auth.test"
         (404, {}, False),
     ],
 )
-async def test_what_passes_soon_is_tried_again_once(status: int, headers: dict[str, str], expected: bool) -> None:
+async def test_what_passes_soon_is_tried_again_once(
+    slack: OnSlack, status: int, headers: dict[str, str], expected: bool
+) -> None:
     """People wait for an answer, so that a long limit is said and not waited for."""
+    handlers: list[AsyncRetryHandler] = cast("Any", connect(slack.session)).retry_handlers
     response = HttpResponse(status_code=status, headers=dict(headers))
     request = HttpRequest(method="POST", url=API, headers={})
     fresh, tired = RetryState(), RetryState()
     tired.increment_current_attempt()
 
     async def may(state: RetryState) -> bool:
-        said = [await one.can_retry_async(state=state, request=request, response=response) for one in retry_handlers()]
+        said = [await one.can_retry_async(state=state, request=request, response=response) for one in handlers]
         return any(said)
 
     assert (await may(fresh), await may(tired)) == (expected, False)
@@ -106,7 +109,7 @@ async def test_a_copy_of_a_client_makes_the_same_calls(slack: OnSlack) -> None:
 
     assert (copy.token, copy.base_url, copy.session) == ("xoxb-1", "http://127.0.0.1:1/api/", slack.session)
     assert (cast("Any", copy).default_params, copy.retry_handlers) == ({"team_id": "T1"}, [])
-    assert base_url(None) == API
+    assert connect(slack.session).base_url == API
 
 
 async def test_the_one_workspace_is_asked_for_once_and_again_after_a_failure(slack: OnSlack) -> None:

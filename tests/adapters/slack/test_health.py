@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from adapters.retry import CONNECTING
-from adapters.slack.client.connection import connect
-from adapters.slack.client.workspaces import OneWorkspace
-from adapters.slack.intake.health import APP_TOKEN_REFUSED, BOT_TOKEN_REFUSED, LACKING, SOCKET_MODE_OFF, check, log_in
+from adapters.slack.api import connect
+from adapters.slack.health import APP_TOKEN_REFUSED, BOT_TOKEN_REFUSED, LACKING, SOCKET_MODE_OFF, check, log_in
+from adapters.slack.workspaces import OneWorkspace
 from core.errors import FootnoteError, Misconfigured
 from core.events import ConnectionLost, Event
 from tests.adapters.slack.intake import Place

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adapters.slack.intake.http import LARGEST, Door, application, serve
+from adapters.slack.http import LARGEST, RequestVerifier, serve
 from core.errors import Misconfigured, StoreUnavailable
 from core.messages import AWAY
 from tests.adapters.slack.intake import Place
@@ -33,8 +33,9 @@ async def _place() -> AsyncIterator[Place]:
 async def listening(place: Place, seen: MemoryMemo, *, port: int = 0) -> AsyncGenerator[str]:
     """Listen at a port, and let Slack know; give the address."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    door = Door(place.app().async_dispatch, signing_secret=place.server.signing_secret, seen=seen)
-    task = asyncio.create_task(serve(application(door), "127.0.0.1", port, started=started.set_result))
+    secret = place.server.signing_secret
+    verifier = RequestVerifier(place.app().async_dispatch, signing_secret=secret, seen=seen)
+    task = asyncio.create_task(serve(verifier, "127.0.0.1", port, started=started.set_result))
     await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if task.done():

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.slack.answering.indicator import SEARCHING, SIGNS, Indicator, Ways, title_of
 from adapters.slack.client.lost import Place
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.workspaces import OneWorkspace
 from core.model import Progress
 from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack

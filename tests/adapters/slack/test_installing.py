@@ -14,9 +14,8 @@ import pytest
 from aiohttp import web
 from slack_sdk.oauth.installation_store import Bot
 
-from adapters.slack.client.workspaces import NotInstalled
-from adapters.slack.intake.installations import KEPT, InstalledWorkspaces, VaultInstallations
-from adapters.slack.intake.installing import BEGIN, END, SCOPES, pages
+from adapters.slack.oauth import BEGIN, END, SCOPES, InstalledWorkspaces, VaultInstallations, install_pages
+from adapters.slack.workspaces import KEPT, NotInstalled
 from core.errors import StoreUnavailable, Unreachable
 from tests.adapters.slack.intake import Place
 from tests.fakes.clock import Clock
@@ -38,7 +37,7 @@ class Browser:
 
     def __init__(self, place: Place, vault: MemoryVault) -> None:
         secret, made = place.server.client_secret, web.Application()
-        made.add_routes(pages(place.client, vault, client_id=place.server.client_id, client_secret=secret))
+        made.add_routes(install_pages(place.client, vault, client_id=place.server.client_id, client_secret=secret))
         self._place = place
         self._runner = web.AppRunner(made)
         self._site: web.TCPSite | None = None

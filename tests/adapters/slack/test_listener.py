@@ -7,10 +7,10 @@ from collections.abc import Collection
 
 import pytest
 
-from adapters.slack.client.connection import open_session
-from adapters.slack.client.people import Guests, People
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.api import open_session
+from adapters.slack.people import People
 from adapters.slack.sessions import SlackHooks
+from adapters.slack.workspaces import OneWorkspace
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
@@ -321,7 +321,7 @@ async def test_whoever_cannot_be_looked_up_is_no_member(place: Place) -> None:
     }
     async with open_session() as session:
         one = OneWorkspace(session, place.workspace.token, place.server.api_url)
-        guests = Guests(People(one))
+        guests = People(one)
         place.server.faults.add("users.info", limit(60))
         with pytest.raises(PeopleUnavailable):
             await guests.is_guest(by[place.ada.id])

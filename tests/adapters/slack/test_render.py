@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from adapters.chat.pager import units
 from adapters.chat.posting import Part
 from adapters.slack.dialect import LONGEST_TEXT, SLACK, SlackRenderer
-from core.answering.citations import Quoted, remembered
+from core.answering.citations import Quoted, Remembered
 from core.answering.markup import read
 from core.model import Answer, Citation, Status
 from tests.adapters.slack.reader import fences, labels, links, live, words
@@ -53,7 +53,7 @@ def render_draft(text: str) -> Sequence[Part]:
 
 def dialect(text: str, *citations: Citation) -> str:
     """Write a text as Slack reads it."""
-    return SLACK.write(read(text, remembered(citations)))
+    return SLACK.write(read(text, Remembered(citations)))
 
 
 def first(parts: Sequence[Part]) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.retry import CONNECTING
-from adapters.slack.intake.health import APP_TOKEN_REFUSED, SOCKET_MODE_OFF
-from adapters.slack.intake.sockets import Sockets, Way
+from adapters.slack.health import APP_TOKEN_REFUSED, SOCKET_MODE_OFF
+from adapters.slack.sockets import SocketPool
 from core.errors import Misconfigured, StoreUnavailable
 from tests.adapters.slack.intake import Place
 from tests.servers.slack import limit, refuse
@@ -47,16 +47,17 @@ async def _place() -> AsyncIterator[Place]:
         yield place
 
 
-def way(place: Place, told: Told) -> Way:
+def pool(place: Place, told: Told, app_token: str = "") -> SocketPool:
     """Connect without waiting."""
     retries = replace(CONNECTING, sleep=told.sleep, told=told.lost)
-    return Way(place.server.app_token, place.client, retries, told.connected)
+    token, answer = app_token or place.server.app_token, place.app().async_dispatch
+    return SocketPool(place.client, token, answer, retries=retries, connected=told.connected)
 
 
 @asynccontextmanager
 async def listening(place: Place, told: Told) -> AsyncGenerator[asyncio.Task[None]]:
     """Listen, on both connections."""
-    task = asyncio.create_task(Sockets(way(place, told), place.app().async_dispatch).run())
+    task = asyncio.create_task(pool(place, told).run())
     await place.server.connected(BOTH)
     try:
         yield task
@@ -138,14 +139,12 @@ async def test_the_first_connection_may_fail(place: Place) -> None:
 async def test_what_only_the_operator_can_change_ends_it_with_a_sentence(place: Place) -> None:
     """A token that Slack refuses, a token of the other kind, and Socket Mode that is switched off."""
     told = Told()
-    usual = way(place, told)
-    ways = [replace(usual, app_token="xapp-hunter2"), replace(usual, app_token=place.workspace.token), usual]
     refusals: list[str] = []
-    for each in ways:
-        if each is usual:
+    for token in ("xapp-hunter2", place.workspace.token, place.server.app_token):
+        if token == place.server.app_token:
             place.server.faults.break_("apps.connections.open", refuse("socket_mode_not_enabled"))
         with pytest.raises(Misconfigured) as refused:
-            await Sockets(each, place.app().async_dispatch).run()
+            await pool(place, told, token).run()
         refusals.append(str(refused.value))
 
     assert refusals == [APP_TOKEN_REFUSED, APP_TOKEN_REFUSED, SOCKET_MODE_OFF]

@@ -11,12 +11,12 @@ import pytest
 from adapters.chat.posting import Controls, Part, Posted
 from adapters.slack.answering.spots import look_of
 from adapters.slack.answering.unhurried import Leisure, Unhurried
+from adapters.slack.api import Denied
 from adapters.slack.client.budget import STARTS, Budget, Growth
-from adapters.slack.client.failures import Denied
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import ThreadPoster
 from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.workspaces import OneWorkspace
 from core.errors import RateLimited
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status
 from tests.fakes.surface import drafted

@@ -9,7 +9,7 @@ import pytest
 from adapters.chat.intake import BotIdentity
 from adapters.chat.posting import NOTICE, Part, nonce
 from adapters.slack.channels import SlackChannel
-from adapters.slack.client.workspaces import OneWorkspace
+from adapters.slack.workspaces import OneWorkspace
 from core.model import Claim, Delivery, WaitNotice, Withdrawal
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box

@@ -1,16 +1,19 @@
-"""In which workspaces the bot was installed, and with which tokens: kept in a vault, renewed before they expire."""
+"""Installing the bot in further workspaces: two pages in the browser, and tokens that are kept and renewed."""
 
 from __future__ import annotations
 
 import json
 import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
+from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_sdk.errors import SlackTokenRotationError
 from slack_sdk.oauth.installation_store import Bot, Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
@@ -18,20 +21,73 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.chat.keyed_lock import KeyedLock
-from adapters.slack.client.connection import connect
-from adapters.slack.client.failures import Denied, meaning
-from adapters.slack.client.workspaces import NotInstalled, Workspace, parse
-from core.errors import StoreUnavailable, Unreachable
+from adapters.slack.api import Denied, connect, meaning, translated
+from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
+from core.errors import PostingFailed, StoreUnavailable, Unreachable
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
+    from slack_bolt.request.async_request import AsyncBoltRequest
+    from slack_bolt.response import BoltResponse
+    from slack_sdk.web.async_client import AsyncWebClient
 
     from core.ports import Vault
 
+BEGIN = "/slack/install"
+END = "/slack/oauth_redirect"
+SCOPES = (
+    "app_mentions:read",
+    "assistant:write",
+    "channels:history",
+    "channels:read",
+    "chat:write",
+    "commands",
+    "groups:history",
+    "groups:read",
+    "im:history",
+    "im:read",
+    "reactions:write",
+    "usergroups:read",
+    "users:read",
+)
+"""What the bot may do, as `manifest.json` has it too."""
+LATER = "The bot cannot be installed at the moment. Try again in a few minutes."
+AWAY = 503
 STATE_LIFE = timedelta(minutes=10)
 MARGIN = 120  # minutes before its end at which a token is renewed; Slack gives each twelve hours
-KEPT = 300.0  # seconds; another process may have removed or renewed what is kept here
 MOST = 1_000  # workspaces
+
+
+def install_pages(
+    client: AsyncWebClient, vault: Vault, *, client_id: str, client_secret: str
+) -> Sequence[web.RouteDef]:
+    """Return the pages: one that leads to Slack, and one that Slack leads back to."""
+    settings = AsyncOAuthSettings(
+        client_id=client_id,
+        client_secret=client_secret,
+        scopes=SCOPES,
+        user_scopes=(),
+        install_path=BEGIN,
+        redirect_uri_path=END,
+        installation_store=VaultInstallations(vault),
+        installation_store_bot_only=True,
+        state_store=VaultStates(vault),
+        state_expiration_seconds=int(STATE_LIFE.total_seconds()),
+    )
+    flow = AsyncOAuthFlow(client=client, settings=settings)
+    return [web.get(BEGIN, _page(flow.handle_installation)), web.get(END, _page(flow.handle_callback))]
+
+
+def _page(
+    step: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]],
+) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def shown(request: web.Request) -> web.Response:
+        try:
+            return await to_aiohttp_response(await translated(step(await to_bolt_request(request))))
+        except (StoreUnavailable, PostingFailed):
+            return web.Response(status=AWAY, text=LATER)
+
+    return shown
 
 
 class VaultInstallations(AsyncInstallationStore):
@@ -46,20 +102,23 @@ class VaultInstallations(AsyncInstallationStore):
 
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep what is the bot's."""
-        is_org_wide = bot.is_enterprise_install
-        key = _key((bot.enterprise_id if is_org_wide else bot.team_id) or "")
-        await self._vault.save(key, json.dumps(bot.__dict__))
+        id_ = bot.enterprise_id if bot.is_enterprise_install else bot.team_id
+        await self._vault.save(_key(id_), json.dumps(bot.__dict__))
 
     async def async_find_bot(
         self, *, enterprise_id: str | None, team_id: str | None, is_enterprise_install: bool | None = False
     ) -> Bot | None:
         """Return the installation of a team, or of an organization."""
-        kept = await self._vault.load(_key((enterprise_id if is_enterprise_install else team_id) or ""))
+        kept = await self._vault.load(_key(enterprise_id if is_enterprise_install else team_id))
         return None if kept is None else Bot(**json.loads(kept))
 
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Remove the installation of a team, or of an organization where no team is named."""
-        await self._vault.remove(_key(team_id or enterprise_id or ""))
+        await self._vault.remove(_key(team_id or enterprise_id))
+
+
+def _key(id_: str | None) -> str:
+    return f"slack:installation:{id_ or ''}"  # of a team or of an organization
 
 
 class VaultStates(AsyncOAuthStateStore):
@@ -71,16 +130,19 @@ class VaultStates(AsyncOAuthStateStore):
     async def async_issue(self, *args: object, **kwargs: object) -> str:
         """Begin one."""
         state = secrets.token_urlsafe(32)
-        await self._vault.save(_state(state), "begun", STATE_LIFE)
+        await self._vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
         return state
 
     async def async_consume(self, state: str) -> bool:
         """Return whether it was begun here, a short time ago, and was not finished yet."""
-        return await self._vault.take(_state(state)) is not None
+        return await self._vault.take(f"slack:state:{state}") is not None
 
 
 class InstalledWorkspaces:
-    """All workspaces that the bot was installed in; implements `Workspaces`."""
+    """All workspaces that the bot was installed in; implements `Workspaces`.
+
+    What was found is kept for some minutes, as another process may have removed or renewed it.
+    """
 
     def __init__(
         self,
@@ -98,47 +160,48 @@ class InstalledWorkspaces:
         client = connect(session, api_url=api_url)
         self._rotator = AsyncTokenRotator(client_id=client_id, client_secret=client_secret, client=client)
         self._clock = clock
-        self._known: OrderedDict[str, tuple[float, Workspace]] = OrderedDict()
+        self._known = Recent[Workspace](MOST, clock)
         self._lock = KeyedLock()
         self._unsaved: dict[str, Bot] = {}
 
     async def find(self, workspace: str) -> Workspace:
         """Return a workspace with a token that is good for some time. Raises `PostingFailed`."""
-        if (fresh := self._fresh(workspace)) is not None:
-            return fresh
+        if (known := self._known.get(workspace)) is not None:
+            return known
         async with self._lock.hold(workspace):
-            return self._fresh(workspace) or await self._found(workspace)  # others may have asked at the same time
-
-    def _fresh(self, workspace: str) -> Workspace | None:
-        until, known = self._known.get(workspace, (float("-inf"), None))
-        return known if self._clock() < until else None
-
-    async def _found(self, workspace: str) -> Workspace:
-        try:
-            found = self._workspace(workspace, await self._installed(workspace))
-        except StoreUnavailable as away:
-            if workspace in self._known:
-                return self._known[workspace][1]  # it is a few minutes old, and most likely good
-            raise Unreachable("the store of the installations is away") from away
-        self._known[workspace] = self._clock() + KEPT, found
-        self._known.move_to_end(workspace)
-        while len(self._known) > MOST:
-            self._known.popitem(last=False)
-        return found
+            if (known := self._known.get(workspace)) is not None:  # others may have asked at the same time
+                return known
+            try:
+                bot = await self._installed(workspace)
+            except StoreUnavailable as away:
+                if (known := self._known.get(workspace, or_older=True)) is not None:
+                    return known  # it is a few minutes old, and most likely good
+                raise Unreachable("the store of the installations is away") from away
+            return self._known.put(workspace, self._workspace(workspace, bot))
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
-        self._known.pop(workspace, None)
+        self._known.drop(workspace)
         self._unsaved.pop(workspace, None)
         team, enterprise = parse(workspace)
         await self._store.async_delete_bot(enterprise_id=enterprise, team_id="" if enterprise else team)
 
     async def _installed(self, workspace: str) -> Bot:
+        """Return an installation, whose token is renewed if it ends soon, or goes on while it is good."""
         bot = self._unsaved.get(workspace) or await self._kept(workspace)
         try:
             renewed = await self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=MARGIN)
-        except Exception as error:  # noqa: BLE001 - the library leaks several families of exceptions
-            return await self._unrenewed(workspace, error)
+        except Exception as error:
+            cause = cast("Any", error).api_error if isinstance(error, SlackTokenRotationError) else error
+            failure = meaning(cause)
+            if failure is None:
+                raise
+            now = await self._kept(workspace)  # which another process may have renewed at the same time
+            if (now.bot_token_expires_at or 0) > self._clock():
+                return now
+            if isinstance(failure, Denied):
+                raise NotInstalled("the token has expired, and cannot be renewed") from error
+            raise failure from error
         if renewed is not None:
             self._unsaved[workspace] = renewed  # Slack gives it once
         if workspace in self._unsaved:
@@ -146,17 +209,6 @@ class InstalledWorkspaces:
                 await self._store.async_save_bot(self._unsaved[workspace])
                 del self._unsaved[workspace]
         return renewed or bot
-
-    async def _unrenewed(self, workspace: str, error: Exception) -> Bot:
-        """Go on with the old token while it is good, or with what another process was given at the same time."""
-        cause = cast("Any", error).api_error if isinstance(error, SlackTokenRotationError) else error
-        failure = meaning(cause)
-        if failure is None:
-            raise error
-        now = await self._kept(workspace)
-        if (now.bot_token_expires_at or 0) > self._clock():
-            return now
-        raise NotInstalled("the token has expired, and cannot be renewed") if isinstance(failure, Denied) else failure
 
     async def _kept(self, workspace: str) -> Bot:
         team, enterprise = parse(workspace)
@@ -169,6 +221,7 @@ class InstalledWorkspaces:
 
     def _workspace(self, name: str, bot: Bot) -> Workspace:
         team, enterprise = parse(name)
+        client = connect(self._session, token=bot.bot_token, api_url=self._api_url, team_id=team if enterprise else "")
         return Workspace(
             name=name,
             team_id=team,
@@ -176,15 +229,5 @@ class InstalledWorkspaces:
             app_id=bot.app_id or "",
             bot_id=bot.bot_id,
             bot_user_id=bot.bot_user_id or "",
-            client=connect(
-                self._session, token=bot.bot_token, api_url=self._api_url, team_id=team if enterprise else ""
-            ),
+            client=client,
         )
-
-
-def _key(id: str) -> str:  # noqa: A002 - Slack's id of a team or of an organization
-    return f"slack:installation:{id}"
-
-
-def _state(state: str) -> str:
-    return f"slack:state:{state}"

@@ -32,10 +32,8 @@ LONGEST_NUMBER = 20  # characters of a time
 BAD, UNSIGNED, REPLAYED, AWAY = 400, 401, 409, 503
 OK = range(200, 300)
 
-Answer = Callable[[AsyncBoltRequest], Awaitable["BoltResponse"]]
 
-
-class Door:
+class RequestVerifier:
     """Lets in what Slack has signed, and each request once. What was not answered well may come again.
 
     While nobody can say whether a request is new, none is let in. A command does not come again, so whoever uses one
@@ -44,7 +42,9 @@ class Door:
     The notes of *seen* have to outlive the five minutes for which a signature is good.
     """
 
-    def __init__(self, answer: Answer, *, signing_secret: str, seen: Memo) -> None:
+    def __init__(
+        self, answer: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], *, signing_secret: str, seen: Memo
+    ) -> None:
         self._answer = answer
         self._verifier = SignatureVerifier(signing_secret)
         self._seen = seen
@@ -62,10 +62,18 @@ class Door:
                 if not await self._seen.changed(note, timestamp):
                     return web.Response(status=REPLAYED)
         except (StoreUnavailable, TimeoutError):
-            return _away(request, body)
-        answered = await self._answered(request, body)
+            if request.content_type == FORM and "command" in parse_qs(body.decode(errors="replace")):
+                return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {messages.AWAY}"})
+            return web.Response(status=AWAY)
+        try:
+            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))
+        except (ValueError, AttributeError):  # Slack has signed it, and it is nothing that Slack would say
+            answered = web.Response(status=BAD)
+        else:
+            answered = await to_aiohttp_response(await self._answer(asked))
         if answered.status not in OK:
-            await self._let_come_again(note)
+            with suppress(StoreUnavailable):  # Slack's next try bears another time, and so another signature
+                await self._seen.forget(note)
         return answered
 
     def _is_signed(self, body: bytes, timestamp: str, signature: str) -> bool:
@@ -75,41 +83,26 @@ class Door:
         except UnicodeDecodeError:
             return False
 
-    async def _answered(self, request: web.Request, body: bytes) -> web.Response:
-        try:
-            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))
-        except (ValueError, AttributeError):  # Slack has signed it, and it is nothing that Slack would say
-            return web.Response(status=BAD)
-        return await to_aiohttp_response(await self._answer(asked))
 
-    async def _let_come_again(self, note: str) -> None:
-        """Take the note back; where that fails, Slack's next try bears another time and so another signature."""
-        with suppress(StoreUnavailable):
-            await self._seen.forget(note)
+async def serve(
+    verifier: RequestVerifier,
+    host: str,
+    port: int,
+    *,
+    started: Callable[[int], object],
+    more: Iterable[web.RouteDef] = (),
+) -> None:
+    """Listen for requests, and for *more*, until this is cancelled; what is being answered then is finished.
 
-
-def _away(request: web.Request, body: bytes) -> web.Response:
-    """Answer what cannot be let in just now; only a command has room for words."""
-    if request.content_type != FORM or "command" not in parse_qs(body.decode(errors="replace")):
-        return web.Response(status=AWAY)
-    return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {messages.AWAY}"})
-
-
-def application(door: Door, more: Iterable[web.RouteDef] = ()) -> web.Application:
-    """Put the door and *more* at their addresses."""
-    made = web.Application(client_max_size=LARGEST)
-    made.add_routes([web.post(PATH, door.take), *more])
-    return made
-
-
-async def serve(made: web.Application, host: str, port: int, *, started: Callable[[int], None]) -> None:
-    """Listen until this is cancelled; then what is being answered is finished. Raises `Misconfigured`."""
-    runner = web.AppRunner(made, access_log=None, shutdown_timeout=LONGEST_END)
+    Raises `Misconfigured`.
+    """
+    application = web.Application(client_max_size=LARGEST)
+    application.add_routes([web.post(PATH, verifier.take), *more])
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=LONGEST_END)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, host, port)
         try:
-            await site.start()
+            await web.TCPSite(runner, host, port).start()
         except OSError as error:
             raise Misconfigured(
                 f"Slack cannot be heard at {host}, port {port}. Set HOST to an address of this machine, "

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from adapters.slack.client.connection import connect
-from adapters.slack.client.failures import ask
+from adapters.slack.api import ask, connect
 from core.errors import Rejected
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
     from slack_sdk.web.async_client import AsyncWebClient
+
+ValueT = TypeVar("ValueT")
+
+KEPT = 300.0  # seconds for which what Slack or the store says of a workspace and its people is kept
 
 
 class NotInstalled(Rejected):
@@ -61,29 +66,50 @@ class OneWorkspace:
 
     async def find(self, workspace: str) -> Workspace:
         """Return it, if it is the one that is asked for. Raises `Unreachable` if Slack cannot say whose it is."""
-        found = await self.only()
+        found = self._workspace or await self.only()
         if workspace != found.name:
             raise NotInstalled("the token is of another workspace")
         return found
 
     async def only(self) -> Workspace:
-        """Return it, whatever its name is; Slack is asked once."""
+        """Return it, whatever its name is; Slack is asked once. Raises `PostingFailed`."""
         async with self._asking:
             if self._workspace is None:
-                self._workspace = await self._ask()
+                said = await ask(self._client, "auth.test")
+                team, enterprise = str(said["team_id"]), str(said.get("enterprise_id") or "")
+                self._workspace = Workspace(
+                    name=name_of(team, enterprise, bool(said.get("is_enterprise_install"))),
+                    team_id=team,
+                    enterprise_id=enterprise,
+                    app_id=str(said.get("app_id") or ""),
+                    bot_id=str(said.get("bot_id") or ""),
+                    bot_user_id=str(said["user_id"]),
+                    client=self._client,
+                )
             return self._workspace
 
-    async def _ask(self) -> Workspace:
-        said = await ask(self._client, "auth.test")
-        enterprise = str(said.get("enterprise_id") or "")
-        is_org_wide = bool(said.get("is_enterprise_install"))
-        team = str(said["team_id"])
-        return Workspace(
-            name=name_of(team, enterprise, is_org_wide),
-            team_id=team,
-            enterprise_id=enterprise,
-            app_id=str(said.get("app_id") or ""),
-            bot_id=str(said.get("bot_id") or ""),
-            bot_user_id=str(said["user_id"]),
-            client=self._client,
-        )
+
+class Recent(Generic[ValueT]):
+    """Values that were looked up lately, no more than *most*: of more, those looked up longest ago are dropped."""
+
+    def __init__(self, most: int, clock: Callable[[], float]) -> None:
+        self._most = most
+        self._clock = clock
+        self._kept: OrderedDict[str, tuple[float, ValueT]] = OrderedDict()
+
+    def get(self, key: str, *, or_older: bool = False) -> ValueT | None:
+        """Return a value that is as good as new, *or_older* any that is there; else None."""
+        at, value = self._kept.get(key, (float("-inf"), None))
+        return value if or_older or self._clock() - at < KEPT else None
+
+    def put(self, key: str, value: ValueT) -> ValueT:
+        """Keep a value, and return it."""
+        self._kept[key] = self._clock(), value
+        self._kept.move_to_end(key)
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return value
+
+    def drop(self, key: str) -> None:
+        """Forget a value."""
+        self._kept.pop(key, None)

@@ -11,7 +11,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.response import BoltResponse
 
-from adapters.slack.client.workspaces import NotInstalled, Workspaces, name_of
+from adapters.slack.workspaces import NotInstalled, Workspaces, name_of
 from core.errors import PostingFailed, Unavailable
 from core.events import unobserved
 
@@ -63,7 +63,7 @@ def make_app(
     signing_secret: str = "",
     failed: Callable[[Exception], None] = unobserved,
 ) -> AsyncApp:
-    """Make an app without listeners.
+    """Return an app without listeners.
 
     Slack is answered when a listener is over. What a listener could not do is not acknowledged, so that Slack sends it
     again; *failed* hears of it. The client's session is what all requests share.

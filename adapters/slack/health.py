@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.retry import CONNECTING, RetryPolicy, Transient
-from adapters.slack.client.failures import Denied, translated
-from adapters.slack.intake.installing import SCOPES
+from adapters.slack.api import Denied, Result, translated
+from adapters.slack.oauth import SCOPES
 from core.errors import Misconfigured, PostingFailed, RateLimited, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.client.workspaces import OneWorkspace
+    from adapters.slack.workspaces import OneWorkspace
 
 BOT_TOKEN_REFUSED = (
     "Slack does not accept the bot's token. Copy the Bot User OAuth Token again from the OAuth & Permissions page of "  # noqa: S105 - a sentence
@@ -52,12 +51,9 @@ async def log_in(workspace: OneWorkspace, retries: RetryPolicy = CONNECTING) -> 
 
 
 async def check(client: AsyncWebClient, *, app_token: str | None) -> str:
-    """Look at the tokens; give who the bot is, where, and how it is heard."""
+    """Return who the bot is, where, and how it is heard. Raises `Misconfigured`, or `Unavailable`."""
     untyped: Any = client
-    try:
-        said = await translated(untyped.auth_test())
-    except PostingFailed as failure:
-        raise _told(failure, BOT_TOKEN_REFUSED) from failure
+    said: Any = await _checked(untyped.auth_test(), BOT_TOKEN_REFUSED)
     headers = cast("Mapping[str, Any]", said.headers)
     given = str({name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", ""))
     if lacking := sorted(set(SCOPES) - {scope.strip() for scope in given.split(",")}):
@@ -65,49 +61,34 @@ async def check(client: AsyncWebClient, *, app_token: str | None) -> str:
     who = f"{said.get('user')} in {said.get('team')}"
     if app_token is None:
         return f"{who}, to be heard over HTTP"
-    try:
-        await translated(untyped.apps_connections_open(app_token=app_token))
-    except PostingFailed as failure:
-        raise _told(failure, APP_TOKEN_REFUSED) from failure
+    await _checked(untyped.apps_connections_open(app_token=app_token), APP_TOKEN_REFUSED)
     return f"{who}, heard in Socket Mode"
 
 
-def _told(failure: PostingFailed, refusal: str) -> Misconfigured | Unavailable:
+async def _checked(call: Awaitable[Result], refusal: str) -> Result:
     try:
-        raise_if_lasting(failure, refusal)
-    except Misconfigured as lasting:
-        return lasting
-    return Unavailable(f"Slack cannot be reached ({reason_of(failure)}). Try again in a moment.")
-
-
-def raise_if_lasting(failure: Exception, refusal: str) -> None:
-    """Raise what trying again does not help: what the operator has to change."""
-    if not isinstance(failure, Denied):
-        return
-    if failure.code in OFF:
-        raise Misconfigured(SOCKET_MODE_OFF) from failure
-    if failure.code in REFUSED:
-        raise Misconfigured(refusal) from failure
+        return await translated(call)
+    except PostingFailed as failure:
+        reason = passing.reason if (passing := judge(failure, refusal=refusal)) else failure
+        raise Unavailable(f"Slack cannot be reached ({reason}). Try again in a moment.") from failure
 
 
 def judge(failure: Exception, *, refusal: str) -> Transient | None:
     """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
     from aiohttp import ClientError
 
-    raise_if_lasting(failure, refusal)
-    if not isinstance(failure, PostingFailed | ClientError | OSError):
-        return None
-    return Transient(reason_of(failure), (failure.wait or None) if isinstance(failure, RateLimited) else None)
-
-
-def reason_of(failure: Exception) -> str:
-    """Return in a word or two why there is no connection."""
     match failure:
-        case TimeoutError():
-            return "time-out"
         case Denied(code=code):
-            return f"Slack says {code}"
+            if code in OFF or code in REFUSED:
+                raise Misconfigured(SOCKET_MODE_OFF if code in OFF else refusal) from failure
+            return Transient(f"Slack says {code}")
+        case RateLimited(wait=wait):
+            return Transient(str(failure), wait or None)
         case PostingFailed():
-            return str(failure)
+            return Transient(str(failure))
+        case TimeoutError():
+            return Transient("time-out")
+        case ClientError() | OSError():
+            return Transient("no connection")
         case _:
-            return "no connection"
+            return None

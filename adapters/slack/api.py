@@ -1,0 +1,177 @@
+"""Slack's Web API: clients with safe defaults that share one session, calls, and what their failures mean."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.builtin_async_handlers import (
+    AsyncConnectionErrorRetryHandler,
+    AsyncRateLimitErrorRetryHandler,
+    AsyncServerErrorRetryHandler,
+)
+from slack_sdk.http_retry.request import HttpRequest
+from slack_sdk.http_retry.response import HttpResponse
+from slack_sdk.http_retry.state import RetryState
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.chat.wire import traced
+from adapters.retry import retry_after
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
+from core.events import unobserved
+
+if TYPE_CHECKING:
+    from adapters.retry import Retrying
+
+Result = TypeVar("Result")
+
+API = "https://slack.com/api/"
+LONGEST_REQUEST = 30.0  # seconds
+LONGEST_CONNECT = 10.0  # seconds
+LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives up, and says so
+LONGEST_CALL = 45.0  # seconds, with all waits and new tries of the client
+USUAL_WAIT = 1.0  # seconds, where Slack does not say how long
+PAGE = 100  # entries of a list, or as many as Slack gives
+PAGES = 3
+FIRST_SERVER_ERROR = 500
+TOO_MANY_REQUESTS = 429
+NO_MESSAGE = frozenset({"message_not_found", "thread_not_found"})
+NOTHING = frozenset[str]()
+LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+PASSING = frozenset(
+    {"", "fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
+)
+
+
+class Denied(Rejected):
+    """Slack will not do it; `code` is Slack's own word for the reason."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"code {code}")
+        self.code = code
+
+
+class ShortRateLimits(AsyncRateLimitErrorRetryHandler):
+    """Waits as long as Slack asks, unless that is long."""
+
+    async def _can_retry_async(
+        self,
+        *,
+        state: RetryState,
+        request: HttpRequest,
+        response: HttpResponse | None = None,
+        error: Exception | None = None,
+    ) -> bool:
+        if response is None or not await super()._can_retry_async(state=state, request=request, response=response):
+            return False
+        wait = retry_after({name: str(values[0]) for name, values in response.headers.items()})
+        return wait is not None and wait.is_integer() and wait <= LONGEST_LIMIT  # the library reads whole numbers only
+
+
+def open_session(waited: Callable[[float], object] = unobserved) -> ClientSession:
+    """Return what all clients of a process share, as each call would shake hands anew otherwise; it has to be closed.
+
+    *waited* hears for how many seconds Slack wants to be left alone.
+    """
+    limits = ClientTimeout(total=LONGEST_REQUEST, connect=LONGEST_CONNECT)
+    return ClientSession(timeout=limits, trace_configs=[traced(waited)])
+
+
+def connect(
+    session: ClientSession, *, token: str = "", api_url: str | None = None, team_id: str = ""
+) -> AsyncWebClient:
+    """Return a client that waits out short limits, and asks again once where Slack or the network fails.
+
+    *team_id* names the workspace where a token speaks for a whole organization.
+    """
+    return AsyncWebClient(
+        token=token or None,
+        base_url=(api_url or API).rstrip("/") + "/",
+        timeout=int(LONGEST_REQUEST),
+        session=session,
+        team_id=team_id or None,
+        retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncServerErrorRetryHandler(), ShortRateLimits()],
+    )
+
+
+def once(client: AsyncWebClient) -> AsyncWebClient:
+    """Return the same client for calls that must not be made twice unseen: a post whose reply was lost stands there."""
+    usual = cast("dict[str, str]", cast("Any", client).default_params)
+    return AsyncWebClient(
+        token=client.token,
+        base_url=client.base_url,
+        timeout=client.timeout,
+        session=client.session,
+        team_id=usual.get("team_id"),
+        retry_handlers=[],
+    )
+
+
+async def tell(
+    client: AsyncWebClient, method: str, *, gone: Collection[str] = NO_MESSAGE, **arguments: object
+) -> Mapping[str, Any]:
+    """Have Slack do something; arguments that are None are left out. Raises `PostingFailed`."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return (await translated(cast("Any", client).api_call(method, json=given), gone=gone)).data
+
+
+async def ask(client: AsyncWebClient, method: str, **arguments: object) -> Mapping[str, Any]:
+    """Ask Slack something, which takes no JSON; arguments that are None are left out. Raises `PostingFailed`."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return (await translated(cast("Any", client).api_call(method, http_verb="GET", params=given))).data
+
+
+async def pages(
+    retrying: Retrying, client: AsyncWebClient, method: str, key: str, **arguments: object
+) -> AsyncGenerator[Sequence[Mapping[str, Any]]]:
+    """Yield the first pages of what a method lists under a key, without haste. Raises `PostingFailed`."""
+    cursor: str | None = None
+    for _ in range(PAGES):
+        found = await retrying.call(lambda: ask(client, method, limit=PAGE, cursor=cursor, **arguments))  # noqa: B023 - it is called here and now
+        yield cast("Sequence[Mapping[str, Any]]", found.get(key) or ())
+        cursor = next_cursor(found)
+        if not cursor:
+            return
+
+
+def next_cursor(found: Mapping[str, Any]) -> str:
+    """Return where the next page of a list begins; empty after the last one."""
+    return str(cast("Mapping[str, Any]", found.get("response_metadata") or {}).get("next_cursor") or "")
+
+
+async def translated(call: Awaitable[Result], *, gone: Collection[str] = NO_MESSAGE) -> Result:
+    """Return what a call returns; *gone* are the codes of what is not there any more. Raises `PostingFailed`."""
+    try:
+        async with asyncio.timeout(LONGEST_CALL):
+            return await call
+    except Exception as error:
+        failure = meaning(error, gone=gone)
+        if failure is None:
+            raise
+        raise failure from error
+
+
+def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingFailed | None:
+    """Return what a failure of a client means; None for a mistake of ours."""
+    if isinstance(error, ClientError | OSError):  # a time-out is one of these
+        return Unreachable(type(error).__name__)
+    if not isinstance(error, SlackApiError):
+        return None
+    response = cast("Any", error).response  # a response of the library, or of aiohttp where that could not be read
+    status = int(getattr(response, "status_code", None) or getattr(response, "status", 0))
+    said = getattr(response, "data", None)
+    code = str(cast("Mapping[str, Any]", said).get("error", "")) if isinstance(said, Mapping) else ""
+    if status == TOO_MANY_REQUESTS or code in LIMITED:
+        wait = retry_after(response.headers)
+        return RateLimited(USUAL_WAIT if wait is None else wait)
+    if status >= FIRST_SERVER_ERROR or code in PASSING:
+        return Unreachable(code or f"status {status}")
+    return Gone("it is not there any more") if code in gone else Denied(code)
+
+
+def never_arrived(failure: PostingFailed) -> bool:
+    """Return whether there was not even a connection, so that the call has done nothing for certain."""
+    return isinstance(failure.__cause__, ClientConnectorError)

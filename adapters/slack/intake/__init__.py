@@ -1,1 +1,0 @@
-"""How what happens on Slack comes in: over sockets, or over HTTP."""
