@@ -121,7 +121,7 @@ def run(
     """Run the bot. Ctrl-C or SIGTERM stops it: the first finishes what is being answered."""
 
     def run() -> int:
-        from bot.commands.run import run_bot
+        from bot.app import run_bot
 
         return run_bot(roles or ())
 

@@ -87,14 +87,14 @@ def too_many(seconds: int) -> str:
 
 
 def no_context(question: Question, *, has_nearest: bool) -> str:
-    """Say that the documents do not answer; at a terminal there is nobody else who may know more."""
+    """Return that the documents do not answer; at a terminal there is nobody else who may know more."""
     if question.thread.platform == "terminal":
         return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
     return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
 
 
 def not_in_selection(question: str) -> str:
-    """Say that the selected text does not answer."""
+    """Return that the selected text does not answer."""
     topic = question.strip().rstrip("?!. ")
     topic = topic if len(topic) <= 120 else topic[:117].rsplit(" ", 1)[0] + " ..."  # noqa: PLR2004 - about two lines
     return f'The selected text doesn\'t contain information about "{topic}".'
@@ -116,7 +116,7 @@ class Forms:
 
 
 def help_text(forms: Forms) -> str:
-    """Say what the bot can do, and how."""
+    """Return what the bot can do, and how."""
     more = f"\n{forms.more}" if forms.more else ""
     return f"""\
 I answer questions from this community's documents, with a numbered footnote after every statement.
@@ -140,7 +140,7 @@ class Practices:
 
 
 def privacy(practices: Practices, forms: Forms = Forms()) -> str:
-    """Say what is kept, how long, who gets it, and how to be forgotten."""
+    """Return what is kept, how long, who gets it, and how to be forgotten."""
     hours = _hours(practices.conversation_hours)
     return f"""\
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
@@ -160,12 +160,12 @@ def _readers(services: Sequence[str]) -> str:
 
 
 def thread_forgotten(*, was_there: bool) -> str:
-    """Say what became of a conversation."""
+    """Return what became of a conversation."""
     return "I have forgotten this conversation." if was_there else "I don't remember anything about this conversation."
 
 
 def person_forgotten(questions: int, votes: int) -> str:
-    """Say what was removed of somebody."""
+    """Return what was removed of somebody."""
     return (
         f"I no longer remember {_counted(questions, 'question')} with the answers, and {_counted(votes, 'vote')}. "
         "Messages stay until somebody deletes them."
@@ -173,7 +173,7 @@ def person_forgotten(questions: int, votes: int) -> str:
 
 
 def everything_forgotten(conversations: int) -> str:
-    """Say what was removed of everybody."""
+    """Return what was removed of everybody."""
     return f"I no longer remember {_counted(conversations, 'conversation')}. Messages stay until somebody deletes them."
 
 
@@ -207,7 +207,7 @@ def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
 
 
 def outline_lines(outline: Outline) -> Sequence[str]:
-    """Say what there is to search, and how the sources are called, as many as people read."""
+    """Return what there is to search, and how the sources are called, as many as people read."""
     if not outline.pages:
         return ("I don't have any documents yet.",)
     names = list(outline.sources[:SHOWN_SOURCES])
@@ -238,7 +238,7 @@ class Drawing:
 
 
 def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Say what is set, and what to do where that cannot be read."""
+    """Return what is set, and what to do where that cannot be read."""
     if policy.fault:
         yield f"{FAULTS[policy.fault]} Until that is fixed, I don't answer anything."
         if policy.fault is PolicyFault.NEWER:
@@ -261,14 +261,14 @@ def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
 
 
 def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Say what of an unreadable policy is known, line by line."""
+    """Return what of an unreadable policy is known, line by line."""
     known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
     more = "Anything else that was set." if known else "Everything that was set."
     yield from (f"{drawing.bullet} {line}" for line in (*known, more))
 
 
 def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Say in which channels nothing is answered, and in which every new post is."""
+    """Return in which channels nothing is answered, and in which every new post is."""
     if policy.silent_channels:
         yield silent_line([drawing.channel(each) for each in sorted(policy.silent_channels)])
     if policy.auto_answer:
@@ -276,17 +276,17 @@ def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
 
 
 def silent_line(channels: Sequence[str]) -> str:
-    """Say in which channels nothing is answered, as many as people read."""
+    """Return in which channels nothing is answered, as many as people read."""
     return f"Switched off in {_listed(channels)}."
 
 
 def auto_answer_line(channels: Sequence[str]) -> str:
-    """Say in which channels every new post is answered, as many as people read."""
+    """Return in which channels every new post is answered, as many as people read."""
     return f"Every new post is answered in {_listed(channels)}."
 
 
 def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | None) -> Iterator[str]:
-    """Say what moderators did, and which page is the next one with *older* entries."""
+    """Return what moderators did, and which page is the next one with *older* entries."""
     if entries:
         yield "What moderators did lately:"
     for entry in entries:
@@ -298,7 +298,7 @@ def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | N
 
 
 def tally_line(tally: Tally) -> str:
-    """Say what readers think."""
+    """Return what readers think."""
     return f"Votes: {tally.helpful} helpful, {tally.unhelpful} not helpful."
 
 
