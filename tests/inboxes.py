@@ -12,8 +12,8 @@ import pytest
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import Bounds, Ledger
-from adapters.redis.seal import Seal
+from adapters.redis.inbox_store import Bounds
+from adapters.redis.secrets import Seal
 from core.model import (
     Asked,
     AskedAgain,
@@ -62,9 +62,9 @@ async def redis_boxes(url: str) -> AsyncGenerator[Boxes]:
     """Open the inbox of a server twice."""
     async with clean(url) as client:
         blocking = [connect(url, blocking=True) for _ in range(2)]
-        ledgers = [Ledger(client, each, seal=Seal([SECRET])) for each in blocking]
+        seal, bounds = Seal([SECRET]), Bounds(lease=20.0)
         here, there = (
-            RedisInbox(ledger, bounds=Bounds(lease=20.0), block=0.05, delays=(0.0, 0.0)) for ledger in ledgers
+            RedisInbox(client, each, seal=seal, bounds=bounds, block=0.05, delays=(0.0, 0.0)) for each in blocking
         )
         async with here, there:
             yield Boxes(here, there)

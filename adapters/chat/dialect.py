@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from adapters.chat.pager import Pager, units
@@ -19,6 +20,15 @@ TITLE_LENGTH = 120  # characters
 QUESTION_LENGTH = 300  # characters of a question that is quoted
 
 _SAFE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SmallPrint:
+    """A line below an answer: as the platform shows it, its words alone, and where they lead."""
+
+    text: str
+    words: str
+    url: str = ""
 
 
 class ChatDialect(MarkdownDialect):
@@ -44,8 +54,8 @@ class ChatDialect(MarkdownDialect):
         raise NotImplementedError
 
     def near(self, citation: Citation) -> str:
-        """Return a section that comes near a question."""
-        raise NotImplementedError
+        """Return a section that comes near a question; its host is the link, since a title could name another place."""
+        return self.section(citation, is_linked=True)
 
     def spoken(self, blocks: Sequence[Block]) -> str:
         """Return blocks as plain text for whoever cannot see the message; empty where nobody needs it."""
@@ -55,90 +65,79 @@ class ChatDialect(MarkdownDialect):
         """Return text of a document or a person on one line, of *limit* characters at most."""
         return self.small_text(_one_line(text, limit))
 
+    def section(self, citation: Citation, *, is_linked: bool = False) -> str:
+        """Return the title of a section, its host, and its score."""
+        home = self.on_one_line(host(citation.url)) if self.can_link(citation.url) else ""
+        place = f" ({self.small_link(citation.url, home) if is_linked else home})" if home else ""
+        return f"{self.on_one_line(citation.heading)}{place} {citation.relevance_score:.2f}"
+
     def sources(self, citations: Sequence[Citation]) -> Sequence[SmallPrint]:
         """Return a line for each source; what does not fit is counted."""
-        lines = [_line(f"{self.small}{self._source(each)}", f"[{each.number}] ", each) for each in citations]
+        lines: list[SmallPrint] = []
+        for each in citations:
+            number = f"[{each.number}]"
+            mark = self.small_link(each.url, number) if self.can_link(each.url) else number
+            lines.append(_line(f"{self.small}{mark} {self.section(each)}", f"{number} ", each))
         return self._fitting(lines, self.small)
 
     def nearest(self, citations: Sequence[Citation]) -> Sequence[SmallPrint]:
         """Return the sections that come nearest to a question, for somebody to look into."""
+        if not citations:
+            return []
         lines = [_line(f"{self.bullet}{self.near(each)}", self.bullet, each) for each in citations]
         title = SmallPrint(self.nearest_title, self.nearest_title.strip("*"))
-        return [title, *self._fitting(lines, self.bullet)] if lines else []
-
-    def _source(self, citation: Citation) -> str:
-        number = f"[{citation.number}]"
-        mark = self.small_link(citation.url, number) if self.can_link(citation.url) else number
-        home = f" ({self.on_one_line(host(citation.url))})" if self.can_link(citation.url) else ""
-        return f"{mark} {self.on_one_line(citation.heading)}{home} {citation.relevance_score:.2f}"
+        return [title, *self._fitting(lines, self.bullet)]
 
     def _fitting(self, lines: Sequence[SmallPrint], sign: str) -> Sequence[SmallPrint]:
+        """Return as many lines as fit, and say how many more there are."""
+        room = self.small_print_limit - units(f"{sign}and {len(lines)} more")
         kept: list[SmallPrint] = []
-        rest = f"{sign}and {len(lines)} more"
         for line in lines[:MOST_SOURCES]:
-            if units("\n".join([*(each.text for each in kept), line.text, rest])) > self.small_print_limit:
+            room -= units(line.text) + 1
+            if room < 0:
                 break
             kept.append(line)
         rest = f"{sign}and {len(lines) - len(kept)} more"
         return [*kept, *([SmallPrint(rest, rest.removeprefix(self.small))] if len(kept) < len(lines) else [])]
 
 
-@dataclass(frozen=True, slots=True)
-class SmallPrint:
-    """A line below an answer: as the platform shows it, its words alone, and where they lead."""
-
-    text: str
-    words: str
-    url: str = ""
-
-
-def listed(lines: Iterable[SmallPrint]) -> str:
-    """Return lines of small print as one text."""
-    return "\n".join(line.text for line in lines)
-
-
-def _line(text: str, sign: str, citation: Citation) -> SmallPrint:
-    """Return a line about a section."""
-    home = host(citation.url)
-    words = [_one_line(citation.heading, TITLE_LENGTH), *([f"({home})"] if home else [])]
-    return SmallPrint(text, f"{sign}{' '.join(words)} {citation.relevance_score:.2f}", without_controls(citation.url))
-
-
 class MessageRenderer:
     """Draws one answer as messages; what is finished is drawn once.
 
-    *head* stands above the first message, in the platform's dialect.
+    *head* stands above the first message, in the platform's dialect. Where a platform lets a message only grow, code at
+    the end of one *stays_open* until the answer is whole.
     """
 
-    def __init__(self, dialect: ChatDialect, *, head: str = "") -> None:
+    def __init__(self, dialect: ChatDialect, *, head: str = "", stays_open: bool = False) -> None:
         self._dialect = dialect
         self._head = head
+        self._stays_open = stays_open
         self._draft: PartialAnswer | None = None
         self._drawn = 0
-        self._pager = Pager(dialect, dialect.limit - units(head))
+        self._limit = dialect.limit - units(head)
+        self._pager = Pager(dialect, self._limit)
 
-    def sketch(self, draft: PartialAnswer, *, is_open: bool = False) -> list[Part]:
-        """Return the messages of an answer that is being written; with *is_open*, code at the end stays open for more.
+    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
+        """Return the messages of an answer that is being written.
 
         What more text could change, or move to another message, is not shown yet.
         """
         if draft is not self._draft:
-            self._draft, self._drawn = draft, 0
-            self._pager = Pager(self._dialect, self._dialect.limit - units(self._head))
-        finished, tail = draft.finished, draft.tail
+            self._draft, self._drawn, self._pager = draft, 0, Pager(self._dialect, self._limit)
+        finished, tail = draft.read()
         for at in range(self._drawn, len(finished)):
             self._pager.add(finished[at])
         self._drawn = len(finished)
-        ahead = self._pager.ahead()
+        ahead = copy(self._pager)
         for block in tail[:-1]:
             ahead.add(block)
         for block in tail[-1:]:
             ahead.add_open(block)
-        return self._with_head(ahead.parts(is_open=is_open))
+        return self._with_head(ahead.parts(is_open=self._stays_open))
 
-    def whole(self, answer: Answer, below: str = "") -> list[Part]:
+    def drawn(self, answer: Answer, below: str = "") -> Sequence[Part]:
         """Return the messages of a whole answer, with what stands *below* it in the last of them."""
-        pager = Pager(self._dialect, self._dialect.limit - units(self._head))
+        pager = Pager(self._dialect, self._limit)
         for block in shown_blocks(answer):
             pager.add(block)
         pager.finish(units(f"\n\n{below}") if below else 0)
@@ -146,8 +145,13 @@ class MessageRenderer:
         text = "\n\n".join(filter(None, [last.text, below]))
         return self._with_head([*parts, replace(last, text=text)] if text else [])
 
-    def _with_head(self, parts: list[Part]) -> list[Part]:
+    def _with_head(self, parts: list[Part]) -> Sequence[Part]:
         return [replace(part, text=f"{self._head}{part.text}") if at == 0 else part for at, part in enumerate(parts)]
+
+
+def listed(lines: Iterable[SmallPrint]) -> str:
+    """Return lines of small print as one text."""
+    return "\n".join(line.text for line in lines)
 
 
 def fitting(text: str, limit: int) -> str:
@@ -155,6 +159,13 @@ def fitting(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
+
+
+def _line(text: str, sign: str, citation: Citation) -> SmallPrint:
+    """Return a line about a section."""
+    home = host(citation.url)
+    words = [_one_line(citation.heading, TITLE_LENGTH), *([f"({home})"] if home else [])]
+    return SmallPrint(text, f"{sign}{' '.join(words)} {citation.relevance_score:.2f}", without_controls(citation.url))
 
 
 def _one_line(text: str, limit: int) -> str:

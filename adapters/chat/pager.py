@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from adapters.chat.posting import Part
 from core.answering.nodes import TextRun, runs, visible
-from core.model.markup import Block, CodeLine, CodeSpan, Heading, LineBreak, Paragraph, TableRow, Text
+from core.model.markup import Block, CodeLine, CodeSpan, Heading, Inline, LineBreak, Paragraph, TableRow, Text
 
 _HALF = 0.5  # of a message: from here on, what does not fit goes whole into the next one
 _SURE = 0.7  # of a message: what does not fit is cut behind this
@@ -35,25 +36,15 @@ class Writer(Protocol):
 
 
 class Pager:
-    """Puts blocks into messages of at most so many units, and cuts what is too long for one."""
+    """Puts blocks into messages of at most so many units, and cuts what is too long; a copy goes its own way."""
 
     def __init__(self, dialect: Writer, limit: int) -> None:
         self._dialect = dialect
         self._limit = limit
-        self._done: list[Part] = []
-        self._titles: list[Block] = []  # each stays with what it is the title of
-        self._start()
-
-    def _start(self) -> None:
-        self._blocks: list[Block] = []
-        self._body, self._closing = "", ""
-
-    def ahead(self) -> Pager:
-        """Return one that goes on from here."""
-        other = Pager(self._dialect, self._limit)
-        other._done, other._titles = list(self._done), list(self._titles)
-        other._blocks, other._body, other._closing = list(self._blocks), self._body, self._closing
-        return other
+        self._done: tuple[Part, ...] = ()
+        self._titles: tuple[Block, ...] = ()  # each stays with what it is the title of
+        self._blocks: tuple[Block, ...] = ()
+        self._body = self._closing = ""
 
     def parts(self, *, is_open: bool = False) -> list[Part]:
         """Return the messages; with *is_open* the last one is not closed."""
@@ -62,58 +53,51 @@ class Pager:
 
     def add(self, block: Block) -> None:
         """Add a block that is whole."""
+        group, self._titles = (*self._titles, block), ()
         if isinstance(block.leaf, Heading):
-            self._titles.append(block)
-            return
-        group, self._titles = [*self._titles, block], []
-        if self._has_placed(group):
-            return
-        if self._is_half_full or (self._blocks and not isinstance(block.leaf, Paragraph)):
-            self._turn()
-        self._titles = [] if self._has_placed(group[:-1]) else group[:-1]
-        if not self._has_placed([*self._titles, block]):
-            self._add_in_pieces(block)
-        self._titles = []
+            self._titles = group
+        elif not self._has_placed(group):
+            if self._is_half_full or (self._blocks and not isinstance(block.leaf, Paragraph)):
+                self._turn()
+            titles = () if self._has_placed(group[:-1]) else group[:-1]
+            if not self._has_placed((*titles, block)):
+                self._add_in_pieces(block)
 
     def add_open(self, block: Block) -> None:
         """Add as much of a block that still grows as will stand there in the end too."""
         if not isinstance(block.leaf, Paragraph):
             self.add(block)
             return
-        group, self._titles = [*self._titles, block], []
-        fits = self._size(group) <= self._limit
-        if fits and self._is_half_full:
-            return
-        if not fits and self._is_half_full:
-            self._turn()
-            self._titles = group[:-1]
-            self.add_open(block)
-        elif fits and self._size(group) <= self._limit * _SURE:
+        group, self._titles = (*self._titles, block), ()
+        size = units("".join(self._with(group)))
+        if self._is_half_full:
+            if size > self._limit:
+                self._turn()
+                self._titles = group[:-1]
+                self.add_open(block)
+        elif size <= self._limit * _SURE:
             self._has_placed(group)
-        elif fits and self._has_placed(group[:-1]):
-            left, _ = self._cut(block, is_open=True)
-            self._has_placed([left])
         elif self._has_placed(group[:-1]):
-            left, right = self._cut(block)
-            self._has_placed([left])
-            self._turn()
-            self.add_open(right)
+            left, right = self._cut(block, is_open=size <= self._limit)
+            self._has_placed((left,))
+            if size > self._limit:
+                self._turn()
+                self.add_open(right)
 
     def finish(self, room: int) -> None:
         """Add what was kept back, and leave so much room at the end of the last message."""
-        titles, self._titles = self._titles, []
+        titles, self._titles = self._titles, ()
         for title in titles:
-            if not self._has_placed([title]):
+            if not self._has_placed((title,)):
                 self._turn()
                 self._add_in_pieces(title)
-        if units(self._body + self._closing) + room <= self._limit:
-            return
-        last = Pager(self._dialect, self._limit - room)
-        for block in self._blocks:
-            last.add(block)
-        last.finish(0)
-        self._done += last._done
-        self._blocks, self._body, self._closing = last._blocks, last._body, last._closing
+        if units(self._body + self._closing) + room > self._limit:
+            last = Pager(self._dialect, self._limit - room)
+            for block in self._blocks:
+                last.add(block)
+            last.finish(0)
+            self._done += last._done
+            self._blocks, self._body, self._closing = last._blocks, last._body, last._closing
 
     @property
     def _is_half_full(self) -> bool:
@@ -121,21 +105,18 @@ class Pager:
 
     def _turn(self) -> None:
         """Go on in the next message."""
-        if self._blocks:
-            self._done.append(Part(self._body + self._closing, plain=self._dialect.spoken(self._blocks)))
-        self._start()
+        self._done = tuple(self.parts())
+        self._blocks, self._body, self._closing = (), "", ""
 
     def _with(self, blocks: Sequence[Block]) -> tuple[str, str]:
+        """Return this message with more blocks, and what has to close it."""
         body, closing, before = self._body, self._closing, self._blocks[-1] if self._blocks else None
         for block in blocks:
             body, closing = self._dialect.extended(body, closing, block, before)
             before = block
         return body, closing
 
-    def _size(self, blocks: Sequence[Block]) -> int:
-        return units("".join(self._with(blocks)))
-
-    def _has_placed(self, blocks: Sequence[Block]) -> bool:
+    def _has_placed(self, blocks: tuple[Block, ...]) -> bool:
         """Add blocks to this message if they fit; return whether they did."""
         body, closing = self._with(blocks)
         if units(body + closing) > self._limit:
@@ -151,95 +132,74 @@ class Pager:
         elif isinstance(block.leaf, TableRow):
             cells = [node for cell in block.leaf.cells or block.leaf.head for node in (*cell, Text(" · "))]
             block = replace(block, leaf=Paragraph(tuple(cells[:-1])))
-        while not self._has_placed([block]):
+        while not self._has_placed((block,)):
             left, block = self._cut(block)
-            self._has_placed([left])
+            self._has_placed((left,))
             self._turn()
 
     def _cut(self, block: Block, *, is_open: bool = False) -> tuple[Block, Block]:
         """Cut a block behind a sentence, else a word, else a character; one that *is_open* where it will be cut too."""
         if isinstance(code := block.leaf, CodeLine):
-            places = range(len(code.text))
-            at = self._last(places, lambda at: replace(block, leaf=replace(code, text=code.text[:at])))
+            at = self._last(range(len(code.text)), lambda at: replace(block, leaf=replace(code, text=code.text[:at])))
             at = max(boundary(code.text, at), 1)
-            first = replace(block, leaf=replace(code, text=code.text[:at]))
             behind = CodeLine(code.language, code.text[at:], is_first=False)
-            return first, replace(block, leaf=behind, opens=0, is_spaced=False)
+            left = replace(block, leaf=replace(code, text=code.text[:at]))
+            return left, replace(block, leaf=behind, opens=0, is_spaced=False)
         assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else is long
         pieces = list(runs(block.leaf.children))
         shown = visible(run.node for run in pieces)
 
-        def left(at: int) -> Block:
-            return replace(block, leaf=Paragraph(tuple(run.wrapped() for run in _before(pieces, at))))
+        def left_of(at: int) -> Block:
+            return replace(block, leaf=Paragraph(_halves(pieces, at)[0]))
 
         sure = int(self._limit * _SURE)
         at = 0
         for pattern in (_SENTENCE,) if is_open else (_SENTENCE, _WORD):
-            places = [found.end() for found in pattern.finditer(shown[: self._limit + 2])]
-            at = self._last([0, *places], left)
-            if at and self._size([left(at)]) >= sure:
+            at = self._last([0, *(found.end() for found in pattern.finditer(shown[: self._limit + 2]))], left_of)
+            if at and self._size(left_of(at)) >= sure:
                 break
             at = 0
         if not at:
-            at = self._last(range(min(len(shown), self._limit)), left, sure if is_open else self._limit)
+            at = self._last(range(min(len(shown), self._limit)), left_of, sure if is_open else self._limit)
             at = max(boundary(shown, _outside(pieces, at)), 1)
-        behind = tuple(run.wrapped() for run in _behind(pieces, at))
-        return left(at), replace(block, leaf=Paragraph(behind), opens=0)
+        return left_of(at), replace(block, leaf=Paragraph(_halves(pieces, at)[1]), opens=0)
 
-    def _last(self, places: Sequence[int], left: Callable[[int], Block], limit: int | None = None) -> int:
-        """Return the last of some places before which all fits; 0 if there is none."""
-        low, high = 0, len(places) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._size([left(places[middle])]) <= (limit or self._limit):
-                low = middle
-            else:
-                high = middle - 1
-        return places[low] if places else 0
+    def _size(self, block: Block) -> int:
+        return units("".join(self._with((block,))))
+
+    def _last(self, places: Sequence[int], left_of: Callable[[int], Block], limit: int | None = None) -> int:
+        """Return the last of some places, the first of which is 0, before which all fits."""
+        fitting = bisect_right(places, limit or self._limit, lo=1, key=lambda at: self._size(left_of(at)))
+        return places[fitting - 1] if places else 0
 
 
-def _before(pieces: Sequence[TextRun], at: int) -> list[TextRun]:
-    """Return what stands before a place in the visible text, without white space at its end."""
-    kept: list[TextRun] = []
+def _halves(pieces: Sequence[TextRun], at: int) -> tuple[tuple[Inline, ...], tuple[Inline, ...]]:
+    """Return what stands before and behind a place in the visible text, without white space at the cut."""
+    left, right = list[TextRun](), list[TextRun]()
     for run in pieces:
-        size = len(visible([run.node]))
-        if at < size and isinstance(run.node, Text | CodeSpan):
-            kept.append(replace(run, node=type(run.node)(run.node.text[:at])))
-        elif at >= size:
-            kept.append(run)
+        size = len(visible((run.node,)))
+        if 0 < at < size and isinstance(node := run.node, (Text, CodeSpan)):
+            left.append(run._replace(node=replace(node, text=node.text[:at])))
+            right.append(run._replace(node=replace(node, text=node.text[at:])))
+        else:
+            (left if at >= size else right).append(run)
         at -= size
-        if at <= 0:
-            break
-    if kept and isinstance(node := kept[-1].node, Text):
-        kept[-1] = replace(kept[-1], node=Text(node.text.rstrip()))
-    return kept
-
-
-def _behind(pieces: Sequence[TextRun], at: int) -> list[TextRun]:
-    """Return what stands behind a place in the visible text, without white space at its beginning."""
-    kept: list[TextRun] = []
-    for run in pieces:
-        size = len(visible([run.node]))
-        if at <= 0:
-            kept.append(run)
-        elif at < size and isinstance(run.node, Text | CodeSpan):
-            kept.append(replace(run, node=type(run.node)(run.node.text[at:])))
-        at -= size
-    while kept and isinstance(node := kept[0].node, Text | LineBreak):
+    if left and isinstance(node := left[-1].node, Text):
+        left[-1] = left[-1]._replace(node=Text(node.text.rstrip()))
+    while right and isinstance(node := right[0].node, (Text, LineBreak)):
         text = node.text.lstrip() if isinstance(node, Text) else ""
+        right[:1] = [right[0]._replace(node=Text(text))] if text else []
         if text:
-            kept[0] = replace(kept[0], node=Text(text))
             break
-        kept.pop(0)
-    return kept
+    return tuple(run.wrapped() for run in left), tuple(run.wrapped() for run in right)
 
 
 def _outside(pieces: Sequence[TextRun], at: int) -> int:
     """Return the place before a footnote or link that would be cut in two."""
     start = 0
     for run in pieces:
-        size = len(visible([run.node]))
-        if start < at < start + size and not isinstance(run.node, Text | CodeSpan):
+        size = len(visible((run.node,)))
+        if start < at < start + size and not isinstance(run.node, (Text, CodeSpan)):
             return start or start + size
         start += size
     return at

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer
 from adapters.chat.posting import Part
 from core.answering.dialect import GAP
-from core.model import Answer, Citation, PartialAnswer
+from core.model import Answer, Citation
 from core.model.markup import Inline, TableRow
 
 MENTION_TO_CONTINUE = "-# To go on, mention me, or reply to this message and leave the ping on."
@@ -72,7 +72,7 @@ class DiscordDialect(ChatDialect):
     def near(self, citation: Citation) -> str:
         """Return a section with its whole address."""
         address = f" <{_address(citation.url)}>" if self.can_link(citation.url) else ""
-        return f"{self._source(citation).partition(' ')[2]}{address}"
+        return f"{self.section(citation)}{address}"
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading, in bold where Discord has none that deep."""
@@ -95,25 +95,21 @@ class DiscordDialect(ChatDialect):
 DISCORD = DiscordDialect()
 
 
-class DiscordRenderer:
+class DiscordRenderer(MessageRenderer):
     """Draws one answer.
 
-    *head* stands above it, *hint* says how to go on where people cannot see that by themselves, and *remark* what is
-    to be said of how the answer came about.
+    *hint* says how to go on where people cannot see that by themselves, and *remark* what is to be said of how the
+    answer came about.
     """
 
     def __init__(self, *, head: str = "", hint: str = "", remark: str = "") -> None:
-        self._messages = MessageRenderer(DISCORD, head=head)
+        super().__init__(DISCORD, head=head)
         self._below = [*([f"-# {remark}"] if remark else []), *([hint] if hint else [])]
-
-    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
-        """Return the messages of an answer that is being written."""
-        return self._messages.sketch(draft)
 
     def whole(self, answer: Answer) -> Sequence[Part]:
         """Return the messages of a whole answer."""
         lines = [*DISCORD.sources(answer.citations), *DISCORD.nearest(answer.nearest)]
-        return self._messages.whole(answer, "\n".join([*(line.text for line in lines), *self._below]))
+        return self.drawn(answer, "\n".join([*(line.text for line in lines), *self._below]))
 
 
 def quoted(question: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Generator, Mapping
+from collections.abc import Awaitable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from adapters.redis.address import Address, Form, Tls
 from adapters.redis.failure import sentence
@@ -16,6 +16,8 @@ from core.errors import StoreUnavailable
 if TYPE_CHECKING:
     from redis.asyncio import Redis
     from redis.asyncio.connection import AbstractConnection
+
+Result = TypeVar("Result")
 
 CONNECTIONS = 50
 READERS = 8  # connections that may wait for something to come
@@ -32,7 +34,7 @@ def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> 
     replaced before a command is sent, so a restarted server costs no error.
 
     A *blocking* client is for reads that wait for something to come: it has a few connections of its own and waits for
-    an answer as long as the other machine is alive. Such a read belongs into `blocking.bounded`.
+    an answer as long as the other machine is alive. Such a read belongs into `bounded`.
     """
     address = Address.parse(url)
     options = {**_options(blocking=blocking, patience=patience), **asdict(address.login)}
@@ -54,20 +56,26 @@ def translated() -> Generator[None, None, None]:
     """
     from redis.exceptions import RedisClusterException, RedisError
 
-    cancellations = _cancellations()
+    task = asyncio.current_task()
+    cancellations = task.cancelling() if task else 0
     try:
         yield
     except (RedisError, RedisClusterException, OSError) as error:
-        if _cancellations() > cancellations:
+        if task and task.cancelling() > cancellations:
             raise asyncio.CancelledError from error
         raise StoreUnavailable(sentence(error)) from error
-    if _cancellations() > cancellations:
+    if task and task.cancelling() > cancellations:
         raise asyncio.CancelledError
 
 
-def _cancellations() -> int:
-    task = asyncio.current_task()
-    return task.cancelling() if task else 0
+async def bounded(read: Awaitable[Result], *, block: float, patience: float = PATIENCE) -> Result:
+    """Await a read on a blocking client that the server ends after *block* seconds.
+
+    Raises `StoreUnavailable` if the server fails, or does not end it: then it hangs, though its machine is alive.
+    """
+    with translated():
+        async with asyncio.timeout(block + patience):
+            return await read
 
 
 def _options(*, blocking: bool, patience: float) -> dict[str, Any]:
@@ -97,7 +105,11 @@ def _server(address: Address, options: Mapping[str, Any], *, limit: int, patienc
         kind, place = UnixDomainSocketConnection, {"path": address.path}
     else:
         host, port = address.hosts[0]
-        kind = _secure() if address.tls else Connection
+        kind = Connection
+        if address.tls:
+            from adapters.redis.clients import SecureConnection
+
+            kind = SecureConnection
         place = {"host": host, "port": port, **_keepalive(), **_tls(address.tls)}
     common: dict[str, Any] = {**options, **place, "db": address.db}
     return Redis.from_pool(
@@ -105,16 +117,10 @@ def _server(address: Address, options: Mapping[str, Any], *, limit: int, patienc
     )
 
 
-def _secure() -> type[AbstractConnection]:
-    from adapters.redis.secure import SecureConnection
-
-    return SecureConnection
-
-
 def _sentinel(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
     from redis.asyncio import Redis
 
-    from adapters.redis.sentinel import pool
+    from adapters.redis.clients import pool
 
     common = {**options, **_keepalive(), **_tls(address.tls)}
     return Redis.from_pool(
@@ -132,7 +138,7 @@ def _sentinel(address: Address, options: Mapping[str, Any], *, limit: int, patie
 
 
 def _cluster(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
-    from adapters.redis.cluster import Cluster
+    from adapters.redis.clients import Cluster
 
     common = {**options, **_keepalive(), **_tls(address.tls)}
     cluster = Cluster(address.hosts, limit=limit, patience=patience, is_secure=address.tls is not None, **common)

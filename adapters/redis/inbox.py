@@ -1,42 +1,37 @@
-"""The inbox in Redis: a stream of threads that have something to do, shared by any number of workers."""
+"""The inbox in Redis as workers have it: threads that have something to do, for any number of processes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import uuid4
 
-from adapters.redis.lease import Lease
-from adapters.redis.ledger import Bounds, Ledger, Taken
-from adapters.redis.letters import Letters
-from adapters.redis.supply import Given, Supply
-from adapters.retry import NEWS, SIGNAL
+from adapters.redis.connection import bounded
+from adapters.redis.inbox_store import USUAL, Bounds, InboxStore
+from adapters.redis.lease import PREFIX, Lease, sealed_at, waking_time
+from adapters.redis.secrets import Seal
+from adapters.retry import NEWS
 from core.errors import ApologyFailed, FootnoteError, StoreUnavailable
 from core.events import Observer, Passed, Step, TakenOver, unobserved
-from core.model import (
-    Asked,
-    Cancellation,
-    Delivery,
-    Interruption,
-    MessageRef,
-    Question,
-    Signal,
-    Task,
-    ThreadRef,
-    WaitNotice,
-    WorkspaceRef,
-)
+from core.model import Cancellation, Claim, Delivery, Interruption, MessageRef, Question, Task, Withdrawal
 
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+READY, SIGNALS, GROUP = f"{PREFIX}ready", f"{PREFIX}signals", "workers"
 BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
 DELAYS = (2.0, 30.0)  # seconds after the first failure, and after the second
 MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have their share
-USUAL = Bounds()
+WITHDRAWN = -1  # the revision of a question that is gone
+UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
 
 
-class RedisInbox(Letters):
+class RedisInbox(InboxStore):
     """Puts and gives out questions; to claim, enter it first.
 
     What was put is a thread in a stream, of which each entry goes to one worker, and stays there until that worker says
@@ -45,29 +40,31 @@ class RedisInbox(Letters):
     found when the lease is renewed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what may be set of a worker
         self,
-        ledger: Ledger,
+        client: Redis,
+        blocking: Redis,
         *,
+        seal: Seal,
         bounds: Bounds = USUAL,
         block: float = BLOCK,
         delays: Sequence[float] = DELAYS,
+        consumer: str | None = None,
         observer: Observer = unobserved,
     ) -> None:
-        self._observer = observer
-        self._ledger = ledger
-        super().__init__(ledger.scribe, lease=bounds.lease)
-        self._bounds = bounds
-        self.accepted_for = bounds.accepted
+        super().__init__(client, seal=seal, bounds=bounds, observer=observer)
+        self._blocking = blocking
         self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
-        self.consumer = uuid4().hex
+        self.consumer = consumer or uuid4().hex
         self._turn = asyncio.Lock()
         self._next_look = 0.0
         self._next_sweep = 0.0
-        self._is_in_doubt = False
+        self._is_in_doubt = False  # whether the server may have given us something that we do not know of
         self._seats = 0  # how many wait for a task
-        self._supply = Supply()
+        # Entries with their threads, and whether the worker of each is gone: fetched, and being taken.
+        self._fetched = deque[tuple[str, str, bool]]()
+        self._taking = set[str]()
         # Both by what no other task has: whoever loses a question may be given it again, before that ends.
         self._leases: dict[Cancellation, Lease] = {}
         self._owed: dict[Cancellation, Callable[[], Awaitable[bool]]] = {}
@@ -80,178 +77,157 @@ class RedisInbox(Letters):
 
     async def __aexit__(self, *_: object) -> None:
         if self._listening:
-            await _ended(self._listening)
+            self._listening.cancel()
+            await asyncio.wait({self._listening})
         self._is_in_doubt = True
-        self._supply.clear()
+        self._fetched.clear()
         with suppress(StoreUnavailable):  # whoever takes over finds it
             await self._tidy()
-
-    async def put(self, signal: Signal) -> bool:
-        """Write the signal down; that it is a question is told before.
-
-        A failure may mean that it was written and the answer was lost, so it is written again before anybody is told.
-        """
-        if isinstance(signal, Asked):
-            self._observer(Passed(signal.message, Step.HEARD))
-        is_new = await SIGNAL.call(lambda: self._ledger.put(signal))
-        self._observer(Passed(signal.message, Step.PUT))
-        return is_new
-
-    async def accept(self, asked: Asked, *, within: float) -> bool:
-        """Write down a question that has no place in a thread as yet."""
-        is_new = await self._ledger.accept(asked, within=within, lease=self.accepted_for)
-        if is_new:
-            self._observer(Passed(asked.message, Step.ACCEPTED))
-        return is_new
-
-    async def overdue(self, platform: str) -> Asked | None:
-        """Take over what was accepted."""
-        return await self._ledger.overdue(platform, lease=self.accepted_for)
-
-    async def move(self, accepted: MessageRef, asked: Asked) -> bool:
-        """Put what was accepted under its own message."""
-        self._observer(Passed(asked.message, Step.HEARD))
-        is_moved = await self._ledger.ask(asked, accepted=accepted)
-        self._observer(Passed(asked.message, Step.MOVED))
-        return is_moved
 
     @asynccontextmanager
     async def claim(self) -> AsyncGenerator[Task]:
         """Hold the next task while the block runs."""
-        taken = await self._next()
-        keeping = asyncio.create_task(self._leases[taken.task.cancelled].keep())
-        self._observer(Passed(taken.task.message, Step.TAKEN))
+        lease = await self._next()
+        task, is_settled = lease.task, False
+        keeping = asyncio.create_task(lease.keep_up())
+        self._observer(Passed(task.message, Step.TAKEN))
+        write = lease.release  # for a block that is broken off, or has lost the task: if nobody has it, somebody shall
         try:
-            yield taken.task
+            yield task
+            if task.cancelled.reason is not Interruption.LOST:
+                write, is_settled = lease.settle, True
         except Exception as error:
-            failure = error
-            await _ended(keeping)
-            await self._finish(taken, lambda: self._fail(taken, failure))
+            write = partial(self._fail, lease, error)
             raise
-        except BaseException:
-            await _ended(keeping)
-            await self._finish(taken, lambda: self._ledger.hand_back(taken.hold))
-            raise
-        await _ended(keeping)
-        if taken.task.cancelled.reason is Interruption.LOST:  # it was not done; if nobody has it, somebody shall
-            await self._finish(taken, lambda: self._ledger.hand_back(taken.hold))
-            return
-        await self._finish(taken, lambda: self._ledger.settle(taken.hold))
-        self._observer(Passed(taken.task.message, Step.SETTLED))
+        finally:
+            keeping.cancel()
+            await asyncio.wait({keeping})
+            await self._finish(lease, write)
+        if is_settled:
+            self._observer(Passed(task.message, Step.SETTLED))
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task, if it is still ours."""
-        lease = self._lease_of(task)
+        lease = self._leases.get(task.cancelled)
         return lease is not None and await lease.record(delivery)
 
     async def holds(self, task: Task) -> bool:
         """Return whether the task is still ours."""
-        lease = self._lease_of(task)
+        lease = self._leases.get(task.cancelled)
         return lease is not None and await lease.is_held()
 
     async def keep(self, task: Task) -> bool:
         """Keep the words of the task, if it is still ours."""
-        lease = self._lease_of(task)
-        return lease is not None and await self._ledger.keep(lease.hold, task)
+        lease = self._leases.get(task.cancelled)
+        return lease is not None and await lease.keep_words()
 
-    async def knows(self, message: MessageRef) -> bool:
-        """Return whether a message was put as a question."""
-        return await self._ledger.knows(message)
+    async def fetch(self) -> None:
+        """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
+        clock = asyncio.get_running_loop().time
+        if (now := clock()) >= self._next_sweep:
+            lease = int(self._bounds.lease * 1000)
+            if found := await self._run("sweep", PREFIX, consumer=self.consumer, lease=lease):
+                entry, thread = cast("list[bytes]", found)
+                self._fetched.append((entry.decode(), thread.decode(), True))
+                return  # where one was, there may be more
+            self._next_sweep = now + self._block
+        if (now := clock()) >= self._next_look:
+            due = cast("int", await self._run("promote_due", PREFIX))
+            self._next_look = now + (self._block if due < 0 else min(self._block, due / 1000))
+        block, count = max(self._next_look - clock(), 0.001), max(min(self._seats, MOST_AT_ONCE), 1)
+        reading = self._blocking.xreadgroup(GROUP, self.consumer, {READY: ">"}, count, int(block * 1000))
+        streams = await bounded(cast("Awaitable[Any]", reading), block=block)
+        for entry, fields in streams.get(READY.encode(), ()):
+            self._fetched.append((entry.decode(), fields[b"thread"].decode(), False))
 
-    async def running(self, thread: ThreadRef) -> Question | None:
-        """Return the question that a thread waits for."""
-        return await self._ledger.running(thread)
+    async def take(self) -> Lease | None:
+        """Take the first question of a thread that was fetched.
 
-    async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
-        """Note what is said below a question that waits."""
-        return await self._ledger.announce(message, notice)
+        None if there is none, if it is not for us any more, or if it has to wait until less is done at once for whoever
+        asks: then it comes by itself.
+        """
+        if not self._fetched:
+            return None
+        entry, thread, is_over = self._fetched.popleft()
+        self._taking.add(entry)
+        bounds, name, since = self._bounds, uuid4().hex, waking_time()
+        try:
+            found = await self._run(
+                "take",
+                PREFIX,
+                entry=entry,
+                thread=thread,
+                consumer=self.consumer,
+                holder=name,
+                lease=int(bounds.lease * 1000),
+                per_person=bounds.per_person,
+                per_workspace=bounds.per_workspace,
+            )
+            lease = await self._taken(entry, name, since, cast("list[Any]", found)) if found else None
+        finally:
+            self._taking.discard(entry)
+        if lease and is_over:
+            self._observer(TakenOver(lease.task.message, lease.task.attempt))
+        return lease
 
-    async def waiting(self) -> int:
-        """Count what waits, for all processes."""
-        return await self._ledger.waiting()
+    async def reap(self) -> None:
+        """Give back what the server handed to us without our knowledge, as the answer was lost."""
+        held = {str(lease.hold["entry"]) for lease in self._leases.values()}
+        held |= self._taking | {entry for entry, _, _ in self._fetched}
+        await self._run("reap", PREFIX, consumer=self.consumer, held=json.dumps(sorted(held)))
 
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove what a person has asked."""
-        return await self._ledger.forget_person(home, person_id)
-
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove what was asked in a workspace."""
-        return await self._ledger.forget_workspace(home)
-
-    def _lease_of(self, task: Task) -> Lease | None:
-        return self._leases.get(task.cancelled)
-
-    async def _next(self) -> Taken:
+    async def _next(self) -> Lease:
         """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
         while True:
-            self._seats += 1
             try:
-                async with self._turn:
-                    if not self._supply:
-                        await self._tidy()
-                        await self._look()
-                    found = self._supply.next()
-            finally:
-                self._seats -= 1
-            taken = await self._take(found) if found else None
-            if taken is not None:
-                return taken
+                self._seats += 1
+                try:
+                    async with self._turn:
+                        if not self._fetched:
+                            await self._tidy()
+                            await self.fetch()
+                finally:
+                    self._seats -= 1
+                lease = await self.take()
+            except BaseException as error:
+                self._is_in_doubt = True
+                if isinstance(error, StoreUnavailable):
+                    self._next_look = 0.0  # it may have lost what it knew of us
+                raise
+            if lease is not None:
+                return lease
 
-    async def _look(self) -> None:
-        """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
-        with self._doubting():
-            if abandoned := await self._abandoned():
-                self._supply.add(Given(*abandoned, is_over=True))
-                return
-            count, block = min(self._seats, MOST_AT_ONCE), await self._patience()
-            for entry, thread in await self._ledger.read(self.consumer, block=block, count=count):
-                self._supply.add(Given(entry, thread))
-
-    async def _take(self, given: Given) -> Taken | None:
-        try:
-            with self._doubting():
-                taken = await self._ledger.take(self.consumer, given.entry, given.thread, self._bounds)
-        finally:
-            self._supply.over(given)
-        if taken:
-            self._hold_on(taken)
-        if taken and given.is_over:
-            self._observer(TakenOver(taken.task.message, taken.task.attempt))
-        return taken
-
-    @contextmanager
-    def _doubting(self) -> Generator[None]:
-        """If this is broken off, the server may have given us something that we do not know of."""
-        try:
-            yield
-        except BaseException as error:
-            self._is_in_doubt = True
-            if isinstance(error, StoreUnavailable):
-                self._next_look = 0.0  # it may have lost what it knew of us
-            raise
-
-    async def _abandoned(self) -> tuple[str, str] | None:
-        """Return a thread whose worker is gone, if it is time to look for one; where one was, there may be more."""
-        now = asyncio.get_running_loop().time()
-        if now < self._next_sweep:
+    async def _taken(self, entry: str, name: str, since: float, found: list[Any]) -> Lease | None:
+        """Return the hold on what was taken; a question that cannot be read is laid aside."""
+        ref, attempt, fence, token, revision, text, address, delivery, *more = found
+        concluded, deleted, stopped, failures, begun = more
+        message = MessageRef.parse(ref.decode())
+        posted = self._seal.read(Delivery, delivery, place=sealed_at(message, "delivery")) or Delivery()
+        question = None if deleted else self._seal.read(Question, text, place=sealed_at(message, "text"))
+        task: Task = Withdrawal(message, attempt, fence, posted, was_released=bool(begun))
+        if question is not None:
+            place = self._address(message, address, token)
+            is_update = bool(concluded)
+            task = Claim(question, attempt, fence, posted, place, is_update=is_update, was_released=bool(begun))
+        hold = {"ref": str(message), "thread": str(message.thread), "entry": entry, "fence": f"{fence} {name}"}
+        lease = Lease(
+            task=task,
+            hold={**hold, "revision": WITHDRAWN if deleted else int(revision)},
+            run=self._run,
+            seal=self._seal,
+            consumer=self.consumer,
+            seconds=self._bounds.lease,
+            renewed=since,
+            failures=int(failures or 0),
+        )
+        if question is None and not deleted:
+            await lease.bury(UNREADABLE)
             return None
-        entry = await self._ledger.sweep(self.consumer, lease=self._bounds.lease)
-        if entry is None:
-            self._next_sweep = now + self._block
-        return entry
-
-    def _hold_on(self, taken: Taken) -> None:
-        lease = Lease(self._ledger, taken, consumer=self.consumer, seconds=self._bounds.lease)
-        self._leases[taken.task.cancelled] = lease
+        if stopped and question is not None:
+            task.cancelled.set(Interruption.STOPPED)
+        self._leases[task.cancelled] = lease
         self._is_busy.set()
-
-    async def _patience(self) -> float:
-        """Bring forward what is due, from time to time; give the seconds until this has to be done again."""
-        now = asyncio.get_running_loop().time()
-        if now >= self._next_look:
-            due = await self._ledger.due()
-            self._next_look = now + min(self._block, due or self._block)
-        return max(self._next_look - now, 0.0)
+        return lease
 
     async def _tidy(self) -> None:
         """Do what could not be done when the server was away."""
@@ -259,22 +235,23 @@ class RedisInbox(Letters):
             await self._write(key, write)
         if self._is_in_doubt:
             self._is_in_doubt = False
-            with self._doubting():
-                held = {lease.hold.entry for lease in self._leases.values()}
-                await self._ledger.reap(self.consumer, held | self._supply.entries)
+            try:
+                await self.reap()
+            except BaseException:
+                self._is_in_doubt = True
+                raise
 
-    async def _fail(self, taken: Taken, error: Exception) -> bool:
+    async def _fail(self, lease: Lease, error: Exception) -> bool:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
-        if taken.task.is_last_attempt and not isinstance(error, ApologyFailed):
-            reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
-            return await self._ledger.bury(taken.hold, taken.task, reason=reason)
-        delay = self._delays[min(taken.failures, len(self._delays) - 1)]
+        if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
+            return await lease.bury(str(error) if isinstance(error, FootnoteError) else type(error).__name__)
+        delay = self._delays[min(lease.failures, len(self._delays) - 1)]
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
-        return await self._ledger.delay(taken.hold, seconds=delay)
+        return await lease.postpone(delay)
 
-    async def _finish(self, taken: Taken, write: Callable[[], Awaitable[bool]]) -> None:
+    async def _finish(self, lease: Lease, write: Callable[[], Awaitable[bool]]) -> None:
         """Write down how the task ended; a server that is away gets it later, since the work is done."""
-        key = taken.task.cancelled
+        key = lease.task.cancelled
         try:
             await self._write(key, write)
         except StoreUnavailable:
@@ -299,26 +276,24 @@ class RedisInbox(Letters):
         last = "0-0"
         while True:
             await self._is_busy.wait()
-            last, messages = await NEWS.call(partial(self._news, last))
-            for lease in self._leases.values():
-                if str(lease.hold.message) in messages:
-                    lease.nudge()
+            for entry, message in await NEWS.call(partial(self._news, last)):
+                last = entry
+                for lease in self._leases.values():
+                    if lease.hold["ref"] == message:
+                        lease.nudged.set()
 
-    async def _news(self, last: str) -> tuple[str, tuple[str, ...]]:
-        await self._release()
-        return await self._ledger.signals(last, block=self._block)
+    async def _news(self, after: str) -> Sequence[tuple[str, str]]:
+        """Wait for messages that something has happened to; give back what came when nobody waited for it any more.
 
-    async def _release(self) -> None:
-        """Return back what came when nobody waited for it any more: it is time to stop, or all have enough to do."""
+        That is so when it is time to stop, or all have enough to do.
+        """
         if not self._seats:
             async with self._turn:
-                self._is_in_doubt = self._is_in_doubt or bool(self._supply)
-                self._supply.clear()
+                self._is_in_doubt = self._is_in_doubt or bool(self._fetched)
+                self._fetched.clear()
                 with suppress(StoreUnavailable):
                     await self._tidy()
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    """End a task of ours."""
-    task.cancel()
-    await asyncio.wait({task})
+        milliseconds = max(int(self._block * 1000), 1)
+        reading = self._blocking.xread({SIGNALS: after}, block=milliseconds)
+        streams = await bounded(cast("Awaitable[Any]", reading), block=self._block)
+        return [(entry.decode(), fields[b"message"].decode()) for entry, fields in streams.get(SIGNALS.encode(), ())]

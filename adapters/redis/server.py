@@ -8,6 +8,7 @@ import fcntl
 import os
 import platform
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -18,8 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from adapters.redis import control
-from adapters.redis.guardian import guarded, private
+from adapters.redis.watchdog import guarded, private
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
 PATIENCE = 5.0  # seconds for the server to answer, and to go
@@ -85,7 +85,7 @@ class PrivateServer:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         stack.enter_context(_owned(self._folder))
         socket = stack.enter_context(_short(self._folder)) / SOCKET
-        control.shut_down(socket, patience=self._patience)
+        shut_down(socket, patience=self._patience)
         with suppress(FileNotFoundError):
             (self._folder / LOG).replace(self._folder / f"{LOG}.old")
         process = stack.enter_context(guarded(self._command(), log=self._folder / LOG, patience=self._patience))
@@ -110,7 +110,7 @@ class PrivateServer:
 
     def _wait(self, process: subprocess.Popen[bytes], socket: Path) -> None:
         started = time.monotonic()
-        while not (reply := control.ping(socket, patience=self._patience)).startswith(b"+PONG"):
+        while not (reply := ping(socket, patience=self._patience)).startswith(b"+PONG"):
             limit = LOADING_PATIENCE if reply.startswith(b"-LOADING") else self._patience
             with suppress(subprocess.TimeoutExpired):
                 process.wait(PAUSE)
@@ -159,10 +159,40 @@ def _short(folder: Path) -> Generator[Path, None, None]:
         yield link
 
 
+def ping(path: Path, *, patience: float) -> bytes:
+    """Return the server's answer: `+PONG`, `-LOADING ...`, or nothing if nobody listens."""
+    try:
+        return _say(b"PING", path, patience=patience)
+    except OSError:
+        return b""
+
+
+def shut_down(path: Path, *, patience: float) -> None:
+    """End the server that listens at *path*, its data written, or take away the socket that a crash left behind."""
+    try:
+        _say(b"SHUTDOWN NOSAVE NOW FORCE", path, patience=patience)  # the append-only file is written all the same
+    except TimeoutError as error:
+        raise StoreUnavailable(
+            f"A store from an earlier run still works in {path.parent} and does not end. "
+            "End the process valkey-server there and try again."
+        ) from error
+    except (FileNotFoundError, ConnectionError):
+        pass  # nobody was there, or they hung up when they went
+    path.unlink(missing_ok=True)
+
+
+def _say(words: bytes, path: Path, *, patience: float) -> bytes:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(patience)
+        line.connect(os.fspath(path))
+        line.sendall(words + b"\r\n")
+        return line.recv(512)
+
+
 def _ask_to_go(socket: Path, *, patience: float) -> None:
     """End the server by a word, which it obeys at once; a signal it would notice a tenth of a second later."""
     with suppress(StoreUnavailable):  # the signal comes next
-        control.shut_down(socket, patience=patience)
+        shut_down(socket, patience=patience)
 
 
 def binary() -> Path:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer, SmallPrint, listed
+from adapters.chat.dialect import ChatDialect, MessageRenderer, SmallPrint, listed
 from adapters.chat.posting import Part
-from core.answering.addresses import host, without_scheme
+from core.answering.addresses import without_scheme
 from core.answering.dialect import GAP, MarkdownDialect
-from core.model import Answer, Citation, PartialAnswer
+from core.model import Answer
 from core.model.markup import Block, Emphasis, Inline, Strike, Strong
 
 LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
@@ -26,7 +26,6 @@ _EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
 _SCHEME = re.compile(r":(?=//)|(?<!\w)www\.|(?<=\w)@(?=\w)", re.IGNORECASE)  # what clients make a link of by themselves
 _LABEL = re.compile(r"\](?=\(|\Z)")
 _UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]|@(?=channel|here|everyone)", re.IGNORECASE)
-_ENTITY_END = re.compile(r"(&#?\w{1,31});")
 
 
 class SlackDialect(ChatDialect):
@@ -71,12 +70,6 @@ class SlackDialect(ChatDialect):
         """Return a link for small print."""
         return f"<{address(url)}|{label.replace('|', '¦')}>"
 
-    def near(self, citation: Citation) -> str:
-        """Return a section; the link is its host, since a title could name another place than it leads to."""
-        home = self.on_one_line(host(citation.url))
-        place = f" ({self.small_link(citation.url, home)})" if self.can_link(citation.url) else ""
-        return f"{self.on_one_line(citation.heading)}{place} {citation.relevance_score:.2f}"
-
     def spoken(self, blocks: Sequence[Block]) -> str:
         """Return blocks as words alone."""
         return SPOKEN.write(blocks)
@@ -90,20 +83,10 @@ class SpokenDialect(MarkdownDialect):
     fence = ""
 
     def text(self, text: str) -> str:
-        """Return words as they are, but for what Slack would read as a token."""
+        """Return words, at the start of a line and in code too, as they are, but for what Slack would read."""
         return spoken(text)
 
-    def at_start(self, text: str) -> str:
-        """Return words as they are."""
-        return spoken(text)
-
-    def code(self, text: str) -> str:
-        """Return code without its marks."""
-        return spoken(text)
-
-    def code_line(self, text: str) -> str:
-        """Return a line of code."""
-        return spoken(text)
+    at_start = code = code_line = text
 
     def link(self, url: str, children: Sequence[Inline]) -> str:
         """Return the words of a link, and where it leads."""
@@ -119,26 +102,22 @@ SLACK = SlackDialect()
 SPOKEN = SpokenDialect()
 
 
-class SlackRenderer:
+class SlackRenderer(MessageRenderer):
     """Draws one answer; *remark* is what has to be said of how it came about.
 
     The messages of an answer on its way go on into those of the whole one, so that a stream only has to grow.
     """
 
     def __init__(self, *, remark: str = "", most: Callable[[Sequence[Part]], Sequence[Part]] = tuple) -> None:
-        self._messages = MessageRenderer(SLACK)
+        super().__init__(SLACK, stays_open=True)
         self._remark = remark
         self._most = most
-
-    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
-        """Return the messages of an answer that is being written."""
-        return self._messages.sketch(draft, is_open=True)
 
     def whole(self, answer: Answer) -> Sequence[Part]:
         """Return the messages of a whole answer; its sources are below the last of them."""
         remark = [SmallPrint(SLACK.on_one_line(self._remark), self._remark)] if self._remark else []
         lines = [*SLACK.sources(answer.citations), *SLACK.nearest(answer.nearest), *remark]
-        *parts, last = self._messages.whole(answer) or [Part(LEFT_OUT if lines else "")]
+        *parts, last = self.drawn(answer) or [Part(LEFT_OUT if lines else "")]
         told = _told(lines, LONGEST_TEXT - len(last.plain) - 2)
         last = replace(last, below=listed(lines), plain="\n\n".join(filter(None, [last.plain, told])))
         return self._most([*parts, last] if last.text else [])
@@ -166,15 +145,10 @@ def spoken(text: str) -> str:
     return _EVERYONE.sub(f"@{GAP}", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
-def quoted(question: str) -> str:
-    """Return the beginning of a question as a quote, for those who did not see it asked."""
-    return f"> {SLACK.on_one_line(question, QUESTION_LENGTH)}\n\n"
-
-
 def address(url: str) -> str:
     """Return characters that would end a link or begin an entity as their codes, which lead to the same page."""
     url = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)
-    return _ENTITY_END.sub(r"\1%3B", url)
+    return _ENTITY.sub(r"\1%3B", url)
 
 
 def _apart(text: str) -> str:

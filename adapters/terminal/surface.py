@@ -112,7 +112,8 @@ class _View:
         from rich.segment import Segment
 
         height = max(console.height - 2, 1)
-        blocks = [*self._written.finished[-height:], *self._written.tail] if self._written else []
+        finished, tail = self._written.read() if self._written else ((), ())
+        blocks = [*finished[-height:], *tail]
         shown: RenderableType = Group(*drawn(blocks)) if blocks else self._spinner
         lines = console.render_lines(shown, options.update(height=None), pad=False)
         for line in lines[-height:]:

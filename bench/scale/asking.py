@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from adapters.redis.connection import connect
 from adapters.redis.conversations import RedisConversations
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import Bounds, Ledger
-from adapters.redis.seal import Seal
+from adapters.redis.inbox_store import Bounds
+from adapters.redis.secrets import Seal
 from bench.chat.load import QUESTIONS, Asking
 from bench.scale.product import NO_BOUND, PLATFORM, SECRET
 from core.model import Asked, MessageRef, Person, Question, ThreadRef
@@ -65,7 +65,7 @@ async def stores(url: str) -> AsyncGenerator[Stores]:
     client, blocking, seal = connect(url), connect(url, blocking=True), Seal.parse(SECRET)
     bounds = Bounds(per_person=NO_BOUND, per_workspace=NO_BOUND)
     try:
-        async with RedisInbox(Ledger(client, blocking, seal=seal), bounds=bounds) as inbox:
+        async with RedisInbox(client, blocking, seal=seal, bounds=bounds) as inbox:
             yield Stores(inbox, RedisConversations(client, ttl=KEPT, seal=seal))
     finally:
         await blocking.aclose()

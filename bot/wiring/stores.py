@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from adapters.redis.inbox import RedisInbox
-    from adapters.redis.ledger import Bounds
-    from adapters.redis.seal import Seal
+    from adapters.redis.inbox_store import Bounds
+    from adapters.redis.secrets import Seal
 
 MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
@@ -63,27 +63,22 @@ class Stores:
         """Open the inbox, with connections of its own for reads that wait."""
         from adapters.redis.connection import connect
         from adapters.redis.inbox import RedisInbox
-        from adapters.redis.ledger import Ledger
 
         async with contextlib.AsyncExitStack() as stack:
             blocking = connect(self.url, blocking=True)
             stack.push_async_callback(blocking.aclose)
-            ledger = Ledger(self.client, blocking, seal=self.seal)
-            yield await stack.enter_async_context(RedisInbox(ledger, bounds=self.bounds, observer=observer))
+            inbox = RedisInbox(self.client, blocking, seal=self.seal, bounds=self.bounds, observer=observer)
+            yield await stack.enter_async_context(inbox)
 
 
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     """Reach the server, or start the private one, until the end of the context."""
+    from adapters.redis.community import RedisPolicies, RedisQuota, RedisVotes
     from adapters.redis.conversations import RedisConversations
-    from adapters.redis.last_heard import RedisLastHeard
-    from adapters.redis.ledger import Bounds
-    from adapters.redis.memo import RedisMemo
-    from adapters.redis.policies import RedisPolicies
-    from adapters.redis.quota import RedisQuota
-    from adapters.redis.seal import Seal
-    from adapters.redis.vault import RedisVault
-    from adapters.redis.votes import RedisVotes
+    from adapters.redis.dedup import RedisChannelCursor, RedisDedup
+    from adapters.redis.inbox_store import Bounds
+    from adapters.redis.secrets import RedisVault, Seal
 
     key = revealed(settings.secret_key)
     seal = Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / "secret.key")
@@ -103,9 +98,9 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             policies=RedisPolicies(client),
             votes=RedisVotes(client),
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
-            memo=RedisMemo(client),
-            seen=RedisMemo(client, kept=SEEN),
-            last_heard=RedisLastHeard(client),
+            memo=RedisDedup(client),
+            seen=RedisDedup(client, kept=SEEN),
+            last_heard=RedisChannelCursor(client),
             vault=RedisVault(client, seal=seal),
             bounds=bounds,
         )

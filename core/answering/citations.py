@@ -120,22 +120,24 @@ class Footnotes:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.removed_urls = 0
-        self.shown: dict[int, int] = {}  # the numbers that the reader sees, by those that the model uses
+        self.shown: dict[int, Citation] = {}  # as the reader sees them, by the numbers that the model uses
 
     def read(self, mark: str) -> Iterator[Footnote]:
         """Return the footnotes that a mark of the model names, in its order; a range names what it spans."""
-        known = self.sources.citations
+        known, shown = self.sources.citations, self.shown
         for first, last, single in _RANGE.findall(mark.partition("†")[0]):
             low, high = (int(single), int(single)) if single else (int(first), int(last))
             for number in (low,) if single else sorted(number for number in known if low <= number <= high):
                 if number in known:
-                    new = number if self.sources.keeps_numbers else len(self.shown) + 1
-                    yield Footnote(self.shown.setdefault(number, new), known[number].url)
+                    if number not in shown:
+                        new = number if self.sources.keeps_numbers else len(shown) + 1
+                        shown[number] = known[number].model_copy(update={"number": new})
+                    yield Footnote(shown[number].number, shown[number].url)
 
     def citations(self, shown: Container[int]) -> tuple[Citation, ...]:
         """Return the footnotes whose numbers are *shown*, in the order of their numbers."""
-        used = sorted((at, number) for number, at in self.shown.items() if at in shown)
-        return tuple(self.sources.citations[number].model_copy(update={"number": at}) for at, number in used)
+        used = (citation for citation in self.shown.values() if citation.number in shown)
+        return tuple(sorted(used, key=lambda citation: citation.number))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,11 @@ _SPECIAL = re.compile(
 )
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _MARKER = re.compile(r"(?:#{1,6}|[-+*])(?=\s|\Z)|>|={2,}\Z|-{3,}\Z|~{3}|(?<=\d)[.)](?=\s|\Z)")
+_APART = {  # ends and beginnings that would mean something together, and what stands there instead
+    "``": f"`{GAP}`",
+    "](": "]\\(",
+    "![": "\\![",
+}
 _NUMBERED = re.compile(r"\d{1,9}(?=[.)](?:\s|\Z))")
 
 
@@ -51,23 +56,18 @@ class MarkdownDialect:
 
     def write(self, blocks: Iterable[Block]) -> str:
         """Return blocks as one text."""
-        blocks = tuple(blocks)
-        writer = self._fencing(blocks) if self.keeps_code_in_place else self
+        writer, blocks = self, tuple(blocks)
+        if self.keeps_code_in_place:  # then fences are longer than any in the code, so that it is read again as it was
+            lines = [block.leaf.text for block in blocks if isinstance(block.leaf, CodeLine)]
+            longest = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
+            if longest >= len(self.fence):
+                writer = copy.copy(self)
+                writer.fence = "`" * (longest + 1)
         body, closing, before = "", "", None
         for block in blocks:
             body, closing = writer.extended(body, closing, block, before)
             before = block
         return body + closing
-
-    def _fencing(self, blocks: Iterable[Block]) -> MarkdownDialect:
-        """Return a dialect whose fences are longer than any in the code, so that this is read again as it was."""
-        lines = [block.leaf.text for block in blocks if isinstance(block.leaf, CodeLine)]
-        longest = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
-        if longest < len(self.fence):
-            return self
-        writer = copy.copy(self)
-        writer.fence = "`" * (longest + 1)
-        return writer
 
     def extended(self, body: str, closing: str, block: Block, before: Block | None) -> tuple[str, str]:
         """Return a text with one more block at its end, and what has to close it if nothing follows."""
@@ -95,24 +95,29 @@ class MarkdownDialect:
 
     def inline(self, nodes: Iterable[Inline], line_break: str = " ", *, at_start: bool = False) -> str:
         """Return nodes as text; *at_start* keeps the words at the beginning of a row from being a marker."""
-        out, opened, marks = "", (), list[str]()
+        out, marks, opened = "", list[str](), tuple[Wrap, ...]()
         pieces = list(runs(nodes))
         for at, run in enumerate(pieces):
-            shared = _shared(opened, run.wraps)
-            out += "".join(reversed(marks[shared:]))
-            del marks[shared:]
-            for depth in range(shared, len(run.wraps)):
-                marks.append(self._mark(run.wraps, depth, out, pieces[at:]))
-                out += marks[-1]
-            opened = run.wraps
-            is_marker = at_start and not opened and (not out or out.endswith(line_break))
-            out = _next_to(out, self._run(run.node, line_break, is_marker=is_marker))
+            if run.wraps != opened:
+                shared = 0
+                while run.wraps[: shared + 1] == opened[: shared + 1]:
+                    shared += 1
+                out += "".join(reversed(marks[shared:]))
+                del marks[shared:]
+                for depth in range(shared, len(run.wraps)):
+                    marks.append(self._mark(run.wraps, depth, out, pieces[at:]))
+                    out += marks[-1]
+                opened = run.wraps
+            is_first = at_start and not opened and (not out or out.endswith(line_break))
+            piece = self._piece(run.node, line_break, is_first=is_first)
+            apart = _APART.get(out[-1:] + piece[:1])
+            out = out[:-1] + apart + piece[1:] if apart else out + piece
         return out + "".join(reversed(marks))
 
-    def _run(self, node: Text | CodeSpan | LineBreak | Footnote | Link, line_break: str, *, is_marker: bool) -> str:
+    def _piece(self, node: Text | CodeSpan | LineBreak | Footnote | Link, line_break: str, *, is_first: bool) -> str:
         match node:
             case Text(text):
-                return self.at_start(text) if is_marker else self.text(text)
+                return self.at_start(text) if is_first else self.text(text)
             case CodeSpan(text):
                 return self.code(text)
             case LineBreak():
@@ -125,11 +130,12 @@ class MarkdownDialect:
     def _mark(self, wraps: tuple[Wrap, ...], depth: int, out: str, following: Sequence[TextRun]) -> str:
         """Return the mark of an emphasis; lines below would be part of a word on which they touch."""
         mark = self.marks[wraps[depth]]
+        if mark != "_":
+            return mark
         inside = wraps[: depth + 1]
         behind = next((run for run in following if run.wraps[: depth + 1] != inside), None)
         word = behind.node.text[:1] if behind and behind.wraps == inside[:-1] and isinstance(behind.node, Text) else ""
-        touches = out[-1:].isalnum() or word.isalnum()
-        return "*" if mark == "_" and touches else mark
+        return "*" if out[-1:].isalnum() or word.isalnum() else mark
 
     def lead(self, block: Block) -> tuple[str, str]:
         """Return what the first line of a block begins with, and what every other one does."""
@@ -146,15 +152,15 @@ class MarkdownDialect:
         return lead, again
 
     def _joint(self, block: Block, before: Block | None) -> str:
-        """Return what stands between a block and the one before it."""
-        leaf = block.leaf
-        if isinstance(leaf, CodeLine | TableRow) and not leaf.is_first:
+        """Return what stands between a block and the one before it; items of a list stand close to each other."""
+        leaf, depth = block.leaf, len(block.path) - block.opens
+        if isinstance(leaf, (CodeLine, TableRow)) and not leaf.is_first:
             return "\n"
-        shared = block.path[: len(block.path) - block.opens]
-        opened = block.path[len(shared) :]
-        if before and opened and _goes_on(before.path[len(shared) :], opened[0]):
-            return "\n"  # items stand close to each other, however they were written
-        is_follower = not opened and isinstance(leaf, Paragraph) and before and isinstance(before.leaf, Paragraph)
+        shared, item = block.path[:depth], block.path[depth] if block.opens else None
+        last = before.path[depth] if before and len(before.path) > depth else None
+        if isinstance(item, ListItem) and isinstance(last, ListItem) and (item.number is None) == (last.number is None):
+            return "\n"
+        is_follower = not block.opens and isinstance(leaf, Paragraph) and before and isinstance(before.leaf, Paragraph)
         if not (block.is_spaced or is_follower):
             return "\n"
         blank = self.lead(Block(leaf, shared))[1].rstrip() if any(isinstance(each, Quote) for each in shared) else ""
@@ -212,30 +218,6 @@ class MarkdownDialect:
 
 
 MARKDOWN = MarkdownDialect()
-
-
-def _goes_on(before: Sequence[Quote | ListItem], item: Quote | ListItem) -> bool:
-    """Return whether an item belongs to the list in which the block before it stands."""
-    last = before[0] if before else None
-    return isinstance(last, ListItem) and isinstance(item, ListItem) and (last.number is None) == (item.number is None)
-
-
-def _shared(one: Sequence[Wrap], other: Sequence[Wrap]) -> int:
-    at = 0
-    while at < min(len(one), len(other)) and one[at] is other[at]:
-        at += 1
-    return at
-
-
-def _next_to(out: str, piece: str) -> str:
-    """Join two pieces that would mean something together: code and code, a footnote and brackets, `!` and a link."""
-    if out.endswith("`") and piece.startswith("`"):
-        return f"{out}{GAP}{piece}"
-    if out.endswith("]") and piece.startswith("("):
-        return f"{out}\\{piece}"
-    if out.endswith("!") and piece.startswith("["):
-        return f"{out[:-1]}\\!{piece}"
-    return out + piece
 
 
 _MARK = re.compile(r"((`{3,}).*?(?:\2|\Z)|(?<!`)(`{1,2})(?!`).*?(?<!`)\3(?!`)|\\.)|[ \t]*\[\d{1,4}\]", re.DOTALL)

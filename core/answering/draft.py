@@ -25,19 +25,16 @@ class AnswerDraft:
 
     def _restart(self) -> None:
         self.markup = MarkupReader(self.sources)
-        self.is_shown = False
+        self.is_shown = False  # or will be with the next drawing
+        self.is_refusal = False  # whether the model wrote the word that says there is no answer
         self._written = ""
         self._held = ""
-
-    @property
-    def is_refusal(self) -> bool:
-        """Whether the model wrote the word that says there is no answer."""
-        return bool(self._unless) and self._unless in self._written
 
     def feed(self, piece: str) -> Iterator[Progress]:
         """Take more of the model's text; what may become the word for no answer waits."""
         self._written += piece
         if self._unless:
+            self.is_refusal = self._unless in self._written
             text = self._held + piece
             sizes = range(min(len(text), len(self._unless)), 0, -1)
             overlap = next((size for size in sizes if self._unless.startswith(text[-size:])), 0)

@@ -110,25 +110,22 @@ class _InlineReader:
         if is_open and not self._is_whole:
             raise _Undecided
 
-    def _say(self, text: str, *, length: int | None = None) -> None:
-        """Add words that stand for so many characters of the text."""
-        self._add(Text(text), length=len(text) if length is None else length)
-
-    def _add(self, *nodes: Inline, length: int) -> None:
+    def _add(self, *nodes: Inline | str, length: int) -> None:
+        """Add nodes and words that stand for so many characters of the text."""
         put(self._frames[-1].nodes, nodes)
         self._at += length
-        if self._numbers and any(not isinstance(node, Text) or node.text.strip() for node in nodes):
+        if self._numbers and any(not isinstance(node, str) or node.strip() for node in nodes):
             self._numbers.clear()
 
     def _escape(self) -> None:
         behind = self._text[self._at + 1 : self._at + 2]
         self._wait_if(not behind)
         if behind and behind in string.punctuation:
-            self._say(behind, length=2)
+            self._add(behind, length=2)
         elif behind == "\n":
             self._at += 1
         else:
-            self._say("\\")
+            self._add("\\", length=1)
 
     def _code(self) -> None:
         run = self._run()
@@ -136,7 +133,7 @@ class _InlineReader:
         self._wait_if(closing.end() == len(self._text) if closing else len(self._text) - self._at < REACH)
         inner = self._text[self._at + len(run) : closing.start()] if closing else ""
         if closing is None or not inner.strip():
-            self._say(run)
+            self._add(run, length=len(run))
             return
         inner = re.sub(r"[ \t]*\n[ \t>]*", " ", inner)
         is_padded = inner[0] == inner[-1] == " " and len(inner) > 1
@@ -146,7 +143,7 @@ class _InlineReader:
         """Read a mark of the model, a link, or a bracket that is only that."""
         text, at = self._text, self._at
         if text[at] == "!" and text[at + 1 : at + 2] not in ("[", ""):
-            self._say("!")
+            self._add("!", length=1)
             return
         self._wait_if(text[at:] == "!" or _OPEN_MARK.match(text, at) or _OPEN_LABEL.match(text, at))
         mark = _MARK.match(text, at)
@@ -157,14 +154,14 @@ class _InlineReader:
             self._wait_if(_OPEN_DESTINATION.match(text, behind))
         length = (destination.end() if destination else behind) - at
         if mark and self._notes.sources.are_quoted:
-            self._say(mark[0], length=length)
+            self._add(mark[0], length=length)
         elif mark:
             self._mark(mark[0], length=length)
         elif label and destination:
             url = (destination[1].split() or [""])[0].strip("<>")  # behind it may be a title
             self._link(label[1], url, is_image=text[at] == "!", length=length)
         else:
-            self._say(text[at])
+            self._add(text[at], length=1)
 
     def _mark(self, mark: str, *, length: int) -> None:
         """Add footnotes, close to what they belong to; a mark that says nothing new goes with the space before it."""
@@ -208,7 +205,7 @@ class _InlineReader:
         if self._notes.sources.leads_to(url) and can_be_link(url):
             self._add(_bare_link(url), length=length)
         elif self._notes.sources.names(url):
-            self._say(url, length=length)
+            self._add(url, length=length)
         else:
             self._notes.removed_urls += 1
             self._at += length
@@ -225,13 +222,13 @@ class _InlineReader:
                 self._line_break()
         else:
             self._wait_if(_OPEN_ANGLE.match(self._text, self._at))
-            self._say("<")
+            self._add("<", length=1)
 
     def _entity(self) -> None:
         found = _ENTITY.match(self._text, self._at)
         self._wait_if(not found and _OPEN_ENTITY.match(self._text, self._at))
         character = " ".join(without_controls(html.unescape(found[0])).split("\n")) if found else "&"
-        self._say(character, length=len(found[0]) if found else 1)
+        self._add(character, length=len(found[0]) if found else 1)
 
     def _line_break(self) -> None:
         found = _END_OF_LINE.match(self._text, self._at)
@@ -258,7 +255,7 @@ class _InlineReader:
             word = _OPEN_WORD.search(text, max(at, end - _LONGEST_WORD))
             end = word.start() if word else end
             self._wait_if(end == at)
-        self._say(text[at:end])
+        self._add(text[at:end], length=end - at)
 
     def _emphasis(self) -> None:
         """Close what a run of marks closes, and open what it opens; the rest of it is text."""
@@ -268,7 +265,7 @@ class _InlineReader:
         closes = bool(before.strip()) and not (is_line and behind.isalnum())
         opens = bool(behind.strip()) and not (is_line and before.isalnum())
         if len(run) > _LONGEST_RUN or (run[0] == "~" and len(run) != len("~~")):
-            self._say(run)
+            self._add(run, length=len(run))
             return
         left = run
         while left and closes:
@@ -280,7 +277,7 @@ class _InlineReader:
             self._close(place)
         self._at += len(run) - len(left)
         if not opens:
-            self._say(left)
+            self._add(left, length=len(left))
             return
         for mark in filter(None, (left[:2], left[2:])):
             self._at += len(mark)
@@ -313,7 +310,7 @@ class _InlineReader:
     def _dissolve(self, place: int) -> None:
         """Let an open mark be text."""
         frame = self._frames.pop(place)
-        put(self._frames[place - 1 if place > 0 else -1].nodes, [Text(frame.mark), *frame.nodes])
+        put(self._frames[place - 1 if place > 0 else -1].nodes, [frame.mark, *frame.nodes])
 
     _READERS: ClassVar[dict[str, Callable[[_InlineReader], None]]] = {
         "\\": _escape, "`": _code, "[": _bracket, "!": _bracket, "【": _bracket, "［": _bracket, "<": _angle,

@@ -93,30 +93,29 @@ class MarkupReader:
     def finish(self) -> None:
         """Read the rest, since no more comes; a list of sources at the end is left off, if anything is before it."""
         self.feed("\n")
-        self._take_in()
+        self.read()
         self._finish_leaf()
         self._tail = ()
         if not self._has_begun:
             self._add(self._held)
         self._held = ()
 
-    @property
-    def finished(self) -> Sequence[Block]:
-        """The blocks that are whole and never change; there are only ever more of them."""
-        self._take_in()
-        return self._blocks
-
-    @property
-    def tail(self) -> Sequence[Block]:
-        """The blocks behind the finished ones, as far as they are certain."""
-        self._take_in()
-        return self._tail
+    def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
+        """Return the finished blocks, which only ever get more, and those behind them as far as they are certain."""
+        if self._pieces:
+            *lines, self._rest = _ENDS.split(self._rest + "".join(self._pieces))
+            self._pieces.clear()
+            for line in lines:
+                self._take(without_controls(line))
+            ahead = copy.copy(self)
+            self._tail = ahead._look(without_controls(self._rest))  # noqa: SLF001 - it is one of these
+        return self._blocks, self._tail
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """All that is certain."""
-        self._take_in()
-        return (*self._blocks, *self._tail)
+        finished, tail = self.read()
+        return (*finished, *tail)
 
     @property
     def is_blank(self) -> bool:
@@ -130,17 +129,6 @@ class MarkupReader:
         """The footnotes of all that is certain, in the order of their numbers."""
         pieces = (run.node for block in self.blocks for run in runs(inlines(block)))
         return self.notes.citations({node.number for node in pieces if isinstance(node, Footnote)})
-
-    def _take_in(self) -> None:
-        """Read what has come since the last time."""
-        if not self._pieces:
-            return
-        *lines, self._rest = _ENDS.split(self._rest + "".join(self._pieces))
-        self._pieces.clear()
-        for line in lines:
-            self._take(without_controls(line))
-        ahead = copy.copy(self)
-        self._tail = ahead._look(without_controls(self._rest))  # noqa: SLF001 - it is one of these
 
     def _look(self, rest: str) -> Sequence[Block]:
         """Return what is certain of what is open, where *rest* is a line that may go on; this is a copy."""

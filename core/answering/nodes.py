@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from core.model.markup import (
     Block,
@@ -33,8 +33,7 @@ _ROUND = str.maketrans("[［【〔]］】〕", "(((())))")
 Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
 
 
-@dataclass(frozen=True, slots=True)
-class TextRun:
+class TextRun(NamedTuple):
     """A node without emphasis in it, and the kinds of emphasis around it from the outside in."""
 
     node: Text | CodeSpan | LineBreak | Footnote | Link
@@ -84,15 +83,17 @@ def visible(nodes: Iterable[Inline]) -> str:
     return shown
 
 
-def put(nodes: list[Inline], more: Iterable[Inline]) -> None:
-    """Add nodes to others; text goes on in the text before it, and no line begins with white space."""
+def put(nodes: list[Inline], more: Iterable[Inline | str]) -> None:
+    """Add nodes and words to nodes; words go on in the text before them, and no line begins with white space."""
     for node in more:
         before = nodes[-1] if nodes else None
-        if not isinstance(node, Text):
+        if not isinstance(node, (str, Text)):
             nodes.append(node)
-        elif isinstance(before, Text):
-            nodes[-1] = Text(before.text + node.text)
-        elif text := node.text.lstrip() if isinstance(before, LineBreak) else node.text:
+            continue
+        text = node if isinstance(node, str) else node.text
+        if isinstance(before, Text):
+            nodes[-1] = Text(before.text + text)
+        elif text := text.lstrip() if isinstance(before, LineBreak) else text:
             nodes.append(Text(text))
 
 

@@ -103,14 +103,8 @@ class TextDelta:
 class PartialAnswer(Protocol):
     """An answer that is being written; of what is finished nothing is read again."""
 
-    @property
-    def finished(self) -> Sequence[Block]:
-        """The blocks that are whole and never change; there are only ever more of them."""
-        ...
-
-    @property
-    def tail(self) -> Sequence[Block]:
-        """The blocks behind the finished ones, as far as they are certain."""
+    def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
+        """Return the finished blocks, which only ever get more, and those behind them as far as they are certain."""
         ...
 
 

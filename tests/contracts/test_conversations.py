@@ -11,7 +11,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.conversations import RedisConversations
-from adapters.redis.seal import Seal
+from adapters.redis.secrets import Seal
 from core.model import Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
 from core.ports import ConversationStore
 from tests.builders import NOON, thread

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.redis.last_heard import KEPT, RedisLastHeard
+from adapters.redis.dedup import KEPT, RedisChannelCursor
 from core.model import ChannelRef, WorkspaceRef
 from core.ports import LastHeard
 from tests.fakes.last_heard import MemoryLastHeard
@@ -24,7 +24,7 @@ async def _heard(request: pytest.FixtureRequest) -> AsyncIterator[LastHeard]:
         yield MemoryLastHeard()
         return
     async with clean(place(request.param, request).url) as client:
-        yield RedisLastHeard(client)
+        yield RedisChannelCursor(client)
 
 
 def channel(name: str, workspace: str = "E1/T1", platform: str = "slack") -> ChannelRef:
@@ -60,7 +60,7 @@ async def test_a_workspace_is_forgotten_and_no_other(heard: LastHeard) -> None:
 async def test_in_redis_old_and_too_many_notes_go(redis_url: str) -> None:
     """So that the set does not grow for ever."""
     async with clean(redis_url) as client:
-        heard = RedisLastHeard(client, most=2)
+        heard = RedisChannelCursor(client, most=2)
         await heard.note(channel("old"), NOON - KEPT - MINUTE)
         await heard.note(channel("a"), NOON)
         after_one = await heard.channels("slack", limit=9)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.redis.memo import RedisMemo
+from adapters.redis.dedup import RedisDedup
 from core.ports import Memo
 from tests.fakes.memo import MemoryMemo
 from tests.fixtures.redis import clean, place
@@ -20,7 +20,7 @@ async def _memo(request: pytest.FixtureRequest) -> AsyncIterator[Memo]:
         yield MemoryMemo()
         return
     async with clean(place(request.param, request).url) as client:
-        yield RedisMemo(client)
+        yield RedisDedup(client)
 
 
 async def test_what_is_new_or_another_has_changed(memo: Memo) -> None:

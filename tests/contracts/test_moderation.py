@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.redis.policies import RedisPolicies
+from adapters.redis.community import RedisPolicies
 from core.model import AuditEntry, ModerationOrder, OrderKind, Person, Policy, WorkspaceRef
 from core.ports import PolicyStore
 from tests.builders import NOON, thread

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.quota import RedisQuota
+from adapters.redis.community import RedisQuota
 from core.model import Person, Question
 from core.ports import Quota
 from tests.builders import question

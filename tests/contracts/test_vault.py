@@ -8,8 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.redis.seal import Seal
-from adapters.redis.vault import PREFIX, RedisVault
+from adapters.redis.secrets import VAULT, RedisVault, Seal
 from core.ports import Vault
 from tests.fakes.vault import MemoryVault
 from tests.fixtures.redis import NO_EXPIRY, clean, place
@@ -73,12 +72,12 @@ async def test_on_the_server_a_text_can_be_read_with_the_key_and_at_its_place_on
     async with clean(redis_url) as client:
         vault = RedisVault(client, seal=Seal([SECRET]))
         await vault.save("mine", "xoxb-token", HOUR)
-        sealed = await client.get(f"{PREFIX}mine")
+        sealed = await client.get(f"{VAULT}mine")
         assert isinstance(sealed, bytes)
-        await client.set(f"{PREFIX}copy", sealed, px=HOUR)
+        await client.set(f"{VAULT}copy", sealed, px=HOUR)
         rotated = RedisVault(client, seal=Seal([OTHER_SECRET, SECRET]))
 
         assert b"xoxb" not in sealed
-        assert await client.pttl(f"{PREFIX}mine") > NO_EXPIRY
+        assert await client.pttl(f"{VAULT}mine") > NO_EXPIRY
         assert (await vault.load("copy"), await rotated.load("mine")) == (None, "xoxb-token")
         assert await RedisVault(client, seal=Seal([OTHER_SECRET])).take("mine") is None

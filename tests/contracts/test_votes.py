@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.redis.votes import RedisVotes
+from adapters.redis.community import RedisVotes
 from core.model import Complaint, Tally, Vote, WorkspaceRef
 from core.ports import VoteStore
 from tests.builders import NOON, thread

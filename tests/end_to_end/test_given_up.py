@@ -12,8 +12,7 @@ import pytest
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import Ledger
-from adapters.redis.seal import Seal
+from adapters.redis.secrets import Seal
 from bot.commands.inbox import LATER, NONE, WHICH
 from bot.commands.session import hold
 from core.errors import ModelUnavailable
@@ -30,8 +29,8 @@ REASON = "The chat model is overloaded."
 async def opened(footnote: Footnote, url: str) -> AsyncGenerator[RedisInbox]:
     """Open the inbox as the bot does, with no rest between attempts."""
     client, blocking = connect(url), connect(url, blocking=True)
-    ledger = Ledger(client, blocking, seal=Seal.from_file(footnote.data / "secret.key"))
-    async with RedisInbox(ledger, block=0.01, delays=(0.0, 0.0)) as inbox:
+    seal = Seal.from_file(footnote.data / "secret.key")
+    async with RedisInbox(client, blocking, seal=seal, block=0.01, delays=(0.0, 0.0)) as inbox:
         yield inbox
     await client.aclose()
     await blocking.aclose()

@@ -64,7 +64,7 @@ def drafted(text: str, *citations: Citation) -> Drafted:
 
 def text_of(draft: PartialAnswer) -> str:
     """Write down what is certain of an answer."""
-    return MARKDOWN.write([*draft.finished, *draft.tail])
+    return MARKDOWN.write([block for blocks in draft.read() for block in blocks])
 
 
 def seen(shown: Iterable[Progress]) -> list[Progress | str]:

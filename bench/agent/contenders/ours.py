@@ -29,7 +29,7 @@ async def ours(job: Job) -> AsyncGenerator[Ask]:
             if isinstance(item, Answer):
                 show(item.text.removeprefix(shown))
             elif isinstance(item, Drafted) and time.monotonic() - drawn > INTERVAL:
-                written = MARKDOWN.write([*item.answer.finished, *item.answer.tail])
+                written = MARKDOWN.write([block for blocks in item.answer.read() for block in blocks])
                 drawn = time.monotonic() if written else drawn
                 if written:
                     show(written.removeprefix(shown))

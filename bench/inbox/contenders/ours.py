@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import Bounds, Ledger
-from adapters.redis.seal import Seal
+from adapters.redis.inbox_store import Bounds
+from adapters.redis.secrets import Seal
 from bench.inbox.job import Do, Parcel, Queue, Setup, contend
 from core.model import Asked, Claim, MessageRef, Person, Question, ThreadRef
 
@@ -56,7 +56,7 @@ async def ours(setup: Setup) -> AsyncGenerator[Queue]:
     client, blocking = connect(setup.url), connect(setup.url, blocking=True)
     bounds = Bounds(setup.lease, per_person=NO_BOUND, per_workspace=NO_BOUND)
     try:
-        async with RedisInbox(Ledger(client, blocking, seal=Seal([SECRET])), bounds=bounds) as inbox:
+        async with RedisInbox(client, blocking, seal=Seal([SECRET]), bounds=bounds) as inbox:
             yield Ours(inbox, setup.slots)
     finally:
         await blocking.aclose()

@@ -8,8 +8,9 @@ from typing import cast
 from redis.asyncio import Redis
 
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import PREFIX, Bounds, Ledger
-from adapters.redis.seal import Seal
+from adapters.redis.inbox_store import Bounds
+from adapters.redis.lease import PREFIX
+from adapters.redis.secrets import Seal
 from core.events import Observer, unobserved
 from tests.fixtures.redis import say
 from tests.inboxes import SECRET, asked
@@ -22,10 +23,6 @@ class Desk:
     client: Redis
     blocking: Redis
 
-    def ledger(self, *, secret: str = SECRET) -> Ledger:
-        """Reach what is written down."""
-        return Ledger(self.client, self.blocking, seal=Seal([secret]))
-
     def bounds(self, lease: float, **more: int) -> Bounds:
         """Say for how long tasks are held, and how many at once."""
         return Bounds(lease, **more)
@@ -36,14 +33,19 @@ class Desk:
         lease: float = 20.0,
         secret: str = SECRET,
         bounds: Bounds | None = None,
+        consumer: str | None = None,
+        delays: tuple[float, float] = (0.0, 0.0),
         observer: Observer = unobserved,
     ) -> RedisInbox:
         """Open the inbox."""
         return RedisInbox(
-            self.ledger(secret=secret),
+            self.client,
+            self.blocking,
+            seal=Seal([secret]),
             bounds=bounds or Bounds(lease=lease),
             block=0.05,
-            delays=(0.0, 0.0),
+            delays=delays,
+            consumer=consumer,
             observer=observer,
         )
 

@@ -6,15 +6,16 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import cast
 
 import pytest
 
 from adapters.redis.connection import connect
-from adapters.redis.inbox_scripts import PRELUDE
-from adapters.redis.ledger import LIFE, Ledger
-from adapters.redis.scribe import Scribe
-from adapters.redis.seal import Seal
+from adapters.redis.inbox_store import InboxStore
+from adapters.redis.lease import PREFIX
+from adapters.redis.runner import ScriptRunner
+from adapters.redis.secrets import Seal
 from core.errors import StoreUnavailable
 from core.model import Asked
 from tests.fixtures.redis import Place, clean, place, say
@@ -23,7 +24,6 @@ from tests.inboxes import SECRET, asked
 SHORT = 0.5  # seconds
 LONG = 1.5  # seconds, as those who ask are let wait
 LIVE = 5.0  # seconds
-LEASE = 30.0  # seconds
 MANY = 40
 LATE = 20  # milliseconds between two views of the same clock
 WAITING = "footnote:inbox:{inbox}:waiting"
@@ -35,11 +35,11 @@ def _where(request: pytest.FixtureRequest) -> Place:
 
 
 @asynccontextmanager
-async def opened(url: str, *, patience: float | None = None) -> AsyncGenerator[Ledger]:
+async def opened(url: str, *, patience: float | None = None) -> AsyncGenerator[InboxStore]:
     """Open what an inbox writes into."""
     client = connect(url) if patience is None else connect(url, patience=patience)
     try:
-        yield Ledger(client, client, seal=Seal([SECRET]))
+        yield InboxStore(client, seal=Seal([SECRET]))
     finally:
         await client.aclose()
 
@@ -61,11 +61,9 @@ async def frozen_for(where: Place, seconds: float) -> None:
 @pytest.mark.promise("asked-once")
 async def test_a_server_that_was_frozen_writes_nothing_that_nobody_waits_for(where: Place) -> None:
     """Whoever asked has been told that there will be no answer, so nobody may give one later."""
-    async with clean(where.url) as client, opened(where.url) as ledger:
-        await ledger.accept(used(MANY), within=LIVE, lease=LEASE)
-        accepting = {
-            number: asyncio.create_task(ledger.accept(used(number), within=LONG, lease=LEASE)) for number in range(MANY)
-        }
+    async with clean(where.url) as client, opened(where.url) as store:
+        await store.accept(used(MANY), within=LIVE)
+        accepting = {number: asyncio.create_task(store.accept(used(number), within=LONG)) for number in range(MANY)}
         await asyncio.sleep(0)  # by now all have begun
         latest = time.time() + LONG
         await asyncio.wait(accepting.values(), return_when=asyncio.FIRST_COMPLETED)
@@ -85,7 +83,7 @@ async def test_a_server_that_was_frozen_writes_nothing_that_nobody_waits_for(whe
 async def test_what_arrives_too_late_is_not_written(where: Place) -> None:
     """A server that was frozen carries out what it was told before; what it has written already, it gives."""
     async with clean(where.url) as client:
-        accept = Scribe(client, Seal([SECRET]), LIFE).named("accept", PRELUDE)
+        accept = partial(ScriptRunner(client, "inbox", "signals"), "accept", PREFIX)
         words = {
             "ref": "a:b:c:d:e",
             "platform": "a",
@@ -95,7 +93,7 @@ async def test_what_arrives_too_late_is_not_written(where: Place) -> None:
             "address": "",
             "token": "",
         }
-        given = {**words, "expires": 0, "lease": 1000, "kept": 1000}
+        given = {**words, "expires": 0, "lease": 1000}
         tried = [await accept(**given, latest=latest) for latest in (0, 1 << 50, 0)]
         other = await accept(**{**given, "text": "u"}, latest=1 << 50)
 
@@ -104,22 +102,22 @@ async def test_what_arrives_too_late_is_not_written(where: Place) -> None:
 
 async def test_a_server_that_stands_still_for_a_moment_costs_nothing(where: Place) -> None:
     """It is written once it goes on, and known as one's own where the first try has arrived."""
-    async with clean(where.url), opened(where.url, patience=SHORT) as ledger:
-        await ledger.accept(used(1), within=LIVE, lease=LEASE)
+    async with clean(where.url), opened(where.url, patience=SHORT) as store:
+        await store.accept(used(1), within=LIVE)
         freezing = asyncio.create_task(frozen_for(where, 2 * SHORT))
         await asyncio.sleep(0)
-        is_new = await ledger.accept(used(2), within=LIVE, lease=LEASE)
+        is_new = await store.accept(used(2), within=LIVE)
         await freezing
 
         assert is_new
-        assert (await ledger.knows(used(1).message), await ledger.waiting()) == (True, 2)
+        assert (await store.knows(used(1).message), await store.waiting()) == (True, 2)
 
 
 async def test_nobody_waits_longer_than_said() -> None:
     """Also where no server is."""
-    async with opened("redis://127.0.0.1:1/0") as ledger:
+    async with opened("redis://127.0.0.1:1/0") as store:
         began = time.monotonic()
         with pytest.raises(StoreUnavailable):
-            await ledger.accept(used(1), within=SHORT, lease=LEASE)
+            await store.accept(used(1), within=SHORT)
 
         assert time.monotonic() - began < LIVE

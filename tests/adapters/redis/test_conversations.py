@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
 from adapters.redis.conversations import KEPT_TURNS, RedisConversations
-from adapters.redis.seal import Seal
+from adapters.redis.secrets import Seal
 from adapters.redis.server import PrivateServer
 from core.errors import Misconfigured, StoreUnavailable
 from core.model import Conversation, MessageRef, Turn

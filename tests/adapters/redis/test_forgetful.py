@@ -11,7 +11,8 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.ledger import PREFIX, READY
+from adapters.redis.inbox import READY
+from adapters.redis.lease import PREFIX
 from tests.adapters.redis.desk import Desk, key_of
 from tests.fixtures.redis import say
 from tests.inboxes import PATIENCE, POSTED, asked, asks, is_empty, taken
@@ -40,7 +41,7 @@ async def test_of_two_who_were_given_a_question_one_holds_it(desk: Desk) -> None
     """The server has forgotten that it was taken, and counts from there again."""
     async with desk.inbox() as here, desk.inbox() as there, AsyncExitStack() as held:
         await here.put(asked())
-        await desk.ledger().due()
+        await say(desk.client, "XGROUP CREATE", READY, "workers", "0")
         memory = await remembered(desk, READY, key_of("question", "m1"))
         first = await held.enter_async_context(here.claim())
         await forget(desk, memory)
@@ -68,10 +69,9 @@ async def test_a_question_whose_worker_is_gone_counts_as_one_that_waits_long(des
     """As long as no other worker is there to take it."""
     async with desk.inbox(lease=0.05) as inbox:
         await inbox.put(asked())
-        ledger = desk.ledger()
-        await ledger.due()
-        (entry,) = await ledger.read("dead", block=1)
-        assert await ledger.take("dead", *entry, desk.bounds(0.05))
+        dead = desk.inbox(lease=0.05, consumer="dead")
+        await dead.fetch()
+        assert await dead.take()
         fresh = (await inbox.backlog()).oldest
         async with asyncio.timeout(PATIENCE):
             while (await inbox.backlog()).oldest < 0.1:  # noqa: ASYNC110 - the store tells of nothing

@@ -10,8 +10,7 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.blocking import bounded
-from adapters.redis.connection import READERS, connect, translated
+from adapters.redis.connection import READERS, bounded, connect, translated
 from core.errors import StoreUnavailable
 from tests.fixtures.redis import Place, clean, place, say
 

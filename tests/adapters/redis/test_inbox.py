@@ -11,9 +11,10 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.inbox import RedisInbox
-from adapters.redis.ledger import LIFE, PREFIX, UNREADABLE, Bounds, Ledger
-from adapters.redis.seal import Seal
+from adapters.redis.inbox import UNREADABLE, RedisInbox
+from adapters.redis.inbox_store import Bounds
+from adapters.redis.lease import PREFIX
+from adapters.redis.secrets import Seal
 from core.errors import StoreUnavailable
 from core.model import Claim, Delivery, Interruption
 from tests.adapters.redis.desk import Desk, key_of
@@ -32,6 +33,8 @@ from tests.inboxes import (
 )
 from tests.past import let_pass
 
+THREE_DAYS = 3 * 86_400  # seconds
+
 
 @pytest.fixture(name="desk")
 async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
@@ -45,7 +48,7 @@ async def test_questions_that_nobody_came_for_are_counted_as_long_as_they_are_ke
     """What has expired waits no longer."""
     async with desk.inbox() as inbox:
         await inbox.put(asked("m1"))
-        await let_pass(desk.client, LIFE.total_seconds() - 60)
+        await let_pass(desk.client, THREE_DAYS - 60)
         await inbox.put(asked("m2", in_thread="2"))
         counts = [await inbox.waiting()]
         await let_pass(desk.client, 120)
@@ -152,9 +155,8 @@ async def impatient(where: Place) -> AsyncGenerator[RedisInbox]:
     """Open the inbox of a server that can be frozen."""
     async with clean(where.url):
         client, blocking = connect(where.url, patience=0.5), connect(where.url, blocking=True)
-        async with RedisInbox(
-            Ledger(client, blocking, seal=Seal([SECRET])), bounds=Bounds(lease=1.0), block=0.05
-        ) as inbox:
+        seal, bounds = Seal([SECRET]), Bounds(lease=1.0)
+        async with RedisInbox(client, blocking, seal=seal, bounds=bounds, block=0.05) as inbox:
             yield inbox
         await client.aclose()
         await blocking.aclose()
@@ -240,7 +242,7 @@ async def test_what_came_back_to_nobody_waits_again(desk: Desk) -> None:
         await inbox.put(asked())
         assert await is_empty_handed(desk, inbox)
         counts = [await inbox.waiting()]
-        await desk.ledger().reap(inbox.consumer, ())
+        await desk.inbox(consumer=inbox.consumer).reap()
         counts.append(await inbox.waiting())
 
     assert counts == [0, 1]
@@ -263,10 +265,9 @@ async def test_what_came_to_nobody_is_given_to_others_while_work_goes_on(desk: D
 
 async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
     """Take a question in the name of *inbox*, without its knowledge."""
-    ledger, name = desk.ledger(), inbox.consumer
-    await ledger.due()
-    (entry,) = await ledger.read(name, block=1)
-    return await ledger.take(name, *entry, Bounds()) is not None
+    namesake = desk.inbox(consumer=inbox.consumer)
+    await namesake.fetch()
+    return await namesake.take() is not None
 
 
 async def test_a_worker_that_leaves_is_forgotten_by_the_server(desk: Desk) -> None:

@@ -11,13 +11,11 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.lease import Lease
-from adapters.redis.ledger import Ledger
-from adapters.redis.seal import Seal
+from adapters.redis.runner import ScriptRunner
 from core.model import Interruption
 from tests.adapters.redis.desk import Desk
 from tests.builders import question
-from tests.inboxes import ADA, SECRET, asked, taken
+from tests.inboxes import ADA, asked, taken
 from tests.servers.valkey import free_port
 
 LEASE = 0.3  # seconds; nothing here depends on how much longer it takes
@@ -35,13 +33,13 @@ async def test_while_the_store_is_away_a_hold_lasts_as_long_as_its_lease_and_no_
     """Nobody can have taken the question before; from then on anybody may, and it is lost."""
     async with desk.inbox() as inbox:
         await inbox.put(asked())
-    await desk.ledger().due()
-    (entry,) = await desk.ledger().read("cut off", block=1)
-    found = await desk.ledger().take("cut off", *entry, desk.bounds(60.0))
+    other = desk.inbox(lease=60.0)
+    await other.fetch()
+    found = await other.take()
     assert found
-    nowhere = connect(f"redis://127.0.0.1:{free_port()}")
-    away, now = Ledger(nowhere, nowhere, seal=Seal([SECRET])), [0.0]
-    lease = Lease(away, replace(found, since=0.0), consumer="cut off", seconds=60.0, now=lambda: now[0])
+    nowhere, now = connect(f"redis://127.0.0.1:{free_port()}"), [0.0]
+    away = ScriptRunner(nowhere, "inbox", "signals", "tasks")
+    lease = replace(found, run=away, renewed=0.0, now=lambda: now[0])
 
     held = list[bool]()
     for now[0] in (1.0, 40.0, 59.0, 61.0):

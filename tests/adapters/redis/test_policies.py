@@ -11,9 +11,9 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis import policies as stored
+from adapters.redis import community as stored
+from adapters.redis.community import RedisPolicies
 from adapters.redis.connection import connect
-from adapters.redis.policies import RedisPolicies
 from core.errors import StoreUnavailable
 from core.model import Applied, AuditEntry, ModerationOrder, OrderKind, Person, Policy, PolicyFault, WorkspaceRef
 from tests.builders import NOON
@@ -30,7 +30,7 @@ GIVE_ORDERS = """
 import asyncio, random, sys
 from datetime import UTC, datetime
 from adapters.redis.connection import connect
-from adapters.redis.policies import RedisPolicies
+from adapters.redis.community import RedisPolicies
 from core.model import ModerationOrder, OrderKind, Person, WorkspaceRef
 
 HOME = WorkspaceRef(platform="discord", workspace="42")

@@ -8,10 +8,9 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis import memo, votes
-from adapters.redis.memo import RedisMemo
-from adapters.redis.quota import RedisQuota
-from adapters.redis.votes import RedisVotes
+from adapters.redis import community, dedup
+from adapters.redis.community import RedisQuota, RedisVotes
+from adapters.redis.dedup import RedisDedup
 from core.errors import Misconfigured
 from core.model import Tally, Vote
 from tests.builders import NOON, question, thread
@@ -57,7 +56,7 @@ async def test_of_an_old_vote_only_a_number_is_left_beside_newer_ones(redis_clie
 async def test_of_old_votes_nothing_is_left(redis_client: Redis) -> None:
     """Not even what they were counted by."""
     await RedisVotes(redis_client).cast(HOME, vote())
-    await let_pass(redis_client, votes.KEPT.total_seconds())
+    await let_pass(redis_client, community.KEPT.total_seconds())
 
     assert await all_keys(redis_client) == []
 
@@ -102,11 +101,11 @@ def test_a_quota_that_allows_nothing_is_refused(redis_client: Redis, limit: tupl
 
 async def test_a_note_that_is_repeated_is_kept(redis_client: Redis) -> None:
     """It goes when its time has passed since the last repetition."""
-    store = RedisMemo(redis_client)
+    store = RedisDedup(redis_client)
     assert await store.changed("commands", "a")
     for _ in range(2):
         await let_pass(redis_client, 20 * DAY)
         assert not await store.changed("commands", "a")
-    await let_pass(redis_client, memo.KEPT.total_seconds())
+    await let_pass(redis_client, dedup.KEPT.total_seconds())
 
     assert await all_keys(redis_client) == []

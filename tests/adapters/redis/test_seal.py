@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.redis.seal import Seal
+from adapters.redis.secrets import Seal
 from core.errors import Misconfigured
 from tests.portion import examples
 

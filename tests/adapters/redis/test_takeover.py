@@ -12,10 +12,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.inbox import RedisInbox
-from adapters.redis.lease import Lease
-from adapters.redis.ledger import PREFIX, READY, Bounds, Ledger, Taken
-from adapters.redis.seal import Seal
+from adapters.redis.inbox import READY, RedisInbox
+from adapters.redis.lease import PREFIX, Lease
+from adapters.redis.secrets import Seal
 from core.events import Event, TakenOver
 from core.model import Claim, Delivery, Interruption, MessageRef
 from tests.adapters.redis.desk import Desk
@@ -32,14 +31,13 @@ async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
     await blocking.aclose()
 
 
-async def begun(desk: Desk, *, consumer: str = "dead") -> Taken:
+async def begun(desk: Desk, *, consumer: str = "dead") -> Lease:
     """Take the next question as a process does that ends right after it."""
-    ledger = desk.ledger()
-    await ledger.due()
-    (entry,) = await ledger.read(consumer, block=1)
-    found = await ledger.take(consumer, *entry, desk.bounds(LEASE))
+    inbox = desk.inbox(lease=LEASE, consumer=consumer)
+    await inbox.fetch()
+    found = await inbox.take()
     assert found
-    await ledger.record(found.hold, POSTED)
+    await found.record(POSTED)
     return found
 
 
@@ -63,8 +61,7 @@ async def test_one_that_was_handed_out_and_never_taken_is_taken_over_too(desk: D
     """The process ended between the two; that was no attempt."""
     async with desk.inbox(lease=LEASE) as inbox:
         await inbox.put(asked())
-        await desk.ledger().due()
-        assert await desk.ledger().read("dead", block=1)
+        await desk.inbox(consumer="dead").fetch()
 
         assert await taken(inbox) == Claim(asked().question, attempt=1, fence=1)
 
@@ -106,13 +103,11 @@ async def test_a_worker_that_was_frozen_can_do_nothing_when_it_wakes(desk: Desk)
 @pytest.mark.parametrize(("is_robbed", "held"), [(True, [True, False, False]), (False, [True, True, True])])
 async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed: bool, held: list[bool]) -> None:
     """After half of its lease it believes nobody but the server; before that, nobody can have robbed it."""
-    ledger, now = desk.ledger(), [0.0]
+    now = [0.0]
     async with desk.inbox() as inbox:
         await inbox.put(asked())
-    found = await begun(desk, consumer="slow")
-    task = found.task
-    lease = Lease(ledger, replace(found, since=0.0), consumer="slow", seconds=60.0, now=lambda: now[0])
-    await say(desk.client, "HINCRBY", f"{PREFIX}question:{task.message}", "fence", str(int(is_robbed)))
+    lease = replace(await begun(desk, consumer="slow"), renewed=0.0, seconds=60.0, now=lambda: now[0])
+    await say(desk.client, "HINCRBY", f"{PREFIX}question:{lease.task.message}", "fence", str(int(is_robbed)))
 
     answers = list[bool]()
     for now[0] in (29.0, 31.0, 70.0):
@@ -124,13 +119,13 @@ async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed
 @pytest.mark.promise("crash-safe")
 async def test_what_was_lost_and_comes_back_is_held_although_the_first_hold_ends_later(desk: Desk) -> None:
     """Another worker had taken it meanwhile, and died."""
-    ledger = desk.ledger()
+    robber = desk.inbox(lease=0.001, consumer="dead")
     async with desk.inbox(lease=LEASE) as inbox, AsyncExitStack() as again, AsyncExitStack() as first:
         await inbox.put(asked())
         old = await first.enter_async_context(inbox.claim())
-        entry = await ledger.sweep("dead", lease=0)
-        assert entry
-        assert await ledger.take("dead", *entry, desk.bounds(LEASE))
+        await asyncio.sleep(0.01)
+        await robber.fetch()
+        assert await robber.take()
 
         new = await again.enter_async_context(inbox.claim())
         await first.aclose()
@@ -141,14 +136,13 @@ async def test_what_was_lost_and_comes_back_is_held_although_the_first_hold_ends
 @pytest.mark.promise("crash-safe")
 async def test_a_lease_begins_anew_when_a_task_is_taken(desk: Desk) -> None:
     """Whoever slept between reading and taking has the whole of it; another may take it over only after that."""
-    ledger = desk.ledger()
     async with desk.inbox() as inbox:
         await inbox.put(asked())
-    await ledger.due()
-    (entry,) = await ledger.read("slow", block=1)
+    slow = desk.inbox(lease=LEASE, consumer="slow")
+    await slow.fetch()
     await asyncio.sleep(4 * LEASE)
 
-    assert await ledger.take("slow", *entry, desk.bounds(LEASE))
+    assert await slow.take()
     (pending,) = await desk.client.xpending_range(READY, "workers", "-", "+", 1)
 
     assert cast("int", pending["time_since_delivered"]) < 4 * LEASE * 1000
@@ -157,8 +151,7 @@ async def test_a_lease_begins_anew_when_a_task_is_taken(desk: Desk) -> None:
 @pytest.mark.promise("tried-again")
 async def test_a_worker_that_died_makes_no_later_wait_longer(desk: Desk) -> None:
     """Only failures do; a platform that was away for a moment is often back after the first of them."""
-    slow = RedisInbox(desk.ledger(), bounds=desk.bounds(LEASE), block=0.05, delays=(0.0, 2 * PATIENCE))
-    async with slow as inbox:
+    async with desk.inbox(lease=LEASE, delays=(0.0, 2 * PATIENCE)) as inbox:
         await inbox.put(asked())
         await begun(desk)
 
@@ -167,20 +160,20 @@ async def test_a_worker_that_died_makes_no_later_wait_longer(desk: Desk) -> None
         assert (failed.attempt, (await taken(inbox)).attempt) == (2, 3)
 
 
-class Sleeper(Ledger):
+class Sleeper(RedisInbox):
     """Hears what it has taken long after that was said, as a process does that was frozen meanwhile."""
 
-    async def take(self, consumer: str, entry: str, thread: str, bounds: Bounds) -> Taken | None:
+    async def take(self) -> Lease | None:
         """Take it, and sleep over it for longer than the lease."""
-        found = await super().take(consumer, entry, thread, bounds)
-        await asyncio.sleep(3 * bounds.lease)
+        found = await super().take()
+        await asyncio.sleep(3 * LEASE)
         return found
 
 
 @pytest.mark.promise("crash-safe")
 async def test_a_worker_that_slept_over_what_it_took_asks_too(desk: Desk) -> None:
     """Its lease began when it asked for a task, and not when it woke up and read which one it had been given."""
-    slow = RedisInbox(Sleeper(desk.client, desk.blocking, seal=Seal([SECRET])), bounds=desk.bounds(LEASE))
+    slow = Sleeper(desk.client, desk.blocking, seal=Seal([SECRET]), bounds=desk.bounds(LEASE))
     async with slow, desk.inbox(lease=LEASE) as here, AsyncExitStack() as held:
         await here.put(asked())
         sleeping = asyncio.create_task(held.enter_async_context(slow.claim()))

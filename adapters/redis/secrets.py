@@ -1,4 +1,4 @@
-"""Encryption at rest: what people wrote can be read with the secret key only, and only where it was put."""
+"""Encryption at rest: what is secret can be read with the secret key only, and only where it was put."""
 
 from __future__ import annotations
 
@@ -8,19 +8,29 @@ import os
 import secrets as entropy
 import stat
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
+from pydantic import ValidationError
+
+from adapters.redis.connection import translated
 from core.errors import Misconfigured
+from core.model import Value
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from redis.asyncio import Redis
 
 SHORTEST = 32  # characters of a secret: what 32 random bytes need at the very least
 VARIETY = 8  # different characters; random secrets of that length have more, made-up ones often do not
 VERSION = b"\x01"
 NONCE = 12  # bytes, as AES-GCM wants; random, so one key is good for some 2**32 values
 RECIPE = 'Make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+
+VAULT = "footnote:vault:"
+
+Kind = TypeVar("Kind", bound=Value)
 
 
 class Seal:
@@ -61,6 +71,11 @@ class Seal:
         nonce = os.urandom(NONCE)
         return VERSION + nonce + self._ciphers[0].encrypt(nonce, text.encode(), place.encode())
 
+    def read(self, kind: type[Kind], sealed: bytes | None, *, place: str) -> Kind | None:
+        """Return a value; None if there is none, its key is gone, or another version wrote it in another form."""
+        text = self.decrypt(sealed, place=place) if sealed else None
+        return parsed(kind, text) if text else None
+
     def decrypt(self, sealed: bytes, *, place: str) -> str | None:
         """Return the text back; None if it was sealed with another secret, for another place, or was altered."""
         from cryptography.exceptions import InvalidTag
@@ -73,6 +88,50 @@ class Seal:
                 return cipher.decrypt(nonce, body, place.encode()).decode()
             except InvalidTag:
                 continue
+        return None
+
+
+class RedisVault:
+    """Keeps secrets, each bound to its key: copied to another one, it cannot be read."""
+
+    def __init__(self, client: Redis, *, seal: Seal) -> None:
+        self._client = client
+        self._seal = seal
+
+    async def load(self, key: str) -> str | None:
+        """Read and decrypt."""
+        place = VAULT + key
+        with translated():
+            sealed = cast("bytes | None", await self._client.get(place))
+        return self._opened(sealed, place)
+
+    async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
+        """Encrypt and write; what was there goes, with its time."""
+        place = VAULT + key
+        with translated():
+            await self._client.set(place, self._seal.encrypt(text, place=place), px=ttl)
+
+    async def take(self, key: str) -> str | None:
+        """Read, remove and decrypt."""
+        place = VAULT + key
+        with translated():
+            sealed = cast("bytes | None", await self._client.getdel(place))
+        return self._opened(sealed, place)
+
+    async def remove(self, key: str) -> None:
+        """Remove it, whether or not it could be read."""
+        with translated():
+            await self._client.delete(VAULT + key)
+
+    def _opened(self, sealed: bytes | None, place: str) -> str | None:
+        return None if sealed is None else self._seal.decrypt(sealed, place=place)
+
+
+def parsed(kind: type[Kind], text: str | bytes) -> Kind | None:
+    """Return the value that a text says; None if another version wrote it in another form."""
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError:
         return None
 
 

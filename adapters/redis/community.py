@@ -1,0 +1,203 @@
+"""What a community decides, in Redis: what its moderators set and order, how readers vote, and how much is asked.
+
+`scripts/community.lua` says how it is stored. It holds no text that anybody wrote, so it is not encrypted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias, cast
+from urllib.parse import quote
+
+from adapters.redis.connection import translated
+from adapters.redis.runner import ScriptRunner
+from adapters.redis.secrets import parsed
+from core.errors import Misconfigured
+from core.model import (
+    Applied,
+    AuditEntry,
+    ModerationOrder,
+    OrderKind,
+    Person,
+    Policy,
+    PolicyFault,
+    Question,
+    Tally,
+    Value,
+    Vote,
+    WorkspaceRef,
+)
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+POLICIES = "footnote:policy:"
+KEPT_ENTRIES = 1_000
+KEPT = timedelta(days=90)
+
+Field: TypeAlias = tuple[str, str]
+"""A field of the stored policy with its new value; none removes it."""
+
+Limit: TypeAlias = tuple[int, float]
+"""So many questions in so many seconds."""
+
+
+class Pause(Value):
+    """Who paused the bot, and when."""
+
+    by: Person
+    at: datetime | None = None
+
+
+class RedisPolicies:
+    """Keeps policies, and the log beside them. They hold no text that anybody wrote, so they are not encrypted."""
+
+    def __init__(self, client: Redis, *, most: int = KEPT_ENTRIES) -> None:
+        self._client = client
+        self._most = most
+        self._run = ScriptRunner(client, "community")
+
+    async def load(self, home: WorkspaceRef) -> Policy:
+        """Return the policy of a workspace."""
+        return (await self._moderate(home)).before
+
+    async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
+        """Change the policy and note the order, in one step."""
+        entry = AuditEntry(by=by, did=order.kind, about=order.about, at=at)
+        change = _field(order, Pause(by=by, at=at))
+        return await self._moderate(home, change, entry.model_dump_json(), replaces=order.kind is OrderKind.RESUME)
+
+    async def recent(self, home: WorkspaceRef, *, limit: int, skip: int = 0) -> Sequence[AuditEntry]:
+        """Return the newest entries; one that cannot be read is left out."""
+        if limit < 1:
+            return ()
+        entries = await self._run("recent_entries", *_keys(home), skip=skip, limit=limit)
+        return tuple(entry for text in entries if (entry := parsed(AuditEntry, text)))
+
+    async def remove(self, home: WorkspaceRef) -> None:
+        """Remove the policy, whatever it is."""
+        policy, _ = _keys(home)
+        with translated():
+            await self._client.delete(policy)
+
+    async def closed(self) -> Sequence[WorkspaceRef]:
+        """Look at the name of every key, and read the policies among them."""
+        with translated():
+            found = cast("AsyncIterator[bytes]", self._client.scan_iter(match=f"{POLICIES}*", count=1_000))  # pyright: ignore[reportUnknownMemberType] - it takes untyped options
+            names = [str(name, "utf-8") async for name in found]
+        homes = [WorkspaceRef.parse(name.removeprefix(POLICIES)[1:-1]) for name in sorted(set(names))]
+        return [home for home in homes if (await self.load(home)).is_closed]
+
+    async def _moderate(
+        self, home: WorkspaceRef, change: Field = ("", ""), entry: str = "", *, replaces: bool = False
+    ) -> Applied:
+        """Read the policy and, unless *entry* is empty, carry out an order; some *replace* a policy that is closed."""
+        field, value = change
+        fault, is_new, *flat = await self._run(
+            "moderate",
+            *_keys(home),
+            field=field,
+            value=value,
+            entry=entry,
+            replaces=replaces,
+            most=self._most,
+            life=_milliseconds(KEPT),
+        )
+        fields = {str(name, "utf-8", "replace"): each for name, each in zip(flat[::2], flat[1::2], strict=True)}
+        return Applied(is_new=bool(is_new), before=_policy_of(fields, str(fault, "ascii")))
+
+
+class RedisVotes:
+    """Keeps votes, each change as one script; each vote expires by itself."""
+
+    def __init__(self, client: Redis, *, kept: timedelta = KEPT) -> None:
+        self._life = _milliseconds(kept)
+        self._run = ScriptRunner(client, "community")
+
+    async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
+        """Keep the vote, or replace it."""
+        person = quote(vote.person_id, safe="")
+        await self._run(
+            "cast",
+            f"footnote:votes:{{{home}}}:",
+            name=f"{quote(vote.answer_id, safe='')} {person}",
+            vote=vote.model_dump_json(),
+            is_helpful=vote.is_helpful,
+            person=person,
+            life=self._life,
+        )
+
+    async def count(self, home: WorkspaceRef) -> Tally:
+        """Count both kinds."""
+        helpful, unhelpful = await self._run("count", f"footnote:votes:{{{home}}}:", life=self._life)
+        return Tally(helpful=helpful, unhelpful=unhelpful)
+
+    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
+        """Remove what a person has thought."""
+        return await self._run("forget_votes", f"footnote:votes:{{{home}}}:", person=quote(person_id, safe=""))
+
+    async def forget_workspace(self, home: WorkspaceRef) -> int:
+        """Remove what everybody has thought."""
+        return await self._run("forget_votes", f"footnote:votes:{{{home}}}:", person="")
+
+
+class RedisQuota:
+    """Counts questions by person and by thread, each in a window that slides, by the clock of the server."""
+
+    def __init__(self, client: Redis, *, per_person: Limit, per_thread: Limit) -> None:
+        for count, seconds in (per_person, per_thread):
+            if count < 1 or seconds <= 0:
+                raise Misconfigured("A quota has to allow at least one question, in a time that is longer than zero.")
+        limits = per_person, per_thread
+        self._windows = json.dumps([(count, max(int(seconds * 1000), 1)) for count, seconds in limits])
+        self._run = ScriptRunner(client, "community")
+
+    async def spend(self, question: Question) -> float:
+        """Count a question in both windows, or in neither."""
+        prefix = f"footnote:quota:{{{question.thread.home}}}:"
+        person = f"{prefix}person:{quote(question.author.id, safe='')}"
+        asked = f"{question.message} {question.revision}"
+        windows = person, f"{prefix}thread:{question.thread}"
+        return await self._run("spend", *windows, asked=asked, windows=self._windows) / 1000
+
+
+def _field(order: ModerationOrder, pause: Pause) -> Field:
+    """Return what an order changes; nothing where it is only noted."""
+    match order.kind:
+        case OrderKind.PAUSE:
+            return "paused", pause.model_dump_json()
+        case OrderKind.RESUME:
+            return "paused", ""
+        case OrderKind.PAUSE_CHANNEL | OrderKind.RESUME_CHANNEL:
+            return f"silent:{order.about}", "1" if order.kind is OrderKind.PAUSE_CHANNEL else ""
+        case OrderKind.AUTO_ANSWER_ON | OrderKind.AUTO_ANSWER_OFF:
+            return f"auto:{order.about}", "1" if order.kind is OrderKind.AUTO_ANSWER_ON else ""
+        case _:
+            return "", ""
+
+
+def _policy_of(fields: dict[str, bytes], fault: str) -> Policy:
+    """Read the fields that are known; a pause is one, whoever may have ordered it."""
+
+    def channels(kind: str) -> frozenset[str]:
+        return frozenset(name.removeprefix(kind) for name in fields if name.startswith(kind))
+
+    pause = (parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))) if "paused" in fields else None
+    return Policy(
+        paused_by=pause and pause.by,
+        paused_at=pause and pause.at,
+        auto_answer=channels("auto:"),
+        silent_channels=channels("silent:"),
+        fault=PolicyFault(fault) if fault else None,
+    )
+
+
+def _keys(home: WorkspaceRef) -> tuple[str, str]:
+    """Return the key of the policy, and the beginning of the names of the log's keys."""
+    return f"{POLICIES}{{{home}}}", f"footnote:audit:{{{home}}}:"
+
+
+def _milliseconds(time: timedelta) -> int:
+    return time // timedelta(milliseconds=1)

@@ -1,0 +1,78 @@
+"""What keeps processes from doing anything twice, or missing it: notes of what was done, and a cursor per channel.
+
+They hold ids and times, and no text that anybody wrote, so they are not encrypted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote, unquote
+
+from adapters.redis.connection import translated
+from adapters.redis.runner import ScriptRunner
+from core.model import ChannelRef, WorkspaceRef
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+KEPT = timedelta(days=30)  # since it was noted the last time
+MOST = 10_000  # channels of a platform; of more, those are given up that have been quiet for longest
+
+
+class RedisDedup:
+    """Keeps notes: one value per key, which goes if it is not repeated for long."""
+
+    def __init__(self, client: Redis, *, kept: timedelta = KEPT) -> None:
+        self._client = client
+        self._kept = kept
+
+    async def changed(self, key: str, value: str) -> bool:
+        """Replace the note and look what it was, in one step."""
+        with translated():
+            before = await self._client.set(f"footnote:memo:{key}", value, px=self._kept, get=True)
+        return before != value.encode()
+
+    async def forget(self, key: str) -> None:
+        """Remove the note."""
+        with translated():
+            await self._client.delete(f"footnote:memo:{key}")
+
+
+class RedisChannelCursor:
+    """Keeps when each channel was heard last: one sorted set for each platform."""
+
+    def __init__(self, client: Redis, *, most: int = MOST) -> None:
+        self._client = client
+        self._most = most
+        self._run = ScriptRunner(client, "channels")
+
+    async def note(self, channel: ChannelRef, at: datetime) -> None:
+        """Move a channel to its time, and let go of what is too old or too much."""
+        member = f"{quote(channel.home.workspace, safe='')} {quote(channel.channel, safe='')}"
+        life = int(KEPT.total_seconds())
+        await self._run(
+            "note_channel", _heard(channel.platform), member=member, at=at.timestamp(), life=life, most=self._most
+        )
+
+    async def channels(self, platform: str, *, limit: int) -> Sequence[tuple[ChannelRef, datetime]]:
+        """Read from the end that was heard last."""
+        if limit < 1:
+            return ()
+        with translated():
+            found = await self._client.zrange(_heard(platform), 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
+        return tuple(_read(platform, member, at) for member, at in cast("list[tuple[bytes, float]]", found))
+
+    async def forget_workspace(self, home: WorkspaceRef) -> None:
+        """Remove the members that begin with the workspace."""
+        await self._run("forget_channels", _heard(home.platform), workspace=f"{quote(home.workspace, safe='')} ")
+
+
+def _heard(platform: str) -> str:
+    return f"footnote:heard:{platform}"
+
+
+def _read(platform: str, member: bytes, at: float) -> tuple[ChannelRef, datetime]:
+    workspace, channel = map(unquote, member.decode().split(" "))
+    return ChannelRef(platform=platform, workspace=workspace, channel=channel), datetime.fromtimestamp(at, UTC)

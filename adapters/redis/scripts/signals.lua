@@ -1,0 +1,214 @@
+-- What happens to a question: each is one script, which returns 1 if it changes anything.
+
+-- Returns the state of a question, whether it is deleted, and which revision of it is known.
+local function look(ref)
+  local state, deleted, revision = unpack(redis.call('HMGET', key('question', ref), 'state', 'deleted', 'revision'))
+  return state, deleted == '1', tonumber(revision or '-1')
+end
+
+-- Ends what a question went by while it was only accepted.
+local function conclude(accepted)
+  local former = key('question', accepted)
+  local asker = redis.call('HGET', former, 'person')
+  redis.call('ZREM', key('accepted', string.match(accepted, '^[^:]+')), accepted)
+  if asker then redis.call('ZREM', key('person', asker), accepted) end
+  redis.call('DEL', former, key('interaction', accepted))
+  set_state(accepted, 'done')
+  redis.call('HSET', former, 'deleted', 1)
+  redis.call('PEXPIRE', former, LIFE)
+end
+
+-- Keeps what was heard of a question before itself.
+local function keep_early(ref)
+  redis.call('HSET', key('question', ref), 'state', 'early')
+  redis.call('PEXPIRE', key('question', ref), EARLY_LIFE)
+  return 0
+end
+
+-- Lets a question that is done, or was given up, be worked on again.
+local function reopen(ref, thread)
+  redis.call('ZREM', DEAD, ref)
+  set_state(ref, 'waiting')
+  redis.call('PEXPIRE', key('question', ref), LIFE)
+  enqueue(thread, ref)
+  return 1
+end
+
+-- Returns the first message of a thread that waits untouched behind all others and was asked later.
+local function first_asked_after(thread, time)
+  local line, later = redis.call('LRANGE', key('thread', thread), 0, -1), nil
+  for i = #line, 1, -1 do
+    local state, attempts, asked_at, begun =
+      unpack(redis.call('HMGET', key('question', line[i]), 'state', 'attempts', 'asked', 'begun'))
+    local is_untouched = state == 'waiting' and attempts == '0' and asked_at and not begun
+    if not is_untouched or tonumber(asked_at) <= time then break end
+    later = line[i]
+  end
+  return later
+end
+
+-- Writes down a question, and that it is no longer what was `accepted`, where that is not empty.
+function script.ask(ref, thread, revision, text, person, home, address, token, expires, asked_at, accepted)
+  local question = key('question', ref)
+  if accepted ~= '' then
+    local former = redis.call('HGET', key('question', accepted), 'state')
+    if former and former ~= 'accepted' then return 0 end
+    conclude(accepted)
+    if accepted == ref then redis.call('DEL', question) end
+  end
+  local state, is_deleted, known = look(ref)
+  if state and (state ~= 'early' or is_deleted) then return 0 end
+  note_asker(ref, person, home)
+  if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
+  redis.call('HSET', question, 'attempts', 0, 'address', address, 'asked', asked_at)
+  set_state(ref, 'waiting')
+  redis.call('PEXPIRE', question, LIFE)
+  if token ~= '' then redis.call('SET', key('interaction', ref), token, 'PXAT', expires) end
+  local later = first_asked_after(thread, asked_at)
+  if not later then
+    enqueue(thread, ref)
+    return 1
+  end
+  redis.call('LINSERT', key('thread', thread), 'BEFORE', later, ref)
+  redis.call('PEXPIRE', READY, LIFE)
+  redis.call('PEXPIRE', key('thread', thread), LIFE)
+  return 1
+end
+
+function script.edit(ref, thread, revision, text, person, home)
+  local question = key('question', ref)
+  local state, is_deleted, known = look(ref)
+  if is_deleted or state == 'accepted' or revision <= known then return 0 end
+  note_asker(ref, person, home)
+  redis.call('HSET', question, 'revision', revision, 'text', text)
+  redis.call('HDEL', question, 'stopped', 'reason')
+  redis.call('DEL', key('retry', ref))
+  if not state or state == 'early' then return keep_early(ref) end
+  redis.call('PEXPIRE', question, LIFE)
+  if state == 'running' then
+    notify(ref)
+    return 1
+  end
+  redis.call('HSET', question, 'attempts', 0)
+  if state ~= 'waiting' then return reopen(ref, thread) end
+  set_state(ref, 'waiting')
+  promote(thread)
+  return 1
+end
+
+function script.delete(ref, thread)
+  local question = key('question', ref)
+  local state, is_deleted = look(ref)
+  if is_deleted then return 0 end
+  if state == 'accepted' then
+    conclude(ref)
+    return 1
+  end
+  redis.call('HSET', question, 'deleted', 1)
+  redis.call('HDEL', question, 'text', 'address', 'stopped')
+  if state ~= 'running' then redis.call('HDEL', question, 'person', 'home', 'asked') end
+  redis.call('DEL', key('interaction', ref), key('retry', ref))
+  if not state or state == 'early' then return keep_early(ref) end
+  redis.call('PEXPIRE', question, LIFE)
+  if state == 'running' then
+    notify(ref)
+    return 1
+  end
+  local found = redis.call('HMGET', question, 'attempts', 'concluded', 'delivery', 'retried', 'begun')
+  redis.call('HSET', question, 'attempts', 0)
+  if state ~= 'waiting' then return reopen(ref, thread) end
+  if found[1] ~= '0' or found[2] or found[3] or found[4] or found[5] then
+    set_state(ref, 'waiting') -- something may have been posted that has to go
+  else
+    set_state(ref, 'done')
+    redis.call('LREM', key('thread', thread), 1, ref)
+  end
+  promote(thread)
+  return 1
+end
+
+-- Removes the words of a question because its asker is forgotten; returns 1 if there were any.
+function script.forget(ref, thread, person, home)
+  redis.call('ZREM', key('person', person), ref)
+  if redis.call('EXISTS', key('person', person)) == 0 then redis.call('ZREM', key('workspace', home), person) end
+  local state = look(ref)
+  if state ~= 'done' and state ~= 'dead' then return script.delete(ref, thread) end
+  redis.call('HSET', key('question', ref), 'state', 'done')
+  redis.call('ZREM', DEAD, ref)
+  redis.call('DEL', key('interaction', ref))
+  return redis.call('DEL', key('retry', ref))
+end
+
+function script.stop(ref, thread)
+  local state, is_deleted = look(ref)
+  if state ~= 'waiting' and state ~= 'running' or is_deleted then return 0 end
+  if redis.call('HSET', key('question', ref), 'stopped', 1) == 0 then return 0 end
+  if state == 'running' then notify(ref) else promote(thread) end
+  return 1
+end
+
+-- Tries a question again whose words were kept.
+function script.retry(ref, thread)
+  local question = key('question', ref)
+  local state, is_deleted = look(ref)
+  local words = redis.call('GET', key('retry', ref))
+  if is_deleted or state ~= 'done' and state ~= 'dead' or not words then return 0 end
+  redis.call('HSET', question, 'text', words, 'attempts', 0, 'retried', 1)
+  redis.call('HDEL', question, 'concluded', 'reason')
+  redis.call('DEL', key('retry', ref))
+  return reopen(ref, thread)
+end
+
+-- Has a question answered again of which a worker that had lost it may have changed the answer.
+function script.recheck(ref, thread, revision, text, person, home, most_attempts)
+  local question = key('question', ref)
+  local state, is_deleted, known = look(ref)
+  if is_deleted or state ~= 'done' and state ~= 'dead' or revision ~= known then return 0 end
+  note_asker(ref, person, home)
+  redis.call('HSET', question, 'text', text, 'attempts', state == 'dead' and most_attempts or 1)
+  redis.call('HDEL', question, 'concluded', 'failures')
+  return reopen(ref, thread)
+end
+
+-- Accepts a question under the id of the command that asked it: 1 if it is accepted, also by a try before; 0 if it was
+-- known before, and -1 if nobody waits for it any more. A server that was frozen carries out what it was told before,
+-- which is why it is told until when, by its own clock: without a time it gives that.
+function script.accept(ref, platform, text, person, home, address, token, expires, lease, latest)
+  if latest == '' then return now() end
+  local question, index = key('question', ref), key('accepted', platform)
+  local known = redis.call('HMGET', question, 'state', 'text')
+  if known[1] then return known[1] == 'accepted' and known[2] == text and 1 or 0 end
+  if now() > latest then return -1 end
+  redis.call('HSET', question, 'text', text, 'address', address)
+  set_state(ref, 'accepted')
+  note_asker(ref, person, home)
+  redis.call('PEXPIRE', question, ACCEPTED_LIFE)
+  if token ~= '' then redis.call('SET', key('interaction', ref), token, 'PXAT', expires) end
+  redis.call('ZADD', index, now() + lease, ref)
+  redis.call('PEXPIRE', index, LIFE)
+  return 1
+end
+
+-- Gives an accepted question of which nobody has said in time where it goes, and a lease on it to whoever asks.
+function script.overdue(platform, lease)
+  local index = key('accepted', platform)
+  for _, ref in ipairs(redis.call('ZRANGE', index, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)) do
+    local found = redis.call('HMGET', key('question', ref), 'state', 'text', 'address')
+    if found[1] == 'accepted' then
+      redis.call('ZADD', index, now() + lease, ref)
+      return {ref, found[2], found[3], redis.call('GET', key('interaction', ref))}
+    end
+    redis.call('ZREM', index, ref)
+    redis.call('ZREM', WAITING, ref)
+  end
+  return false
+end
+
+-- Notes what is said below a question while it waits; not once a worker has had it, nor with an answer that stands there.
+function script.announce(ref, delivery)
+  local question = key('question', ref)
+  local found = redis.call('HMGET', question, 'state', 'attempts', 'begun', 'concluded', 'deleted', 'retried')
+  if found[1] ~= 'waiting' or found[2] ~= '0' or found[3] or found[4] or found[5] or found[6] then return 0 end
+  redis.call('HSET', question, 'delivery', delivery)
+  return 1
+end

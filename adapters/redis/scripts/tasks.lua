@@ -1,0 +1,227 @@
+-- What workers do: they find threads that have something to do, take the first question of one, and hold it until it is
+-- settled. Who does not hold it any more changes nothing, and is returned 0.
+local STOPPED, EDITED, DELETED, LOST = 1, 2, 3, 4 -- as `Interruption` has them
+
+-- Returns what has happened to a question since its `revision` was taken, which is negative of one that was deleted.
+local function change_of(ref, entry, fence, revision)
+  local found = redis.call('HMGET', key('question', ref),
+    'state', 'entry', 'fence', 'holder', 'deleted', 'revision', 'stopped')
+  local is_held = found[1] == 'running' and found[2] == entry and found[3] .. ' ' .. (found[4] or '') == fence
+  if not is_held then return LOST end
+  if revision < 0 then return 0 end
+  if found[5] then return DELETED end
+  if tonumber(found[6]) > revision then return EDITED end
+  return found[7] and STOPPED or 0
+end
+
+local function touch(ref, thread)
+  redis.call('PEXPIRE', key('question', ref), LIFE)
+  redis.call('PEXPIRE', key('thread', thread), LIFE)
+end
+
+-- Ends a hold; returns whether what changed meanwhile comes next, so that nothing else is to be done.
+local function let_go(ref, thread, entry, change)
+  acknowledge(entry)
+  release_slots(ref)
+  redis.call('HDEL', key('question', ref), 'entry', 'holder')
+  touch(ref, thread)
+  if change < EDITED then return false end
+  redis.call('HSET', key('question', ref), 'attempts', 0)
+  set_state(ref, 'waiting')
+  offer(thread)
+  return true
+end
+
+local function conclude_task(ref, thread, state)
+  set_state(ref, state)
+  redis.call('HSET', key('question', ref), 'concluded', 1)
+  redis.call('HDEL', key('question', ref), 'text', 'stopped', 'person', 'home', 'asked', 'begun')
+  dequeue(thread, ref)
+end
+
+-- Lets a question wait that somebody had who did not come to its end, as if it had not been taken.
+local function give_back(ref)
+  redis.call('HINCRBY', key('question', ref), 'attempts', -1)
+  set_state(ref, 'waiting')
+end
+
+-- Lets a thread wait if as much as may be is done at once for whoever asks; returns whether it does.
+local function park(ref, thread, bounds)
+  for at, who in ipairs(askers(ref)) do
+    local busy = key('busy', who)
+    redis.call('ZREMRANGEBYSCORE', busy, '-inf', now())
+    redis.call('ZREM', busy, ref)
+    if redis.call('ZCARD', busy) >= bounds[at] then
+      redis.call('ZADD', key('parked', who), redis.call('ZSCORE', WAITING, ref) or now(), thread)
+      redis.call('PEXPIRE', key('parked', who), LIFE)
+      delay(thread, LONGEST_PARK)
+      return true
+    end
+  end
+  return false
+end
+
+-- Offers the threads that have waited long enough; returns in how many milliseconds the next has, -1 if there is none.
+function script.promote_due()
+  local past = redis.call('ZRANGE', DELAYED, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
+  for _, thread in ipairs(past) do promote(thread) end
+  redis.pcall('XGROUP', 'CREATE', READY, GROUP, '0', 'MKSTREAM')
+  redis.call('PEXPIRE', READY, LIFE)
+  local due = redis.call('ZRANGE', DELAYED, 0, 0, 'WITHSCORES')[2]
+  return due and math.max(due - now(), 1) or -1
+end
+
+-- Gives an entry of which its worker has shown no sign of life; removes workers that are gone.
+function script.sweep(consumer, lease)
+  local found = redis.pcall('XPENDING', READY, GROUP, 'IDLE', lease, '-', '+', 100)
+  if found.err then return false end
+  for _, pending in ipairs(found) do
+    if pending[2] ~= consumer then
+      local claimed = redis.call('XCLAIM', READY, GROUP, consumer, lease, pending[1])[1]
+      if claimed and claimed[2] then return {claimed[1], claimed[2][2]} end
+    end
+  end
+  for _, each in ipairs(redis.call('XINFO', 'CONSUMERS', READY, GROUP)) do
+    local about = {}
+    for i = 1, #each, 2 do about[each[i]] = each[i + 1] end
+    if about.pending == 0 and about.idle > 10 * lease then
+      redis.call('XGROUP', 'DELCONSUMER', READY, GROUP, about.name)
+    end
+  end
+  return false
+end
+
+-- Takes the first question of a thread; false if there is none, if somebody else has it, or if it has to wait.
+function script.take(entry, thread, consumer, holder, lease, per_person, per_workspace)
+  local line = key('thread', thread)
+  local pending = redis.call('XPENDING', READY, GROUP, entry, entry, 1)[1]
+  if not pending or pending[2] ~= consumer then return false end
+  local ref, state, holding
+  repeat
+    ref = redis.call('LINDEX', line, 0)
+    if ref then state, holding = unpack(redis.call('HMGET', key('question', ref), 'state', 'entry')) end
+    if not ref or state == 'running' and holding ~= entry then
+      acknowledge(entry)
+      return false
+    end
+    local is_lost = state ~= 'waiting' and state ~= 'running'
+    if is_lost then
+      redis.call('LPOP', line)
+      redis.call('ZREM', WAITING, ref)
+    end
+  until not is_lost
+  if park(ref, thread, {per_person, per_workspace}) then
+    acknowledge(entry)
+    if state == 'running' then set_state(ref, 'waiting') end
+    return false
+  end
+  redis.call('XCLAIM', READY, GROUP, consumer, 0, entry, 'JUSTID') -- its time begins now, and not when it was read
+  acquire_slots(ref, lease)
+  local question = key('question', ref)
+  local attempt = redis.call('HINCRBY', question, 'attempts', 1)
+  if attempt == 1 then redis.call('HDEL', question, 'failures') end
+  local fence = redis.call('HINCRBY', question, 'fence', 1)
+  redis.call('HSET', question, 'entry', entry, 'holder', holder)
+  set_state(ref, 'running')
+  redis.call('DEL', key('retry', ref))
+  touch(ref, thread)
+  return {ref, attempt, fence, redis.call('GET', key('interaction', ref)), unpack(redis.call('HMGET', question,
+    'revision', 'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'failures', 'begun'))}
+end
+
+-- Renews a hold; returns what has happened to the question.
+function script.renew(ref, thread, entry, fence, revision, consumer, lease)
+  local change = change_of(ref, entry, fence, revision)
+  if change == LOST then return LOST end
+  redis.call('XCLAIM', READY, GROUP, consumer, 0, entry, 'JUSTID')
+  acquire_slots(ref, lease)
+  touch(ref, thread)
+  return change
+end
+
+function script.record(ref, entry, fence, revision, delivery)
+  if change_of(ref, entry, fence, revision) == LOST then return 0 end
+  redis.call('HSET', key('question', ref), 'delivery', delivery)
+  return 1
+end
+
+-- Keeps the words of a question that failed, unless others count by now.
+function script.keep(ref, entry, fence, revision, words)
+  local change = change_of(ref, entry, fence, revision)
+  if change == LOST then return 0 end
+  if words ~= '' and change < EDITED then redis.call('SET', key('retry', ref), words, 'PX', FAILED_LIFE) end
+  return 1
+end
+
+function script.settle(ref, thread, entry, fence, revision)
+  local change = change_of(ref, entry, fence, revision)
+  if change == LOST then return 0 end
+  if let_go(ref, thread, entry, change) then return 1 end
+  conclude_task(ref, thread, 'done')
+  if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
+  return 1
+end
+
+-- Returns a question to whoever is next.
+function script.release(ref, thread, entry, fence, revision)
+  local change = change_of(ref, entry, fence, revision)
+  if change == LOST then return 0 end
+  redis.call('HSET', key('question', ref), 'begun', 1)
+  if let_go(ref, thread, entry, change) then return 1 end
+  give_back(ref)
+  offer(thread)
+  return 1
+end
+
+-- Lets a question that failed wait for its next attempt.
+function script.postpone(ref, thread, entry, fence, revision, pause)
+  local change = change_of(ref, entry, fence, revision)
+  if change == LOST then return 0 end
+  if let_go(ref, thread, entry, change) then return 1 end
+  redis.call('HINCRBY', key('question', ref), 'failures', 1)
+  set_state(ref, 'waiting')
+  delay(thread, pause)
+  return 1
+end
+
+-- Lays a question aside as dead; the reason of one whose attempts were over before is that of the last of them.
+function script.bury(ref, thread, entry, fence, revision, reason, words, most_attempts)
+  local change = change_of(ref, entry, fence, revision)
+  if change == LOST then return 0 end
+  if let_go(ref, thread, entry, change) then return 1 end
+  local question = key('question', ref)
+  local is_told_again = tonumber(redis.call('HGET', question, 'attempts')) > most_attempts
+  redis.call(is_told_again and 'HSETNX' or 'HSET', question, 'reason', reason)
+  if words ~= '' then redis.call('SET', key('retry', ref), words, 'PX', DEAD_LIFE) end
+  redis.call('ZADD', DEAD, now(), ref)
+  redis.call('ZREMRANGEBYSCORE', DEAD, '-inf', now() - LIFE)
+  redis.call('PEXPIRE', DEAD, LIFE)
+  conclude_task(ref, thread, 'dead')
+  return 1
+end
+
+-- Gives back what was handed to a worker that knows nothing of it; `held` is JSON of the entries that it knows.
+function script.reap(consumer, held)
+  local entries, is_held = cjson.decode(held), {}
+  for _, entry in ipairs(entries) do is_held[entry] = true end
+  local found = redis.pcall('XPENDING', READY, GROUP, '-', '+', 100 + #entries, consumer)
+  if found.err then return 0 end
+  for _, pending in ipairs(found) do
+    local entry = pending[1]
+    if not is_held[entry] then
+      local fields = redis.call('XRANGE', READY, entry, entry)[1]
+      local thread = fields and fields[2][2]
+      local ref = thread and redis.call('LINDEX', key('thread', thread), 0)
+      acknowledge(entry)
+      if ref and redis.call('HGET', key('question', ref), 'entry') == entry then
+        release_slots(ref)
+        give_back(ref)
+        redis.call('HSET', key('question', ref), 'begun', 1)
+        redis.call('HDEL', key('question', ref), 'entry', 'holder')
+      end
+      if ref then offer(thread) end
+    end
+  end
+  if #entries == 0 then redis.pcall('XGROUP', 'DELCONSUMER', READY, GROUP, consumer) end
+  return 1
+end
