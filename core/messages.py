@@ -115,6 +115,35 @@ class Forms:
     unconfirmed: str = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
 
 
+SLACK_FORMS = Forms(
+    ask="/footnote ask",
+    privately="--private",
+    menu="in a message's menu",
+    sources="**Show sources**, in the same menu,",
+    forget="**/footnote forget**",
+    privacy="**/footnote privacy**",
+    more="Slack has no commands in threads: there, mention me with `sources`, `forget`, `help` or `privacy` alone.",
+    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with that word alone, "
+    "or choose **Show sources** in a message's menu.",
+    unconfirmed="This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`.",
+)
+SLACK_COMMANDS = """\
+`/footnote ask [--private] QUESTION`
+`/footnote help`, `/footnote privacy`
+`/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
+`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
+moderators."""
+FORGET_WHAT = """\
+`/footnote forget me` removes everything about you. To have a thread forgotten, mention me there with `forget` alone."""
+FORGET_ME_TITLE = "Forget everything about you?"
+FORGET_ME_WARNING = "Your questions with their answers, and your votes, are removed at once."
+
+
+def not_understood(text: str) -> str:
+    """Return what can be written behind Slack's one command instead of *text*, which has to be safe already."""
+    return f"I don't understand “{text}”. This is what I understand:\n{SLACK_COMMANDS}"
+
+
 def help_text(forms: Forms) -> str:
     """Return what the bot can do, and how."""
     more = f"\n{forms.more}" if forms.more else ""

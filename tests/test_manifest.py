@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
-from adapters.slack.commands.slash import NAME, ParsedCommand, parsed
+from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.history import KINDS
 from adapters.slack.http import PATH
 from adapters.slack.listener import HEARD
 from adapters.slack.oauth import BEGIN, END, SCOPES
+from adapters.slack.slash import NAME, ParsedCommand, parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 MANIFEST: dict[str, Any] = json.loads((ROOT / "manifest.json").read_text())

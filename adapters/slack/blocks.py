@@ -44,7 +44,7 @@ def _controls(controls: Controls, question: Question) -> list[dict[str, Any]]:
 
 
 def _button(label: str, action_id: str, value: str) -> dict[str, Any]:
-    return {"type": "button", "text": _plain(label), "action_id": action_id, "value": value}
+    return {"type": "button", "text": plain(label), "action_id": action_id, "value": value}
 
 
 def _feedback(name: str) -> dict[str, Any]:
@@ -57,8 +57,9 @@ def _feedback(name: str) -> dict[str, Any]:
 
 
 def _opinion(label: str, value: str, spoken: str) -> dict[str, Any]:
-    return {"text": _plain(label), "value": value, "accessibility_label": spoken}
+    return {"text": plain(label), "value": value, "accessibility_label": spoken}
 
 
-def _plain(label: str) -> dict[str, Any]:
+def plain(label: str) -> dict[str, Any]:
+    """Return words without any markup."""
     return {"type": "plain_text", "text": label}

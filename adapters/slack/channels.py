@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from adapters.chat.intake import BotIdentity, ChatEvent
-from adapters.slack.api import ask, tell
+from adapters.slack.api import ask, next_cursor, tell
 from adapters.slack.client.lost import LostPosts, Place
 from adapters.slack.client.poster import Look, ThreadPoster
-from adapters.slack.events import Json, line, parse, speaks_for
+from adapters.slack.events import Json, line, parse
 from core.errors import PostingFailed
 from core.model import Inbound, Message, MessageRef, Setting
 
@@ -24,7 +23,7 @@ PLAIN = Look(
 )  # for words that the code has written
 RECALLED = 20  # messages, the first one of the thread among them
 PAGE = 999  # messages: as many as Slack gives
-PATIENCE = 0.45  # seconds; Slack has to hear soon that the question has arrived
+LONGEST_READ = 0.45  # seconds; Slack has to hear soon that the question has arrived
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,8 @@ class SlackChannel:
         if not recalls:
             return (), ()
         try:
-            async with asyncio.timeout(PATIENCE):
-                said = [one async for one in self._replies(inbound)]
+            async with asyncio.timeout(LONGEST_READ):
+                said = await self._said_before(inbound)
         except (PostingFailed, TimeoutError):
             return (), ()
         names: dict[str, str] = {}
@@ -64,37 +63,33 @@ class SlackChannel:
         target = {"channel": message.thread.channel, "timestamp": message.id}
         await tell(self.workspace.client, "reactions.add", name=REACTION, **target)
 
-    async def _replies(self, inbound: Inbound) -> AsyncGenerator[Json]:
-        """Yield a thread from its beginning, which is the only end where Slack lets one begin."""
-        cursor = ""
-        while True:
-            found = await ask(
-                self.workspace.client,
-                "conversations.replies",
-                channel=inbound.thread.channel,
-                ts=inbound.thread.thread,
-                latest=inbound.message.id,
-                limit=PAGE,
-                cursor=cursor or None,
-            )
-            for number, one in enumerate(cast("list[Json]", found.get("messages") or ())):
-                if number or not cursor:  # the first message of a thread comes with every page
-                    yield one
-            cursor = str(cast("Json", found.get("response_metadata") or {}).get("next_cursor") or "")
-            if not cursor:
-                return
+    async def _said_before(self, inbound: Inbound) -> list[Json]:
+        """Return a thread from its beginning, which is the only end where Slack lets one begin."""
+        where = {"channel": inbound.thread.channel, "ts": inbound.thread.thread, "latest": inbound.message.id}
+        said: list[Json] = []
+        cursor: str | None = None
+        while cursor != "":
+            found = await ask(self.workspace.client, "conversations.replies", **where, limit=PAGE, cursor=cursor)
+            page = cast("list[Json]", found.get("messages") or [])
+            said += page[1:] if cursor else page  # the first message of a thread comes with every page
+            cursor = next_cursor(found)
+        return said
 
 
 def read_event(
     event: Json, workspace: Workspace, *, comes_again: bool = True, is_late: bool = False
 ) -> ChatEvent | None:
-    """Return what an event means; None where no person wrote, changed or deleted words of their own."""
+    """Return what an event means; None where no person wrote, changed or deleted words of their own.
+
+    A mention in a channel comes as two events, of which one is to say something about.
+    """
     me = BotIdentity(workspace.bot_user_id, bot_id=workspace.bot_id, workspace=workspace.name)
     inbound = parse(event, me=me)
     if inbound is None:
         return None
     said = cast("Json", event.get("message") or event)
     root = MessageRef(thread=inbound.thread, id=inbound.thread.thread)
+    comes_twice = me.user_id in inbound.mentions and inbound.setting is not Setting.DIRECT
     return ChatEvent(
         inbound=inbound,
         channel=SlackChannel(workspace, me),
@@ -104,5 +99,5 @@ def read_event(
         opening=root if inbound.setting is Setting.THREAD else None,
         comes_again=comes_again,
         is_late=is_late,
-        speaks=speaks_for(event, inbound, me),
+        speaks=event.get("type") == "app_mention" or not comes_twice,
     )

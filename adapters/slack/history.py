@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from adapters.chat.catch_up import LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace, Workspaces
 
 Found = TypeVar("Found")
-Homes: TypeAlias = Mapping[str, Mapping[str, datetime]]
-"""Workspaces, and when each channel there was heard last."""
 
 KINDS = ("public_channel", "private_channel", "im")
 KNOWN = 1_000  # channels that were heard lately, in all workspaces together
@@ -45,28 +43,23 @@ class SlackHistory:
         self._workspaces = workspaces
 
     async def places(self, home: str, round_: Round) -> AsyncGenerator[SlackPlace]:
-        """Yield the channels of *home*, and of all workspaces that were heard lately."""
-        for name, heard in _first(WORKSPACES, (await self._homes(home, round_)).items(), "workspaces", round_):
+        """Yield the channels of *home*, and of all workspaces that were heard lately, those first heard last.
+
+        Each is read from a bit before the last that was heard in its workspace; what is too old is left.
+        """
+        heard: dict[str, dict[str, datetime]] = {home: {}} if home else {}
+        look = partial(self._services.last_heard.channels, PLATFORM, limit=KNOWN)
+        for ref, at in await round_.retry.call(look):
+            heard.setdefault(ref.workspace, {})[ref.channel] = at
+        oldest = self._services.now() - LATEST
+        for name, channels in _first(WORKSPACES, heard.items(), "workspaces", round_):
             try:
                 workspace = await round_.retry.call(partial(self._workspaces.find, name))
             except Rejected:
                 continue  # the bot is not there any more
-            since = self._since(heard.values())
-            for channel in await _channels(workspace, heard, round_):
+            since = max(oldest.timestamp(), max(channels.values(), default=oldest).timestamp() - RESENT)
+            for channel in await _channels(workspace, channels, round_):
                 yield SlackPlace(workspace, channel, since)
-
-    async def _homes(self, home: str, round_: Round) -> Homes:
-        """Return the workspaces, and in each the channels, in the order in which they were heard last."""
-        found: dict[str, dict[str, datetime]] = {home: {}} if home else {}
-        heard = partial(self._services.last_heard.channels, PLATFORM, limit=KNOWN)
-        for channel, at in await round_.retry.call(heard):
-            found.setdefault(channel.workspace, {})[channel.channel] = at
-        return found
-
-    def _since(self, heard: Collection[datetime]) -> float:
-        """Return the time from which on to read: a bit before the last that was heard, and nothing that is too old."""
-        oldest = self._services.now() - LATEST
-        return max(oldest.timestamp(), max(heard, default=oldest).timestamp() - RESENT)
 
 
 async def _channels(workspace: Workspace, heard: Iterable[str], round_: Round) -> Sequence[str]:
@@ -115,22 +108,20 @@ class SlackPlace:
 
     async def _read_channel(self, round_: Round) -> Missed:
         said: list[Json] = []
-        client, where = self.workspace.client, {"channel": self.channel}
-        async for page in pages(round_.retry, client, "conversations.history", "messages", **where):
+        client = self.workspace.client
+        async for page in pages(round_.retry, client, "conversations.history", "messages", channel=self.channel):
             said += page
             if not page or _seconds(page[-1], "ts") <= self.since:  # the newest come first
                 break
         if len(said) >= PAGE * PAGES and _seconds(said[-1], "ts") > self.since:
             round_.cut(f"more than {PAGE * PAGES} messages in one channel")
-        threads = [thread for thread in map(self._thread, said) if thread.latest > self.since]
+        threads = [self._thread(one) for one in said if _seconds(one, "latest_reply") > self.since]
         return Missed(self._events(said), threads)
 
     async def _read_thread(self, round_: Round) -> Missed:
         said: list[Json] = []
-        client, where = self.workspace.client, {"channel": self.channel, "ts": self.root}
-        async for page in pages(
-            round_.retry, client, "conversations.replies", "messages", **where, oldest=f"{self.since:.6f}"
-        ):
+        where = {"channel": self.channel, "ts": self.root, "oldest": f"{self.since:.6f}"}
+        async for page in pages(round_.retry, self.workspace.client, "conversations.replies", "messages", **where):
             said += (reply for reply in page if reply["ts"] != self.root)
         return Missed(self._events(said))
 
@@ -142,44 +133,35 @@ class SlackPlace:
         return SlackPlace(self.workspace, self.channel, self.since, str(root["ts"]), latest, is_ours)
 
     def _events(self, said: Iterable[Json]) -> Sequence[LateEvent]:
-        """Return what is new, oldest first; what somebody was refused an answer to is left out."""
-        new = [one for one in said if _is_new(one, self.since) and not _is_refused(one, self.workspace)]
-        return [self._late(one) for one in sorted(new, key=itemgetter("ts"))]
+        """Return what was said or changed lately, oldest first; what somebody was refused an answer to is left out."""
+        events: list[LateEvent] = []
+        for one in sorted(said, key=itemgetter("ts")):
+            changed = _seconds(cast("Json", one.get("edited") or {}), "ts")
+            if max(_seconds(one, "ts"), changed) > self.since and (changed or not self._is_refused(one)):
+                event = {**one, "type": "message", "channel": self.channel}  # which only events have
+                events.append(LateEvent(f"{self.workspace.name}:{line_of(event)}", partial(self._read_event, event)))
+        return events
 
-    def _late(self, said: Json) -> LateEvent:
-        event = {**said, "type": "message", "channel": self.channel}  # which only events have
+    async def _read_event(self, event: Json) -> ChatEvent | None:
+        return read_event(event, self.workspace, is_late=True)
 
-        async def read() -> ChatEvent | None:
-            return read_event(event, self.workspace, is_late=True)
+    def _is_refused(self, said: Json) -> bool:
+        """Return whether somebody was told already that there will be no answer to these words, and to try again."""
+        marks = cast("Sequence[Mapping[str, Any]]", said.get("reactions") or ())
+        return any(mark["name"] == REACTION and self.workspace.bot_user_id in mark.get("users", ()) for mark in marks)
 
-        return LateEvent(f"{self.workspace.name}:{line_of(event)}", read)
 
-
-def _first(most: int, found: Iterable[Found], what: str, round_: Round) -> Sequence[Found]:
+def _first(most: int, found: Collection[Found], what: str, round_: Round) -> Sequence[Found]:
     """Return the first ones; that there are more is remembered as trouble."""
-    everything = list(found)
-    if len(everything) > most:
+    if len(found) > most:
         round_.cut(f"more than {most} {what}")
-    return everything[:most]
+    return list(found)[:most]
 
 
 def _note(failure: Rejected | Gone, round_: Round) -> None:
     """Remember why something could not be read, unless there is nothing to be read."""
     if isinstance(failure, Denied) and failure.code not in NOT_THERE:
         round_.cut(f"Slack says {failure.code}")
-
-
-def _is_refused(said: Json, workspace: Workspace) -> bool:
-    """Return whether somebody was told already that there will be no answer to these words, and to try again."""
-    marks = cast("Sequence[Mapping[str, Any]]", said.get("reactions") or ())
-    is_marked = any(mark["name"] == REACTION and workspace.bot_user_id in mark.get("users", ()) for mark in marks)
-    return is_marked and not said.get("edited")
-
-
-def _is_new(said: Json, since: float) -> bool:
-    """Return whether something was said or changed after a time."""
-    edited = cast("Mapping[str, Any]", said.get("edited") or {})
-    return max(_seconds(said, "ts"), _seconds(edited, "ts")) > since
 
 
 def _seconds(said: Json, field: str) -> float:

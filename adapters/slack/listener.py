@@ -5,8 +5,11 @@ The app answers Slack when a listener is over. What fails is not acknowledged, s
 
 from __future__ import annotations
 
+import hashlib
 import re
-from datetime import timedelta
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,17 +17,20 @@ from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import ChatEvent, Intake
 from adapters.chat.place_breaker import ExpiringSet
+from adapters.slack.api import tell
 from adapters.slack.channels import read_event
-from adapters.slack.events import PLATFORM, Json, line_of, moment_of, workspace_of
+from adapters.slack.events import PLATFORM, Json, line_of, moment, workspace_of
 from adapters.slack.history import SlackHistory
-from adapters.slack.sessions import Sessions, SlackHooks
 from adapters.slack.workspaces import NotInstalled, Workspace
-from core.model import ChannelRef, WorkspaceRef
+from core.errors import RateLimited, Unreachable
+from core.messages import NOT_YOURS, PROMPTS, PROMPTS_TITLE
+from core.model import ChannelRef, Person, Question, Stopped, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from slack_bolt.app.async_app import AsyncApp
     from slack_bolt.request.async_request import AsyncBoltRequest
 
+    from adapters.chat.intake import TextCommand
     from adapters.chat.services import ChatServices
     from adapters.slack.workspaces import Workspaces
 
@@ -34,8 +40,24 @@ STOPPED, OPENED = "agent_session_stopped", "app_home_opened"
 HEARD = (*MESSAGES, STOPPED, OPENED, *GONE)  # the types of events that something comes of
 LAST_RETRY = 3  # after which Slack gives an event up
 NOTED_EVERY = timedelta(minutes=1)  # more often, when a channel was heard last is not written down
+MOST_PROMPTS = 4  # that Slack takes
+LABEL = 75  # characters that a prompt shows
 _RETRY = "x-slack-retry-num"  # over sockets too, where the library writes it
 _ANY = re.compile("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackHooks:
+    """What only Slack asks for; what is left out is done without.
+
+    `running` returns the question that a thread waits for, and `is_moderator` whether somebody, by workspace and id,
+    may stop what others asked. `uninstalled` takes note of a workspace that the bot was thrown out of.
+    """
+
+    running: Callable[[ThreadRef], Awaitable[Question | None]] | None = None
+    is_moderator: Callable[[str, str], Awaitable[bool]] | None = None
+    text_command: TextCommand | None = None
+    uninstalled: Callable[[str], Awaitable[object]] | None = None
 
 
 class SlackListener:
@@ -47,7 +69,6 @@ class SlackListener:
         self._hooks = hooks
         self._background = BackgroundTasks()
         self._intake = Intake(services, self._background, hooks.text_command)
-        self._sessions = Sessions(services, hooks, self._background)
         self._noted = ExpiringSet(services.now, NOTED_EVERY)
         self._catch_up = CatchUp(SlackHistory(services, workspaces), self._intake, services)
 
@@ -60,28 +81,45 @@ class SlackListener:
         self._background.begin(partial(self._catch_up.run, home))
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
-        """Hear what was written, changed or deleted."""
-        comes_again = _retries(request) < LAST_RETRY
+        """Hear what was written, changed or deleted, and note once in a while that a channel was heard."""
+        name, (retried, *_) = workspace_of(body), request.headers.get(_RETRY) or ["0"]
+        comes_again = not retried.isdigit() or int(retried) < LAST_RETRY
 
         async def read() -> ChatEvent | None:
-            workspace = await self._workspace(body)
+            workspace = await self._find(name)
             return read_event(event, workspace, comes_again=comes_again) if workspace is not None else None
 
-        await self._intake.take(f"{workspace_of(body)}:{line_of(event)}", read)
-        if not self._catch_up.is_running:
-            self._note_heard(body, event)
+        await self._intake.take(f"{name}:{line_of(event)}", read)
+        at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
+        if at is not None and channel and not self._catch_up.is_running:
+            ref = ChannelRef(platform=PLATFORM, workspace=name, channel=channel)
+            if self._noted.add(repr(ref)):
+                self._background.begin(partial(self._note, ref, at))
 
     async def on_stop(self, body: dict[str, Any], event: dict[str, Any]) -> None:
-        """Hear that somebody wants no more of an answer."""
-        workspace = await self._workspace(body)
-        if workspace is not None:
-            await self._sessions.stop(event, workspace)
+        """Stop the answer that a thread waits for, for whoever asked, and for moderators.
+
+        Whether somebody is one is looked up while nobody waits. Raises `StoreUnavailable`.
+        """
+        workspace = await self._find(workspace_of(body))
+        if workspace is None or self._hooks.running is None:
+            return
+        channel, thread = str(event["channel"]), str(event["thread_ts"])
+        ref = ThreadRef(platform=PLATFORM, workspace=workspace.name, channel=channel, thread=thread)
+        question = await self._hooks.running(ref)
+        if question is None:
+            return
+        stopped = Stopped(message=question.message, by=Person(id=str(event["user"])))
+        if stopped.by.id == question.author.id:
+            await self._services.inbox.put(stopped)
+        else:
+            self._background.begin(partial(self._stop_for_moderator, stopped, workspace))
 
     async def on_messages_opened(self, body: dict[str, Any], event: dict[str, Any]) -> None:
-        """Greet whoever opens the messages with the bot."""
-        workspace = await self._workspace(body)
+        """Show prompts to whoever opens the messages with the bot; they stay where they are."""
+        workspace = await self._find(workspace_of(body))
         if workspace is not None:
-            self._sessions.open(str(event["channel"]), workspace)
+            self._background.begin(partial(self._pin_prompts, str(event["channel"]), workspace))
 
     async def on_gone(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Forget a workspace that the bot was thrown out of; tokens of people are none of ours."""
@@ -97,24 +135,40 @@ class SlackListener:
     async def on_anything(self) -> None:
         """Take what nothing comes of, since Slack sends again what nobody takes."""
 
-    def _note_heard(self, body: Json, event: Json) -> None:
-        """Note that something was heard in a channel, once in a while, so that whoever starts next begins there."""
-        at, channel = moment_of(event), str(event.get("channel") or "")
-        if at is None or not channel:
+    async def _note(self, channel: ChannelRef, at: datetime) -> None:
+        """Note when a channel was heard, so that whoever starts next begins there."""
+        if await self._find(channel.workspace) is not None:
+            await self._services.last_heard.note(channel, at)
+
+    async def _stop_for_moderator(self, stopped: Stopped, workspace: Workspace) -> None:
+        is_moderator, thread = self._hooks.is_moderator, stopped.message.thread
+        if is_moderator is not None and await is_moderator(workspace.name, stopped.by.id):
+            await self._services.inbox.put(stopped)
             return
-        ref = ChannelRef(platform=PLATFORM, workspace=workspace_of(body), channel=channel)
+        place = {"channel": thread.channel, "thread_ts": thread.thread}
+        await tell(workspace.client, "chat.postEphemeral", user=stopped.by.id, text=NOT_YOURS, **place)
 
-        async def note() -> None:
-            if await self._workspace(body) is not None:
-                await self._services.last_heard.note(ref, at)
-
-        if self._noted.add(repr(ref)):
-            self._background.begin(note)
-
-    async def _workspace(self, body: Json) -> Workspace | None:
-        """Return the way to where an event happened; None where the bot is not any more."""
+    async def _pin_prompts(self, channel: str, workspace: Workspace) -> None:
+        """Pin the prompts, unless they are; what could not be done now is done another time."""
+        memo, key = self._services.memo, f"slack:prompts:{workspace.name}:{channel}"
+        if not await memo.changed(key, hashlib.sha256(repr(PROMPTS).encode()).hexdigest()):
+            return
         try:
-            return await self._workspaces.find(workspace_of(body))
+            await tell(
+                workspace.client,
+                "assistant.threads.setSuggestedPrompts",
+                channel_id=channel,
+                title=PROMPTS_TITLE,
+                prompts=[{"title": prompt[:LABEL], "message": prompt} for prompt in PROMPTS[:MOST_PROMPTS]],
+            )
+        except (Unreachable, RateLimited):
+            await memo.forget(key)
+            raise
+
+    async def _find(self, workspace: str) -> Workspace | None:
+        """Return the way to where an event happened; None where the bot is not any more. Raises `PostingFailed`."""
+        try:
+            return await self._workspaces.find(workspace)
         except NotInstalled:
             return None
 
@@ -136,9 +190,3 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, hooks
 async def _is_messages(event: Json) -> bool:
     """Tell the messages from the home, whose opening is an event of the same name."""
     return event.get("tab") == "messages"
-
-
-def _retries(request: AsyncBoltRequest) -> int:
-    """Return how often Slack has sent this before."""
-    given = request.headers.get(_RETRY) or ["0"]
-    return int(given[0]) if given[0].isdigit() else 0

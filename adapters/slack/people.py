@@ -58,6 +58,10 @@ class People:
             return replace(profile, is_moderator=True)
         return profile
 
+    async def is_moderator(self, workspace: str, user_id: str) -> bool:
+        """Return whether somebody may stop what others asked. Raises `PostingFailed`."""
+        return (await self.profile(workspace, user_id)).is_moderator
+
     async def is_guest(self, question: Question) -> bool:
         """Return whether a guest asks. Raises `PeopleUnavailable` where Slack does not say."""
         try:

@@ -77,10 +77,11 @@ class SlackPlatform:
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
+        from adapters.chat.accepting import take_over
         from adapters.slack.app import make_app
-        from adapters.slack.commands.install import install as install_commands
+        from adapters.slack.commands import install as install_commands
+        from adapters.slack.listener import SlackHooks
         from adapters.slack.listener import install as install_listeners
-        from adapters.slack.sessions import SlackHooks
 
         await self._log_in()
         shared = PlatformServices(self._settings, stores, inbox, self._observer)
@@ -91,14 +92,15 @@ class SlackPlatform:
         commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
         hooks = SlackHooks(
             running=inbox.running,
-            is_moderator=self._is_moderator,
+            is_moderator=self._people.is_moderator,
             text_command=commands.said,
             uninstalled=self._installed.uninstalled if self._installed else None,
         )
         listener = install_listeners(app, services, self._workspaces, hooks)
-        taking_over = asyncio.create_task(commands.take_over())
+        taking_over = asyncio.create_task(take_over(services, PLATFORM, commands.find))
+        home = (await self._one.only()).name if self._one else ""  # of many, those that were heard before
         try:
-            await self._hear(app, stores, partial(listener.catch_up, await self._home()))
+            await self._hear(app, stores, partial(listener.catch_up, home))
         finally:
             taking_over.cancel()
             await commands.finish(LONGEST_END)
@@ -109,12 +111,7 @@ class SlackPlatform:
         """Yield what answers there; it has to log in first."""
         from adapters.slack.answering.surface import SlackSurface
 
-        surface = SlackSurface(
-            self._workspaces,
-            people=self._people,
-            deliveries=inbox,
-            observer=self._observer,
-        )
+        surface = SlackSurface(self._workspaces, people=self._people, deliveries=inbox, observer=self._observer)
         yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
 
     def _memberships(self) -> Mapping[str, Membership]:
@@ -128,10 +125,6 @@ class SlackPlatform:
         async with self._entering:
             if self._one is not None:
                 await log_in(self._one, self._retries())
-
-    async def _home(self) -> str:
-        """Name the only workspace; where there may be many, those are caught up with that were heard before."""
-        return (await self._one.only()).name if self._one is not None else ""
 
     async def _hear(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None]) -> None:
         """Hear Slack over sockets, or over HTTP where there is no token for these, and catch up once it is heard."""
@@ -163,9 +156,6 @@ class SlackPlatform:
             started=lambda port: connected(f"a server at port {port}"),
             more=more,
         )
-
-    async def _is_moderator(self, workspace: str, user_id: str) -> bool:
-        return (await self._people.profile(workspace, user_id)).is_moderator
 
     def _failed(self, error: Exception) -> None:
         """Report what was not acknowledged; only our own errors are sentences that quote nobody."""

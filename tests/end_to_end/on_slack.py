@@ -19,11 +19,11 @@ from aiohttp import ClientError, ClientSession
 
 from adapters.chat.posting import Controls
 from adapters.slack import blocks
-from adapters.slack.commands.forms import QUESTION
-from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
-from adapters.slack.commands.slash import NAME
-from adapters.slack.commands.wording import FORMS, mrkdwn
+from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
+from adapters.slack.forms import QUESTION
 from adapters.slack.http import PATH
+from adapters.slack.interactions import mrkdwn
+from adapters.slack.slash import NAME
 from core import messages
 from tests.end_to_end.community import PATIENCE
 from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User
@@ -37,7 +37,7 @@ class SlackCommunity:
     """A workspace whose bot opens sockets."""
 
     server: SlackServer = field(default_factory=SlackServer)
-    help: str = mrkdwn(messages.help_text(FORMS))
+    help: str = mrkdwn(messages.help_text(messages.SLACK_FORMS))
 
     def __post_init__(self) -> None:
         """Let people in."""

@@ -35,7 +35,7 @@ LOADED = (
     "adapters.redis.secrets",
     "adapters.redis.server",
     "adapters.slack.answering.surface",
-    "adapters.slack.commands.install",
+    "adapters.slack.commands",
     "adapters.slack.listener",
     "adapters.slack.app",
     "adapters.slack.sockets",

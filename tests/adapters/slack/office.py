@@ -11,7 +11,7 @@ from adapters.chat.posting import Part
 from adapters.slack.api import connect, open_session, tell
 from adapters.slack.app import make_app
 from adapters.slack.blocks import blocks_of
-from adapters.slack.commands.install import Commands, install
+from adapters.slack.commands import SlackCommands, install
 from adapters.slack.people import People
 from adapters.slack.sockets import SocketConnection
 from adapters.slack.workspaces import OneWorkspace
@@ -40,7 +40,7 @@ class Office(MemoryServices):
             yield cls(server, workspace, ada, boss, server.add_channel(workspace))
 
     @contextlib.asynccontextmanager
-    async def open(self, *, moderators: str = "") -> AsyncGenerator[Commands]:
+    async def open(self, *, moderators: str = "") -> AsyncGenerator[SlackCommands]:
         """Run an app that is connected; at the end, all that was begun has been done."""
         async with open_session() as session:
             client = connect(session, token=self.workspace.token, api_url=self.server.api_url)

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.chat.accepting import NO_STORE
-from adapters.slack.commands.forms import QUESTION
-from adapters.slack.commands.shortcuts import ANSWER_FROM
+from adapters.chat.accepting import NO_STORE, take_over
+from adapters.slack.commands import ANSWER_FROM
+from adapters.slack.forms import QUESTION
 from core.model import Asked
 from tests.adapters.slack.office import Office
 from tests.servers.faults import Fault, Hold, Lost
@@ -39,7 +39,7 @@ async def followed(office: Office) -> Office:
         inbox=office.inbox.follow(),
     )
     async with following.open() as commands:
-        taking = asyncio.create_task(commands.take_over())
+        taking = asyncio.create_task(take_over(following.services, "slack", commands.find))
         await wait_until(lambda: not following.inbox.kept, what="the move")
         await cancelled(taking)
     office.inbox.opens.set()
@@ -153,7 +153,7 @@ async def test_a_post_that_was_broken_off_is_found_later(office: Office) -> None
         await commands.finish()
         arrives.set()
         await office.server.until(lambda: roots(office), what="the message that asks")
-        taking = asyncio.create_task(commands.take_over())
+        taking = asyncio.create_task(take_over(office.services, "slack", commands.find))
         asked = await office.heard()
         await cancelled(taking)
 

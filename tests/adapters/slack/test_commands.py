@@ -9,10 +9,9 @@ import pytest
 
 from adapters.slack.api import open_session
 from adapters.slack.client.responding import respond
-from adapters.slack.commands.situation import URL_LIFE, home_of, used_by_event
-from adapters.slack.commands.slash import parsed
-from adapters.slack.commands.wording import COMMANDS, FORGET_WHAT, FORMS, mrkdwn
 from adapters.slack.events import workspace_of
+from adapters.slack.interactions import URL_LIFE, by_event, home_of, mrkdwn
+from adapters.slack.slash import parsed
 from core import messages
 from core.answering.dialect import GAP
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
@@ -98,12 +97,15 @@ def test_every_use_names_the_workspace_of_the_installation(body: Mapping[str, ob
 
 
 @pytest.mark.parametrize("team", ["T1", None], ids=["named", "left out"])
-def test_the_home_is_opened_where_messages_are_heard(team: str | None) -> None:
+async def test_the_home_is_opened_where_messages_are_heard(office: Office, team: str | None) -> None:
     """An organization's installation need not name the workspace, which the event names too."""
     given = {"team_id": team, "enterprise_id": "E1", "is_enterprise_install": True}
     body = {"team_id": "T1", "authorizations": [given], "event": {"type": "app_home_opened", "user": "U1"}}
 
-    assert (used_by_event(body, NOON).workspace, workspace_of(body)) == ("E1/T1", "E1/T1")
+    async with office.open() as commands:
+        context = by_event(commands.slack, body)
+
+    assert (context.home.workspace, workspace_of(body)) == ("E1/T1", "E1/T1")
 
 
 async def test_a_question_is_asked_before_all_in_a_message_that_begins_its_thread(office: Office) -> None:
@@ -253,12 +255,12 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning(office: Office, fla
     ("text", "said"),
     [
         ("ask", NO_QUESTION),
-        ("help", mrkdwn(messages.help_text(FORMS))),
-        ("", mrkdwn(messages.help_text(FORMS))),
-        ("sources", mrkdwn(FORMS.in_thread)),
-        ("forget", mrkdwn(FORGET_WHAT)),
-        ("forget thread", mrkdwn(FORMS.in_thread)),
-        ("&lt;!here&gt;", f"I don't understand “&lt;!here&gt;”. This is what I understand:\n{COMMANDS}"),
+        ("help", mrkdwn(messages.help_text(messages.SLACK_FORMS))),
+        ("", mrkdwn(messages.help_text(messages.SLACK_FORMS))),
+        ("sources", mrkdwn(messages.SLACK_FORMS.in_thread)),
+        ("forget", mrkdwn(messages.FORGET_WHAT)),
+        ("forget thread", mrkdwn(messages.SLACK_FORMS.in_thread)),
+        ("&lt;!here&gt;", f"I don't understand “&lt;!here&gt;”. This is what I understand:\n{messages.SLACK_COMMANDS}"),
     ],
 )
 async def test_what_needs_no_store_is_told_to_one_person(office: Office, text: str, said: str) -> None:
@@ -277,7 +279,7 @@ async def test_privacy_says_for_how_long_and_who_reads_the_questions(office: Off
     async with office.open():
         told = await office.use(office.ada, "privacy")
 
-    assert told == mrkdwn(messages.privacy(office.services.practices, FORMS))
+    assert told == mrkdwn(messages.privacy(office.services.practices, messages.SLACK_FORMS))
     assert "48 hours" in told
     assert "*/footnote forget*" in told
 
@@ -381,7 +383,7 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
 
     assert [one.text for one in office.told(bob)] == [NOT_PART_OF_IT]
     assert [one.text for one in office.told(office.ada)] == [
-        mrkdwn(FORMS.in_thread),
+        mrkdwn(messages.SLACK_FORMS.in_thread),
         messages.thread_forgotten(was_there=True),
     ]
     assert await office.conversations.load(thread) is None
@@ -406,5 +408,5 @@ async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office
         for channel, of in ((direct, first), (office.channel, second))
     ]
     assert [(one.text, one.user_id, one.seen_by) for one in said] == [
-        (mrkdwn(messages.help_text(FORMS)), office.workspace.bot.id, None)
+        (mrkdwn(messages.help_text(messages.SLACK_FORMS)), office.workspace.bot.id, None)
     ] * 2

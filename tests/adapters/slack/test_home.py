@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.commands.home import FORGET_ME, PAUSE, RESUME, SECTION, SILENT, Overview, home_blocks
-from adapters.slack.commands.wording import FORMS, mrkdwn
+from adapters.slack.home import FORGET_ME, PAUSE, RESUME, SECTION, SILENT, home_blocks, moderation_blocks
+from adapters.slack.interactions import mrkdwn
 from core import messages
 from core.model import Outline, Policy, PolicyFault
 from tests.adapters.slack.office import Office
@@ -57,9 +57,9 @@ async def test_everybody_sees_what_the_bot_knows_does_and_keeps(office: Office) 
         "What I know",
         "\n".join(PAGES),
         "What I can do",
-        mrkdwn(messages.help_text(FORMS)),
+        mrkdwn(messages.help_text(messages.SLACK_FORMS)),
         "What I keep",
-        mrkdwn(messages.privacy(office.services.practices, FORMS)),
+        mrkdwn(messages.privacy(office.services.practices, messages.SLACK_FORMS)),
     ]
     assert buttons(office, office.ada) == [FORGET_ME]
 
@@ -228,7 +228,7 @@ def test_the_home_has_room_for_any_index() -> None:
     """No section is too long, however many sources there are and whatever they are called."""
     many = Outline(passages=9, pages=3_000, sources=tuple(f"{'<' * 300}{n}" for n in range(500)), chapters=())
     lines = [*messages.outline_lines(many), *["<" * 900] * 9]
-    blocks = home_blocks("said", lines, Overview(lines, ["C1"]), messages.Practices())
+    blocks = [*home_blocks("said", lines, messages.Practices()), *moderation_blocks(lines, ["C1"])]
 
     assert len(blocks) <= 100
     assert max(len(block["text"]["text"]) for block in blocks if block["type"] == "section") <= SECTION

@@ -8,8 +8,8 @@ from collections.abc import Collection
 import pytest
 
 from adapters.slack.api import open_session
+from adapters.slack.listener import SlackHooks
 from adapters.slack.people import People
-from adapters.slack.sessions import SlackHooks
 from adapters.slack.workspaces import OneWorkspace
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE

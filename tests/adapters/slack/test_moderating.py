@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.commands.wording import FORMS, since
+from adapters.slack.interactions import since
 from core import messages
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Vote
 from tests.adapters.slack.office import Office
@@ -176,7 +176,7 @@ async def test_everything_is_forgotten_only_when_it_is_confirmed(office: Office)
         before = await office.conversations.load(thread)
         told = await office.use(office.boss, "admin forget everything confirm")
 
-    assert (asked, told) == (FORMS.unconfirmed, messages.everything_forgotten(1))
+    assert (asked, told) == (messages.SLACK_FORMS.unconfirmed, messages.everything_forgotten(1))
     assert (before is not None, await office.conversations.load(thread)) == (True, None)
 
 

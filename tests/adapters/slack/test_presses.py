@@ -9,8 +9,8 @@ import pytest
 
 from adapters.chat.posting import Controls, Part
 from adapters.slack.blocks import DOWN, RETRY, STOP, UP, VOTE
-from adapters.slack.commands.forms import LONGEST_FIELD
-from adapters.slack.commands.shortcuts import ANSWER_FROM, SHOW_SOURCES
+from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
+from adapters.slack.forms import LONGEST_FIELD
 from core import messages
 from core.answering.agent import answer_id
 from core.model import (

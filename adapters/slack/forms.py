@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from adapters.slack.commands.situation import Used
+from adapters.slack.blocks import plain
+from adapters.slack.interactions import InteractionContext
 from core.messages import COMPLAINTS, TELL_MORE
 from core.model import QUESTION_LIMIT, Complaint
 
@@ -22,17 +23,17 @@ LONGEST_FIELD = 3_000  # characters
 QUESTION, TEXT, REASONS = "question", "text", "reasons"  # of the blocks, and of the fields in them
 
 
-def selection_form(text: str, used: Used) -> View:
+def selection_form(text: str, context: InteractionContext) -> View:
     """Ask for a question about a text; people can cut the text down to what they mean."""
     words = {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_FIELD}
     return {
         **_form(SELECTION_FORM, "Answer from this"),
         "private_metadata": json.dumps(
             {
-                "channel": used.channel,
-                "thread": used.thread if used.is_inside else "",
-                "way": used.response_url,
-                "at": int(used.at.timestamp()),
+                "channel": context.channel,
+                "thread": context.thread_ts if context.is_inside else "",
+                "way": context.response_url,
+                "at": int(context.at.timestamp()),
             }
         ),
         "blocks": [
@@ -44,7 +45,7 @@ def selection_form(text: str, used: Used) -> View:
 
 def reasons_form(answer_id: str) -> View:
     """Ask what is wrong with an answer; there is nothing to write, so that no words of people are kept."""
-    options = [{"text": _plain(words), "value": complaint.value} for complaint, words in COMPLAINTS.items()]
+    options = [{"text": plain(words), "value": complaint.value} for complaint, words in COMPLAINTS.items()]
     boxes = _field(REASONS, TELL_MORE, {"type": "checkboxes", "options": options})
     return {
         **_form(REASONS_FORM, "Not helpful"),
@@ -55,8 +56,8 @@ def reasons_form(answer_id: str) -> View:
 
 def words_form(sentence: str) -> View:
     """Say something where a form was."""
-    said = {"type": "section", "text": _plain(sentence)}
-    return {"type": "modal", "title": _plain("Footnote"), "close": _plain("Close"), "blocks": [said]}
+    said = {"type": "section", "text": plain(sentence)}
+    return {"type": "modal", "title": plain("Footnote"), "close": plain("Close"), "blocks": [said]}
 
 
 def selection_in(view: Mapping[str, Any]) -> tuple[str, str]:
@@ -72,30 +73,26 @@ def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
     return tuple(each for each in COMPLAINTS if each.value in chosen)
 
 
-def returned(view: Mapping[str, Any], used: Used) -> Used:
+def returned(view: Mapping[str, Any], context: InteractionContext) -> InteractionContext:
     """Return who has sent a form the place and the way back that there were when it was shown."""
     kept: dict[str, Any] = json.loads(str(view["private_metadata"]))
     shown, thread = datetime.fromtimestamp(int(kept["at"]), UTC), str(kept.get("thread", ""))
-    there = replace(used, channel=str(kept["channel"]), thread=thread, is_inside=bool(thread))
-    return replace(there, response_url=str(kept["way"]), way_since=shown)
+    there = replace(context, channel=str(kept["channel"]), thread_ts=thread, is_inside=bool(thread))
+    return replace(there, response_url=str(kept["way"]), url_since=shown)
 
 
 def _form(callback_id: str, title: str) -> View:
     return {
         "type": "modal",
         "callback_id": callback_id,
-        "title": _plain(title),
-        "submit": _plain("Send"),
-        "close": _plain("Cancel"),
+        "title": plain(title),
+        "submit": plain("Send"),
+        "close": plain("Cancel"),
     }
 
 
 def _field(name: str, label: str, element: Mapping[str, object]) -> dict[str, Any]:
-    return {"type": "input", "block_id": name, "label": _plain(label), "element": {**element, "action_id": name}}
-
-
-def _plain(text: str) -> dict[str, str]:
-    return {"type": "plain_text", "text": text}
+    return {"type": "input", "block_id": name, "label": plain(label), "element": {**element, "action_id": name}}
 
 
 def _filled(view: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

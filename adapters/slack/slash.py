@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.chat.commands import ASK, Command, Kind, Option, Values, command_named
+from adapters.chat.commands import ASK, Command, CommandContext, Kind, Option, Values, command_named
 
 NAME = "/footnote"
 ADMIN = "admin"  # the word in front of the commands of moderators
@@ -25,6 +25,12 @@ class ParsedCommand:
 
     command: Command | None
     values: Values | None = field(default_factory=dict[str, Any])
+
+    async def carry_out(self, context: CommandContext) -> str | None:
+        """Do it, and return what to say; None where it cannot be done as it is written."""
+        if self.command is None or self.command.act is None or self.values is None:
+            return None
+        return await self.command.act(context, self.values)
 
 
 def parsed(text: str, *, channel: str = "") -> ParsedCommand:

@@ -1,0 +1,157 @@
+"""Questions that are asked by a command or a form: accepted before Slack hears that they came, and moved after."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from adapters.chat.accepting import settle
+from adapters.chat.posting import nonce
+from adapters.retry import BRIEF
+from adapters.slack.api import never_arrived, once, pages, tell
+from adapters.slack.client.lost import EARLY, mark, nonce_of
+from adapters.slack.dialect import SLACK
+from adapters.slack.interactions import InteractionContext, SlackServices, by_question
+from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
+from core.messages import ONLY_YOU
+from core.model import QUESTION_LIMIT, Asked, MessageRef, Question, ReplyAddress
+
+if TYPE_CHECKING:
+    from slack_sdk.web.async_client import AsyncWebClient
+
+
+def asked_by(context: InteractionContext, text: str, *, selection: str | None = None, is_private: bool = True) -> Asked:
+    """Return a question under the id of what was used; raises `InvalidInput` with a sentence for whoever asks."""
+    question = Question.create(
+        message=context.private_message,
+        text=text,
+        selection=selection,
+        author=context.person,
+        asked_at=context.at,
+        visibility="private" if is_private else "thread",
+        **context.services.terms.model_dump(),
+    )
+    return Asked(question=question, address=context.private_address())
+
+
+async def put(context: InteractionContext, asked: Asked, until: float) -> None:
+    """Move a question that was accepted: before everybody in the channel, or to what one person has been told."""
+    message = QuestionMessage(context, is_in_doubt=False)
+
+    async def excuse(text: str) -> None:
+        """Say that there will be no answer, once no message stands for the question any more."""
+        with suppress(PostingFailed):
+            await message.remove()
+        await context.tell(text, replaces=asked.question.visibility == "private")
+
+    await settle(context.services, asked, until, message.place, excuse)
+    await message.explain()
+
+
+async def place_again(slack: SlackServices, asked: Asked) -> Asked:
+    """Return what a process has accepted that died over it, with its message; one that stands in the channel is found.
+
+    Raises `Unreachable`, or `RateLimited`.
+    """
+    message = QuestionMessage(by_question(slack, asked), is_in_doubt=True)
+    found = await message.place(asked)
+    await message.explain()
+    return found
+
+
+class QuestionMessage:
+    """The message that stands for a question before everybody in the channel, and begins the thread of its answer.
+
+    It is posted once for each use of the command, however often that is tried; *is_in_doubt* says that another process
+    may have posted it.
+    """
+
+    def __init__(self, context: InteractionContext, *, is_in_doubt: bool) -> None:
+        self._context = context
+        self._is_in_doubt = is_in_doubt
+        self._is_refused = False
+        self._nonce = nonce(context.private_message, 0, 0)
+        self._id = ""
+
+    async def place(self, asked: Asked) -> Asked:
+        """Return a question with its message, which is posted unless it stands there.
+
+        A private one stays as it is. Where moderators do not want answers, nothing is posted, and only who asks is told
+        why. The question bears the way back, by which it is known as a command's: whoever uses one is always told why
+        not. Raises `Unreachable`, or `RateLimited`.
+        """
+        question, way = asked.question, asked.address.interaction if asked.address else None
+        if question.visibility == "private":
+            return asked
+        alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
+        if not await self._context.services.moderation.answers_in(question.thread):
+            return alone
+        try:
+            client = await self._client()
+            self._id = self._id or await self._found(client) or await self._posted(client, question)
+        except (Unreachable, RateLimited):
+            raise
+        except PostingFailed:
+            self._is_refused = True
+            return alone
+        message = MessageRef(thread=self._context.in_thread(self._id), id=self._id)
+        address = ReplyAddress(thread=message.thread, message=message, interaction=way)
+        return Asked(question=question.model_copy(update={"message": message}), address=address)
+
+    async def explain(self) -> None:
+        """Say why only one person sees an answer that was meant for all, if that is so."""
+        if self._is_refused:
+            await self._context.tell(ONLY_YOU)
+
+    async def remove(self) -> None:
+        """Take the message away, if there is one. Raises `PostingFailed`."""
+        if self._id or self._is_in_doubt:
+            client = await self._client()
+            if found := self._id or await self._found(client):
+                await tell(client, "chat.delete", channel=self._context.channel, ts=found)
+
+    async def _posted(self, client: AsyncWebClient, question: Question) -> str:
+        """Post it: who asks what, without notifying anybody."""
+        context = self._context
+        try:
+            name = (await context.slack.people.profile(context.home.workspace, context.person.id)).name
+        except PostingFailed:
+            name = ""
+        name, text = SLACK.on_one_line(name or context.name or "Somebody"), question.text
+        self._is_in_doubt = True  # also if this is broken off
+        try:
+            said = await tell(
+                client,
+                "chat.postMessage",
+                channel=context.channel,
+                text=f"*{name} asks:* {SLACK.on_one_line(text, QUESTION_LIMIT)}",
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata=mark(self._nonce),
+            )
+        except PostingFailed as failure:
+            self._is_in_doubt = isinstance(failure, Unreachable) and not never_arrived(failure)
+            if found := await self._found(client):
+                return found
+            raise
+        return str(said["ts"])
+
+    async def _found(self, client: AsyncWebClient) -> str:
+        """Look for the message where nobody knows whether it stands there; empty if not, or if the bot may not read."""
+        if not self._is_in_doubt:
+            return ""
+        oldest = f"{self._context.at.timestamp() - EARLY:.6f}"
+        retrying = replace(BRIEF, sleep=self._context.services.sleep).begin()
+        given = {"channel": self._context.channel, "oldest": oldest, "include_all_metadata": "true"}
+        try:
+            async for page in pages(retrying, client, "conversations.history", "messages", **given):
+                for one in page:
+                    if nonce_of(one) == self._nonce:
+                        return str(one["ts"])
+        except Rejected:
+            return ""
+        return ""
+
+    async def _client(self) -> AsyncWebClient:
+        return once((await self._context.slack.workspaces.find(self._context.home.workspace)).client)

@@ -1,0 +1,301 @@
+"""What people can use on Slack: the command, words in threads, shortcuts, buttons, forms and the app's home.
+
+The app answers Slack when a listener is over. So each acknowledges and does the work in the background: Slack
+waits for three seconds, and sends none of these again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from adapters.chat.accepting import NO_STORE, accepted, drop
+from adapters.chat.background import BackgroundTasks
+from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
+from adapters.slack import blocks
+from adapters.slack.api import once, tell
+from adapters.slack.ask import asked_by, place_again, put
+from adapters.slack.dialect import SLACK
+from adapters.slack.events import words
+from adapters.slack.forms import (
+    QUESTION,
+    REASONS_FORM,
+    SELECTION_FORM,
+    TEXT,
+    View,
+    complaints_in,
+    reasons_form,
+    returned,
+    selection_form,
+    selection_in,
+    words_form,
+)
+from adapters.slack.home import ACTIONS, SILENT, choose_at_home, press_at_home, show_home
+from adapters.slack.interactions import (
+    InteractionContext,
+    SlackServices,
+    by_command,
+    by_event,
+    by_interaction,
+    mrkdwn,
+)
+from adapters.slack.slash import NAME, ParsedCommand, parsed, text_command
+from core import messages
+from core.errors import InvalidInput, PostingFailed, Rejected, StoreUnavailable
+from core.model import Asked, Inbound, MessageRef, Setting
+
+if TYPE_CHECKING:
+    from slack_bolt.app.async_app import AsyncApp
+    from slack_bolt.context.ack.async_ack import AsyncAck
+
+    from adapters.chat.services import ChatServices
+    from adapters.slack.people import People
+    from adapters.slack.workspaces import Workspaces
+
+ANSWER_FROM = "footnote:answer_from_message"
+SHOW_SOURCES = "footnote:show_sources"
+HOME_OPENED = "app_home_opened"
+FORM_FIELDS = {"text": QUESTION, "selection": TEXT}  # of a question, and where people fill them in
+
+
+class SlackCommands:
+    """Listeners for all that people use, and the words that stand for commands in threads."""
+
+    def __init__(self, slack: SlackServices) -> None:
+        self.slack = slack
+        self._tasks = BackgroundTasks(ignore=())
+
+    async def finish(self, within: float | None = None) -> None:
+        """Wait until all that people have used is done, for so many seconds at most."""
+        await self._tasks.finish(within)
+
+    async def find(self, asked: Asked) -> Asked:
+        """Return where the answer to a question goes that a process had accepted before it died."""
+        return await place_again(self.slack, asked)
+
+    async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """Take a command; who waits for a private answer sees at once that it is on its way."""
+        context, text = by_command(self.slack, body), str(body.get("text") or "")
+        wanted = parsed(text, channel=context.channel)
+        if wanted.command is not ASK:
+            await ack()
+            self._carry_out(context, partial(_obeyed, context, wanted, text))
+            return
+        values = wanted.values or {}
+        is_private = bool(values.get("private"))
+
+        async def refuse(sentence: str, _: str) -> None:
+            await ack(text=sentence, response_type="ephemeral")
+
+        create = partial(asked_by, context, words(str(values["question"])), is_private=is_private)
+        shown = partial(ack, text=messages.LOOKING, response_type="ephemeral") if is_private else ack
+        await self._ask(context, create, shown, refuse)
+
+    async def selection(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
+        """Take a question about a text; what cannot be asked is told in the form, which stays."""
+        context = returned(view, by_interaction(self.slack, body))
+        text, selection = selection_in(view)
+
+        async def refuse(sentence: str, field: str) -> None:
+            await ack(response_action="errors", errors={FORM_FIELDS.get(field, QUESTION): sentence})
+
+        await self._ask(context, partial(asked_by, context, text, selection=selection), ack, refuse)
+
+    async def _ask(
+        self,
+        context: InteractionContext,
+        create: Callable[[], Asked],
+        acknowledge: Callable[[], Awaitable[object]],
+        refuse: Callable[[str, str], Awaitable[None]],
+    ) -> None:
+        """Have a question accepted before it is acknowledged, and moved after; *refuse* says why not, and of what."""
+        try:
+            asked = create()
+        except InvalidInput as refused:
+            await refuse(str(refused), refused.field)
+            return
+        try:
+            until = await accepted(self.slack.chat, asked)
+        except StoreUnavailable:
+            await refuse(NO_STORE, "")
+            self._tasks.begin(partial(drop, self.slack.chat, asked))
+            return
+        await acknowledge()
+        if until is not None:
+            self._tasks.begin(partial(put, context, asked, until))
+
+    async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """Take a message that somebody wants to ask about, and show a form for the question."""
+        await ack()
+        context, text = by_interaction(self.slack, body), words(str(body["message"].get("text") or ""))
+
+        async def show() -> str | None:
+            if not text:  # a preview is none of its words
+                return messages.NO_TEXT
+            await context.open_form(selection_form(text, context))
+            return None
+
+        self._carry_out(context, show)
+
+    async def show_sources(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+        """Take a message whose thread's sources somebody wants to see."""
+        await ack()
+        context = by_interaction(self.slack, body)
+        self._carry_out(context, partial(shown_sources, context.command))
+
+    async def press(self, ack: AsyncAck, body: dict[str, Any], action: dict[str, Any]) -> None:
+        """Take a button, below an answer or in the home."""
+        await ack()
+        context, action_id = by_interaction(self.slack, body), str(action.get("action_id"))
+        if action_id in ACTIONS:
+            self._tasks.begin(partial(press_at_home, context, action_id))
+        elif action_id == SILENT:
+            self._tasks.begin(partial(choose_at_home, context, action, body))
+        else:
+            self._carry_out(context, partial(_pressed, context, action_id, str(action.get("value") or "")))
+
+    async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
+        """Take a vote again with its reasons, and give thanks where the form was; a failure is told in their place."""
+        context = by_interaction(self.slack, body)
+        await ack(response_action="update", view=words_form(messages.THANKS))
+
+        async def count() -> None:
+            await vote(context.command, str(view["private_metadata"]), complaints=complaints_in(view))
+
+        async def show(sentence: str) -> None:
+            with suppress(PostingFailed):
+                client = (await self.slack.workspaces.find(context.home.workspace)).client
+                await tell(client, "views.update", view_id=str(view["id"]), view=words_form(sentence))
+
+        self._tasks.begin(partial(carried_out, count, show))
+
+    async def home(self, body: dict[str, Any]) -> None:
+        """Show the home to whoever has opened it."""
+        self._tasks.begin(partial(show_home, by_event(self.slack, body)))
+
+    async def said(self, inbound: Inbound) -> bool:
+        """Begin to do what the whole text of a message to the bot stands for; False if it is no command."""
+        wanted = text_command(inbound.text)
+        if wanted is None or inbound.author is None:
+            return False
+        context = InteractionContext(
+            slack=self.slack,
+            home=inbound.thread.home,
+            person=inbound.author,
+            at=inbound.at or self.slack.chat.now(),
+            channel=inbound.thread.channel,
+            thread_ts="" if inbound.setting is Setting.CHANNEL else inbound.thread.thread,
+        )
+        self._tasks.begin(partial(_answer_word, context, wanted, inbound))
+        return True
+
+    def _carry_out(self, context: InteractionContext, act: Callable[[], Awaitable[str | None]]) -> None:
+        self._tasks.begin(partial(context.carry_out, act))
+
+
+async def _obeyed(context: InteractionContext, wanted: ParsedCommand, text: str) -> str:
+    """Do what was written behind the command; what is no command is told, with those that there are."""
+    told = await wanted.carry_out(context.command)
+    if told is not None:
+        return told
+    command = wanted.command
+    is_forget = command is not None and command.name == "forget" and not command.for_moderators
+    return messages.FORGET_WHAT if is_forget else messages.not_understood(SLACK.on_one_line(words(text)))
+
+
+async def _answer_word(context: InteractionContext, wanted: ParsedCommand, inbound: Inbound) -> None:
+    """Do what a word in a thread stands for, once for each message: a mention comes as two events, and each again."""
+    if await context.services.is_new(f"slack:said:{inbound.message}", str(inbound.revision)):
+        await carried_out(partial(wanted.carry_out, context.command), partial(_tell_below, context.slack, inbound))
+
+
+async def _tell_below(slack: SlackServices, inbound: Inbound, sentence: str) -> None:
+    """Tell the author of a message alone, or all in its thread where Slack shows nothing to one person."""
+    thread = inbound.thread
+    text: dict[str, Any] = {"channel": thread.channel, "text": mrkdwn(sentence)}
+    below: dict[str, Any] = {**text, "thread_ts": thread.thread, "unfurl_links": False, "unfurl_media": False}
+    with suppress(PostingFailed):
+        client = (await slack.workspaces.find(thread.workspace)).client
+        if inbound.setting is not Setting.DIRECT:
+            where = below if inbound.setting is Setting.THREAD else text
+            with suppress(Rejected):
+                await tell(client, "chat.postEphemeral", user=inbound.author_id, **where)
+                return
+        await tell(once(client), "chat.postMessage", **below)
+
+
+async def _pressed(context: InteractionContext, action_id: str, value: str) -> str | None:
+    """Do what a button below an answer says, also one that was shown before a restart."""
+    first, _, rest = value.partition(" ")
+    match action_id, first:
+        case (blocks.VOTE, blocks.UP) if rest:
+            return await vote(context.command, rest, is_helpful=True)
+        case (blocks.VOTE, blocks.DOWN) if rest:
+            return await _complained(context, rest)
+        case (blocks.RETRY, _):
+            return await retry(context.command, _message(context, value))
+        case (blocks.STOP, asker):
+            if context.person.id != asker and not (await context.actor()).may_moderate:
+                return messages.NOT_YOURS
+            return await stop(context.command, _message(context, rest))
+        case _:
+            return messages.OUTDATED
+
+
+async def _complained(context: InteractionContext, answer_id: str) -> str | None:
+    """Take the vote while the form is being shown: whoever closes that has voted all the same."""
+
+    async def show() -> bool:
+        try:
+            await context.open_form(reasons_form(answer_id))
+        except PostingFailed:
+            return False
+        return True
+
+    showing = asyncio.create_task(show())
+    try:
+        await vote(context.command, answer_id)
+    finally:
+        is_shown = await showing
+    return None if is_shown else messages.THANKS
+
+
+def _message(context: InteractionContext, text: str) -> MessageRef | None:
+    """Return which question a button is about; one of another workspace is nobody's business."""
+    try:
+        message = MessageRef.parse(text)
+    except InvalidInput:
+        return None
+    return message if message.thread.home == context.home else None
+
+
+async def _is_home(event: dict[str, Any]) -> bool:
+    """Tell the home from the messages, whose opening is an event of the same name."""
+    return event.get("tab") == "home"
+
+
+def install(
+    app: AsyncApp,
+    services: ChatServices,
+    workspaces: Workspaces,
+    people: People,
+    *,
+    api_url: str | None = None,
+) -> SlackCommands:
+    """Add the listeners to an app, before those for events, as only the first one that fits hears of anything."""
+    session = app.client.session
+    assert session is not None  # noqa: S101 - all clients share one
+    commands = SlackCommands(SlackServices(services, workspaces, people, session, api_url))
+    untyped = cast("Any", app)
+    untyped.command(NAME)(commands.command)
+    untyped.message_shortcut(ANSWER_FROM)(commands.answer_from)
+    untyped.message_shortcut(SHOW_SOURCES)(commands.show_sources)
+    untyped.action(re.compile(""))(commands.press)
+    untyped.view(SELECTION_FORM)(commands.selection)
+    untyped.view(REASONS_FORM)(commands.reasons)
+    untyped.event(HOME_OPENED, matchers=[_is_home])(commands.home)
+    return commands

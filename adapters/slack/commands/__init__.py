@@ -1,1 +1,0 @@
-"""What people can do besides writing: commands, shortcuts, buttons, forms and the app's home."""

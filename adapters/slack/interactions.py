@@ -1,0 +1,234 @@
+"""Who uses a command, a shortcut, a button or a form on Slack, where, and the way back to that person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from adapters.chat.commands import CommandContext, carried_out
+from adapters.retry import QUICK
+from adapters.slack.api import tell
+from adapters.slack.client.responding import respond
+from adapters.slack.dialect import SLACK
+from adapters.slack.events import PLATFORM, workspace_of
+from adapters.slack.slash import ADMIN, NAME
+from adapters.slack.workspaces import name_of
+from core.errors import PostingFailed, Rejected
+from core.messages import SLACK_FORMS, Drawing
+from core.model import Actor, Asked, Interaction, MessageRef, Person, ReplyAddress, ThreadRef, WorkspaceRef
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+
+    from adapters.chat.services import ChatServices
+    from adapters.slack.people import People
+    from adapters.slack.workspaces import Workspaces
+
+Body: TypeAlias = Mapping[str, Any]
+
+URL_LIFE = timedelta(minutes=30) - timedelta(minutes=1)  # Slack's, less what a clock or a call may be late
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+
+
+def mrkdwn(sentence: str) -> str:
+    """Return one of our sentences in Slack's dialect, which writes bold text with one star."""
+    return _BOLD.sub(r"*\1*", sentence)
+
+
+def since(moment: datetime) -> str:
+    """Return a moment as each reader's own clock shows it."""
+    return f"<!date^{int(moment.timestamp())}^{{date_short_pretty}}, {{time}}|{moment:%Y-%m-%d %H:%M} UTC>"
+
+
+DRAWING = Drawing(
+    plain=SLACK.on_one_line,
+    moment=since,
+    bullet="•",
+    resume=f"`{NAME} {ADMIN} resume`",
+    page=f"`{NAME} {ADMIN} status {{}}`",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackServices:
+    """What all that people use works with: the services of every platform, and the ways to Slack itself."""
+
+    chat: ChatServices
+    workspaces: Workspaces
+    people: People
+    session: ClientSession
+    api_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InteractionContext:
+    """A command, a shortcut, a button or a form: who used it where, and the way back to that person.
+
+    `thread_ts` is the thread that the pressed or chosen message is in, or would open, and empty where there is none;
+    `is_inside` says that the message is in it and not in the channel. `url_since` says since when there is a
+    `response_url`, if that is older.
+    """
+
+    slack: SlackServices
+    home: WorkspaceRef
+    person: Person
+    at: datetime
+    name: str = ""
+    channel: str = ""
+    thread_ts: str = ""
+    is_inside: bool = False
+    trigger: str = ""
+    response_url: str = field(default="", repr=False)
+    url_since: datetime | None = None
+
+    @property
+    def services(self) -> ChatServices:
+        """What it works with."""
+        return self.slack.chat
+
+    @property
+    def command(self) -> CommandContext:
+        """What the commands of all platforms work with; a channel holds many conversations, and is none."""
+        return CommandContext(
+            services=self.slack.chat,
+            person=self.person,
+            homes=(self.home,),  # which the direct messages belong to
+            thread=self.in_thread(self.thread_ts) if self.thread_ts and self.channel else None,
+            actor=self.actor,
+            drawing=DRAWING,
+            forms=SLACK_FORMS,
+            dialect=SLACK,
+        )
+
+    def in_thread(self, thread: str) -> ThreadRef:
+        """Return a thread of the channel."""
+        return ThreadRef(platform=PLATFORM, workspace=self.home.workspace, channel=self.channel, thread=thread)
+
+    @property
+    def private_message(self) -> MessageRef:
+        """What only one person sees: it is in no thread, and goes by what Slack calls the one use of it."""
+        return MessageRef(thread=self.in_thread(self.trigger), id=self.trigger)
+
+    def private_address(self) -> ReplyAddress:
+        """Return where a private answer goes: by the way back to the person, while that is open, where they look."""
+        way = Interaction(id=self.trigger, token=self.response_url, expires_at=(self.url_since or self.at) + URL_LIFE)
+        return ReplyAddress(thread=self.in_thread(self.thread_ts if self.is_inside else self.trigger), interaction=way)
+
+    async def actor(self) -> Actor:
+        """Return who uses it with the right to moderate; where Slack does not say, there is none."""
+        try:
+            profile = await self.slack.people.profile(self.home.workspace, self.person.id)
+        except Rejected:
+            return Actor(person=self.person, home=self.home, may_moderate=False)
+        person = Person(id=self.person.id, name=profile.name)
+        return Actor(person=person, home=self.home, may_moderate=profile.is_moderator)
+
+    async def tell(self, text: str, *, replaces: bool = False) -> None:
+        """Tell that person alone; *replaces* what the acknowledgement showed. A reader who is gone misses it."""
+        body: dict[str, object] = {
+            "text": mrkdwn(text),
+            "response_type": "ephemeral",
+            "replace_original": replaces,
+            "unfurl_links": False,
+            "unfurl_media": False,
+        }
+        if self.is_inside:
+            body["thread_ts"] = self.thread_ts
+        post = partial(respond, self.slack.session, self.response_url, body, api_url=self.slack.api_url)
+        with suppress(PostingFailed):
+            await QUICK.call(post)
+
+    async def carry_out(self, act: Callable[[], Awaitable[str | None]]) -> None:
+        """Do what was wanted, and tell that person alone how it went."""
+        await carried_out(act, self.tell)
+
+    async def open_form(self, form: Mapping[str, Any]) -> None:
+        """Show a form. Raises `PostingFailed`, also where it is too late, or was done before."""
+        client = (await self.slack.workspaces.find(self.home.workspace)).client
+        await tell(client, "views.open", trigger_id=self.trigger, view=form)
+
+
+def home_of(body: Body) -> str:
+    """Return the workspace, also of an installation for a whole organisation, which sends no team of its own."""
+    user, view = _inner(body, "user"), _inner(body, "view")
+    team = (
+        view.get("app_installed_team_id")
+        or _inner(body, "team").get("id")
+        or body.get("team_id")
+        or user.get("team_id")
+        or view.get("team_id")
+    )
+    enterprise = _inner(body, "enterprise").get("id") or body.get("enterprise_id")
+    return name_of(
+        str(team or ""),
+        str(enterprise or ""),
+        is_enterprise_install=body.get("is_enterprise_install") in (True, "true"),  # commands come as forms
+    )
+
+
+def by_command(slack: SlackServices, body: Body) -> InteractionContext:
+    """Read a command, which is used in a channel and in no thread."""
+    return InteractionContext(
+        slack=slack,
+        home=_home(home_of(body)),
+        person=Person(id=str(body["user_id"])),
+        at=slack.chat.now(),
+        name=str(body.get("user_name") or ""),
+        channel=str(body["channel_id"]),
+        trigger=str(body["trigger_id"]),
+        response_url=str(body.get("response_url") or ""),
+    )
+
+
+def by_interaction(slack: SlackServices, body: Body) -> InteractionContext:
+    """Read a button, a shortcut or a form; a form and the app's home are in no channel."""
+    user, message, container = _inner(body, "user"), _inner(body, "message"), _inner(body, "container")
+    thread = message.get("thread_ts") or container.get("thread_ts")
+    own = message.get("ts") or container.get("message_ts")
+    return InteractionContext(
+        slack=slack,
+        home=_home(home_of(body)),
+        person=Person(id=str(user["id"])),
+        at=slack.chat.now(),
+        name=str(user.get("name") or user.get("username") or ""),
+        channel=str(_inner(body, "channel").get("id") or container.get("channel_id") or ""),
+        thread_ts=str(thread or own or ""),
+        is_inside=thread not in (None, own),
+        trigger=str(body.get("trigger_id") or ""),
+        response_url=str(body.get("response_url") or ""),
+    )
+
+
+def by_event(slack: SlackServices, body: Body) -> InteractionContext:
+    """Read the opening of the app's home, to which there is no way back but the home itself."""
+    person = Person(id=str(_inner(body, "event").get("user") or ""))
+    return InteractionContext(slack=slack, home=_home(workspace_of(body)), person=person, at=slack.chat.now())
+
+
+def by_question(slack: SlackServices, asked: Asked) -> InteractionContext:
+    """Read a command back from the question that it asked."""
+    question, way = asked.question, asked.address.interaction if asked.address else None
+    return InteractionContext(
+        slack=slack,
+        home=question.thread.home,
+        person=Person(id=question.author.id),
+        at=question.asked_at,
+        channel=question.thread.channel,
+        trigger=question.message.id,
+        response_url=way.token if way else "",
+    )
+
+
+def _home(workspace: str) -> WorkspaceRef:
+    return WorkspaceRef(platform=PLATFORM, workspace=workspace)
+
+
+def _inner(body: Body, key: str) -> Body:
+    """Return a part of a payload; Slack leaves out what it does not know, or says null."""
+    inner = body.get(key)
+    return cast("Body", inner) if isinstance(inner, Mapping) else {}
