@@ -28,7 +28,7 @@ from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured
 from core.events import Connected, ConnectionLost, Event, Observer, PlatformFailed, everyone, unobserved
-from core.model import Outline, Scope, without_controls
+from core.model import EVERYTHING, Outline, Scope, without_controls
 from core.ports import ChatSurface, Membership
 from core.worker import Worker
 
@@ -41,7 +41,7 @@ THRESHOLDS = (50_000, 10, 10)  # allocations, and rounds of the younger generati
 OUTLINE_KEPT = 10.0  # seconds; to count a large index takes longer than to look at the inbox
 
 
-async def unknown() -> Outline:
+async def unknown(_: Scope) -> Outline:
     """Know of nothing to search."""
     return Outline(passages=0, pages=0, sources=(), chapters=())
 
@@ -55,7 +55,7 @@ class Bot:
         agent: Agent,
         stores: Stores,
         observer: Observer,
-        outline: Callable[[], Awaitable[Outline]] = unknown,
+        outline: Callable[[Scope], Awaitable[Outline]] = unknown,
         health: Health | None = None,
     ) -> None:
         self._settings = settings
@@ -93,7 +93,7 @@ class Bot:
                     entered=[platform.name for platform in platforms if answers],
                 )
                 if answers:
-                    self._health.needs(self._outline, kept=OUTLINE_KEPT)
+                    self._health.needs(partial(self._outline, EVERYTHING), kept=OUTLINE_KEPT)
                 await until(self._leaving, self._share(chosen, inbox, platforms))
 
     async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:

@@ -60,6 +60,7 @@ LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 UNCOUNTED = "I can't look at the documents right now."
 SHOWN_SOURCES = SHOWN_CHANNELS = 20
+PAGE_LENGTH = 1_500  # characters of a list, which leaves room for what stands around it in a Discord message
 UNCHANGED = "Nothing has changed."
 UNREADABLE = "The settings here can't be read, so they can't be changed. Use the command `status` to see what to do."
 FAULTS = {
@@ -70,6 +71,8 @@ CHANNEL_ORDERS = frozenset(
     {OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF}
 )
 NO_ENTRIES = "There are no older entries."
+MORE = "There is more: {}"
+NO_SUCH_PAGE = "The list is not that long."
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
@@ -110,6 +113,8 @@ class Forms:
     sources: str = "**/sources**"
     forget: str = "**/forget**"
     privacy: str = "**/privacy**"
+    documents: str = "**/documents**"
+    documents_page: str = "`/documents page:{}`"
     more: str = ""
     in_thread: str = "Please use this in the thread with the answer."
     unconfirmed: str = "This forgets every conversation here. To do it, choose the same again and set confirm to True."
@@ -122,14 +127,17 @@ SLACK_FORMS = Forms(
     sources="**Show sources**, in the same menu,",
     forget="**/footnote forget**",
     privacy="**/footnote privacy**",
-    more="Slack has no commands in threads: there, mention me with `sources`, `forget`, `help` or `privacy` alone.",
+    documents="**/footnote documents**",
+    documents_page="`/footnote documents {}`",
+    more="Slack has no commands in threads: there, mention me with "
+    "`sources`, `documents`, `forget`, `help` or `privacy` alone.",
     in_thread="Slack has no commands in threads. In the thread with the answer, mention me with that word alone, "
     "or choose **Show sources** in a message's menu.",
     unconfirmed="This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`.",
 )
 SLACK_COMMANDS = """\
 `/footnote ask [--private] QUESTION`
-`/footnote help`, `/footnote privacy`
+`/footnote documents [PAGE]`, `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
 `/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
 moderators."""
@@ -153,7 +161,8 @@ I answer questions from this community's documents, with a numbered footnote aft
 **Mention me** with your question, or use **{forms.ask}**; with `{forms.privately}`, only you see the answer.
 **Follow up** in the thread of the answer: I remember what was said there.
 **Answer from this message**, {forms.menu}, answers from that message alone.
-{forms.sources} lists where the last answer came from. **Stop**, **Retry** and the votes are below an answer.
+{forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
+**Stop**, **Retry** and the votes are below an answer.
 {forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{more}
 
 Edit your question, and I answer the new words. Delete it, and the answer goes too."""
@@ -242,11 +251,20 @@ def outline_lines(outline: Outline) -> Sequence[str]:
     names = list(outline.sources[:SHOWN_SOURCES])
     left = len(outline.sources) - len(names)
     more = [f"and {left:,} more"] if left else []
-    return (
-        f"I can search {_counted(outline.pages, 'page')} from {_counted(len(outline.sources), 'source')}.",
-        *names,
-        *more,
-    )
+    return (f"I have {_counted(outline.pages, 'page')} from {_counted(len(outline.sources), 'source')}.", *names, *more)
+
+
+def document_pages(sources: Sequence[tuple[str, Outline]], drawing: Drawing) -> Sequence[Sequence[str]]:
+    """Return how many pages each source has, and its chapters, line by line, on as many pages as that takes."""
+    pages: list[list[str]] = [[]]
+    for name, outline in sources:
+        source = f"{drawing.bullet} {drawing.plain(name)}"
+        chapters = [f"    {drawing.bullet} {drawing.plain(chapter)}" for chapter in outline.chapters]
+        for number, line in enumerate((f"{source}, {_counted(outline.pages, 'page')}", *chapters)):
+            if sum(len(one) + 1 for one in pages[-1]) + len(line) > PAGE_LENGTH:
+                pages.append([f"{source}, continued"] if number else [])
+            pages[-1].append(line)
+    return pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +360,14 @@ def lacking_line(permissions: Sequence[str]) -> str:
         f"I'm missing these permissions here: {', '.join(permissions)}."
         if permissions
         else "I have all the permissions I need here."
+    )
+
+
+def permissions_lacking(channel: str, names: Sequence[str]) -> str:
+    """Return what moderators have to allow in a channel, which is named as the platform shows it."""
+    return (
+        f"In {channel} I lack permissions that I need to answer questions: {', '.join(f'**{one}**' for one in names)}. "
+        "Allow them for my role in the permissions of the channel, or of the server."
     )
 
 

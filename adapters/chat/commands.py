@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adapters.chat.dialect import ChatDialect, listed
 from core import messages
-from core.errors import InvalidInput, NotAllowed, PolicyUnreadable, PostingFailed, StoreUnavailable
-from core.model import QUESTION_LIMIT, Actor, AskedAgain, Stopped, Vote
+from core.errors import (
+    InvalidInput,
+    NotAllowed,
+    PolicyUnreadable,
+    PostingFailed,
+    RetrievalUnavailable,
+    StoreUnavailable,
+)
+from core.model import QUESTION_LIMIT, Actor, AskedAgain, Outline, Scope, Stopped, Vote
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -25,7 +32,7 @@ Tell: TypeAlias = Callable[[str], Awaitable[object]]
 Values: TypeAlias = Mapping[str, Any]
 """What was chosen, by the names of the options: a text, a number, a bool, or an id; what was left out is not there."""
 
-MOST_PAGES = 100  # of the log of orders
+MOST_PAGES = 100  # of a list
 
 
 class Kind(StrEnum):
@@ -59,7 +66,8 @@ class CommandContext:
     `homes` are the server or workspace, then other places where something of the person is kept, each once. `thread` is
     the conversation that goes on there; None in a channel, which holds many. `actor` returns who uses it, with the
     right to moderate, and raises `PostingFailed` where the platform does not say. `lacking` are the permissions that
-    the bot lacks there, in the platform's words; None where there are none to lack. `drawing`, `forms` and `dialect`
+    the bot lacks there, in the platform's words; None where there are none to lack. `may_read` says whether the person
+    may know what the documents are about, where not everybody may. `drawing`, `forms` and `dialect`
     are how the platform writes things.
     """
 
@@ -72,6 +80,7 @@ class CommandContext:
     forms: Forms
     dialect: ChatDialect
     lacking: Sequence[str] | None = None
+    may_read: Callable[[], Awaitable[bool]] | None = None
 
 
 Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]
@@ -112,6 +121,28 @@ async def _help(context: CommandContext, _: Values) -> str:
 
 async def _privacy(context: CommandContext, _: Values) -> str:
     return messages.privacy(context.services.practices, context.forms)
+
+
+async def _documents(context: CommandContext, values: Values) -> str:
+    """Return a page of what can be searched by now; only as many sources are looked into as that takes."""
+    if context.may_read is not None and not await context.may_read():
+        return messages.MEMBERS_ONLY
+    page, now, outline = int(values.get("page", 1)), context.services.now(), context.services.outline
+    sources: list[tuple[str, Outline]] = []
+    pages: Sequence[Sequence[str]] = ()
+    try:
+        whole = await outline(Scope(open_at=now))
+        for name in whole.sources:
+            sources.append((name, await outline(Scope(sources=(name,), open_at=now))))
+            pages = messages.document_pages(sources, context.drawing)
+            if len(pages) > page:
+                break
+    except RetrievalUnavailable:
+        return f"{messages.WARNING} {messages.UNCOUNTED}"
+    if page > 1 and page > len(pages):
+        return messages.NO_SUCH_PAGE
+    more = [messages.MORE.format(context.forms.documents_page.format(page + 1))] if page < len(pages) else []
+    return "\n".join([messages.outline_lines(whole)[0], *(pages[page - 1] if pages else ()), *more])
 
 
 async def shown_sources(context: CommandContext, _: Values | None = None) -> str:
@@ -240,6 +271,12 @@ ASK = Command("ask", "Ask a question about the documents.", None, (_QUESTION, _P
 COMMANDS = (
     ASK,
     Command("sources", "Where the last answer here came from.", shown_sources),
+    Command(
+        "documents",
+        "What I can search: sources, their pages and chapters.",
+        _documents,
+        (Option("page", "A later page of the list.", Kind.NUMBER, most=MOST_PAGES),),
+    ),
     Command(
         "forget",
         "Remove what I remember of you or of this thread.",

@@ -5,7 +5,8 @@ Nothing is answered here. A platform reads its own events and says what only it 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -21,12 +22,12 @@ from core.errors import InvalidInput, StoreUnavailable
 from core.messages import CANNOT_TAKE, WARNING
 from core.model import (
     Asked,
+    Deleted,
     Edited,
     Inbound,
     InboundKind,
     Message,
     MessageRef,
-    ReplyAddress,
     Setting,
     Signal,
     ThreadRef,
@@ -121,11 +122,6 @@ class RoutedEvent:
     standing: Standing
     decision: Decision
 
-    @property
-    def inbound(self) -> Inbound:
-        """What was said or done."""
-        return self.event.inbound
-
 
 class Intake:
     """Takes events in, those of a thread in the order in which they came.
@@ -150,42 +146,43 @@ class Intake:
     async def take(self, line: str, read: Callable[[], Awaitable[ChatEvent | None]]) -> None:
         """Read an event once its turn on the *line* has come, and put what it means for the bot into the inbox.
 
-        Raises `StoreUnavailable` where an event that comes again could not be dealt with.
+        Only what seems to be for the bot is looked up further. Raises `StoreUnavailable` where an event that comes
+        again could not be dealt with.
         """
         async with self._lines.hold(line):
             event = await read()
-            routed = await self._routed(event) if event is not None else None
-            if routed is None:
+            if event is None:
                 return
-            if routed.inbound.kind is not InboundKind.WRITTEN:
+            standing = await self._standing(event)
+            decision = route(event.inbound, standing)
+            if decision.is_for_us and event.inbound.kind is not InboundKind.DELETED:
+                event = replace(event, inbound=await event.channel.complete(event.inbound))
+                decision = route(event.inbound, standing)
+            if not decision.is_for_us:
+                return
+            routed = RoutedEvent(event, standing, decision)
+            if event.inbound.kind is not InboundKind.WRITTEN:
                 await self._take_change(routed)
             elif not await self._is_command(routed):
                 await self._take_question(routed)
 
-    async def _routed(self, event: ChatEvent) -> RoutedEvent | None:
-        """Decide what to do; only what seems to be for the bot is looked up further."""
-        standing = await self._standing(event)
-        if event.inbound.kind is not InboundKind.DELETED and route(event.inbound, standing).is_for_us:
-            event = replace(event, inbound=await event.channel.complete(event.inbound))
-        decision = route(event.inbound, standing)
-        return RoutedEvent(event, standing, decision) if decision.is_for_us else None
-
     async def _standing(self, event: ChatEvent) -> Standing:
         """Return what the bot knows and may do here; stores are asked only where that matters."""
-        inbound = event.inbound
+        inbound, services = event.inbound, self._services
         standing = Standing(me=event.me, reads_all=event.reads_all, opens_threads=event.rights.opens_threads)
         if inbound.kind is InboundKind.DELETED:
             return standing
         if inbound.setting is Setting.THREAD and await self._owns(event):
             standing = replace(standing, threads_we_own={inbound.thread.thread})
-        reason = route(inbound, standing).reason
-        if reason is Reason.FOLLOW_UP:
-            standing = replace(standing, askers=await self._askers(inbound))
-        elif reason is Reason.NOT_ADDRESSED and event.is_new_post:
+        decision = route(inbound, standing)
+        if decision.reason is Reason.FOLLOW_UP:
+            with suppress(StoreUnavailable):
+                standing = replace(standing, askers=await services.askers(inbound.thread))
+        elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             standing = replace(standing, answers_unasked=await self._answers_posts(event))
         if inbound.kind is InboundKind.EDITED and not route(inbound, standing).is_for_us:
-            was_asked = event.reads_all and self._is_young(inbound) and await self._knows(event, inbound.message)
-            standing = replace(standing, is_asked=was_asked)
+            may_be = event.reads_all and self._is_young(inbound)
+            standing = replace(standing, is_asked=may_be and await _known(event, services.inbox.knows(inbound.message)))
         return standing
 
     async def _owns(self, event: ChatEvent) -> bool:
@@ -194,67 +191,56 @@ class Intake:
             return event.owns_thread
         if event.in_forum and not await self._answers_posts(event):
             return False
-        return await self._knows(event, event.opening) or await _known(event, self._services.owns(event.inbound.thread))
-
-    async def _knows(self, event: ChatEvent, message: MessageRef) -> bool:
-        return await _known(event, self._services.inbox.knows(message))
-
-    async def _askers(self, inbound: Inbound) -> Collection[str] | None:
-        try:
-            return await self._services.askers(inbound.thread)
-        except StoreUnavailable:
-            return None
+        is_asked = await _known(event, self._services.inbox.knows(event.opening))
+        return is_asked or await _known(event, self._services.owns(event.inbound.thread))
 
     async def _answers_posts(self, event: ChatEvent) -> bool:
         """Return whether moderators want new posts answered here, which takes the right to read them."""
-        if not event.reads_all:
-            return False
         thread = event.inbound.thread
-        try:
-            policy = await self._services.policies.load(thread.home)
-        except StoreUnavailable:
-            return False
-        return thread.channel in policy.auto_answer and policy.answers_in(thread.channel)
+        with suppress(StoreUnavailable):
+            if event.reads_all:
+                policy = await self._services.policies.load(thread.home)
+                return thread.channel in policy.auto_answer and policy.answers_in(thread.channel)
+        return False
 
     async def _is_command(self, routed: RoutedEvent) -> bool:
-        if self._text_command is None or routed.decision.reason not in (Reason.MENTIONED, Reason.DIRECT):
+        inbound, is_told = routed.event.inbound, routed.decision.reason in (Reason.MENTIONED, Reason.DIRECT)
+        if self._text_command is None or not is_told or not 0 < len(inbound.text) <= LONGEST_COMMAND:
             return False
-        return 0 < len(routed.inbound.text) <= LONGEST_COMMAND and await self._text_command(routed.inbound)
+        return await self._text_command(inbound)
 
     async def _take_question(self, routed: RoutedEvent) -> None:
-        """Put a question where it may be answered; who asks is told why it is not, once nothing else can be done."""
-        event, inbound = routed.event, routed.inbound
+        """Put a question where it may be answered; who asks is told why it is not, once nothing else can be done.
+
+        If many wait, how long it takes is said below it; no thread is opened for that.
+        """
+        event, inbox = routed.event, self._services.inbox
         if event.alert is not None and not event.is_late:
             self._background.begin(event.alert)
         if not event.rights.answers:
             self._warn(event)
             return
-        if routed.decision.reads_thread and await self._knows(event, inbound.message):
+        if routed.decision.reads_thread and await _known(event, inbox.knows(event.inbound.message)):
             return  # another event has told the same before, and threads may not be read often
         signals = await self._signals(routed)
         try:
-            taken = [await self._services.inbox.put(each) for each in signals]
+            taken = [await inbox.put(each) for each in signals]
         except StoreUnavailable:
             if event.comes_again:
                 raise
-            self._background.begin(partial(self._put_late, routed, signals))
-        else:
-            if any(taken) and not event.is_late:
-                self._tell_of_wait(event, signals)
-
-    def _tell_of_wait(self, event: ChatEvent, signals: Sequence[Signal]) -> None:
-        """Say below a question how long it takes, if many wait; no thread is opened for that."""
-        for each in signals:
-            if isinstance(each, Asked) and self._notices is not None:
+            self._background.begin(partial(self._put_late, event, signals))
+            return
+        for each in signals if any(taken) and self._notices and not event.is_late else ():
+            if isinstance(each, Asked) and self._notices:
                 self._notices.give(each.question, event.at, event.channel.below(each.message))
 
-    async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal]) -> None:
+    async def _put_late(self, event: ChatEvent, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
         try:
             await replace(BRIEF, sleep=self._services.sleep).call(partial(self._put, signals))
         except StoreUnavailable:
-            self._warn(routed.event)
-            self._reply(routed.event, f"{WARNING} {CANNOT_TAKE}")
+            self._warn(event)
+            self._reply(event, f"{WARNING} {CANNOT_TAKE}")
 
     async def _take_change(self, routed: RoutedEvent) -> None:
         """Put what somebody did to a question; what does not come again is kept until the store is back."""
@@ -274,54 +260,44 @@ class Intake:
         An edit may be the first that is said to the bot, with a mention that was forgotten, so it is asked as well: an
         inbox that knows the question takes the edit alone.
         """
-        inbound, is_young = routed.inbound, self._is_young(routed.inbound)
+        event, decision, inbound = routed.event, routed.decision, routed.event.inbound
+        if decision.action is Action.WITHDRAW:
+            return (Deleted(message=inbound.message),)
+        is_young = self._is_young(inbound)
+        before, quoted = await event.channel.context(inbound, recalls=decision.reads_thread)
+        inbound = inbound.model_copy(update={"quoted": quoted})
+        meaning = partial(signal, before=before, terms=self._services.terms)
         try:
-            found = await self._signal(routed)
+            found = meaning(inbound, decision)
         except InvalidInput as refused:
             if is_young or inbound.kind is InboundKind.WRITTEN:
-                self._reply(routed.event, str(refused))
+                self._reply(event, str(refused))
             return ()
-        if not isinstance(found, Edited) or not is_young or not routed.event.rights.answers:
+        if not isinstance(found, Edited) or not is_young or not event.rights.answers:
             return (found,) if found else ()
         written = inbound.model_copy(update={"kind": InboundKind.WRITTEN})
-        address = _address(written, route(written, routed.standing))
-        return (Asked(question=found.question, address=address), found) if address else (found,)
-
-    async def _signal(self, routed: RoutedEvent) -> Signal | None:
-        inbound, decision = routed.inbound, routed.decision
-        if decision.action is Action.WITHDRAW:
-            return signal(inbound, decision)
-        before, quoted = await routed.event.channel.context(inbound, recalls=decision.reads_thread)
-        asked = inbound.model_copy(update={"quoted": quoted})
-        found = signal(asked, decision, before=before, terms=self._services.terms)
-        return found.model_copy(update={"address": _address(inbound, decision)}) if isinstance(found, Asked) else found
+        asked = meaning(written, route(written, routed.standing))
+        return (asked, found) if asked else (found,)
 
     def _warn(self, event: ChatEvent) -> None:
-        if _is_told(event) and event.rights.reacts:
+        if event.speaks and not event.is_late and event.rights.reacts:
             self._background.begin(partial(QUICK.call, partial(event.channel.warn, event.inbound.message)))
 
     def _reply(self, event: ChatEvent, sentence: str) -> None:
-        if _is_told(event):
-            self._background.begin(partial(self._reply_once, event, sentence))
-
-    async def _reply_once(self, event: ChatEvent, sentence: str) -> None:
         """Reply, unless the same event has been replied to before."""
         inbound = event.inbound
-        try:
-            is_new = await self._services.memo.changed(f"replied:{inbound.message}", str(inbound.revision))
-        except StoreUnavailable:
-            is_new = True  # once more than needed is better than not at all
-        if is_new:
-            mark = nonce(inbound.message, inbound.revision, REMARK)
-            await QUICK.call(partial(event.channel.below(inbound.message).post, Part(sentence), mark))
+
+        async def reply_once() -> None:
+            if await self._services.is_new(f"replied:{inbound.message}", str(inbound.revision)):
+                mark = nonce(inbound.message, inbound.revision, REMARK)
+                await QUICK.call(partial(event.channel.below(inbound.message).post, Part(sentence), mark))
+
+        if event.speaks and not event.is_late:
+            self._background.begin(reply_once)
 
     def _is_young(self, inbound: Inbound) -> bool:
         """Return whether somebody may still wait for an answer to a message."""
         return inbound.at is not None and self._services.now() - inbound.at < LATEST
-
-
-def _is_told(event: ChatEvent) -> bool:
-    return event.speaks and not event.is_late
 
 
 async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
@@ -332,17 +308,3 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
         if event.comes_again:
             raise
         return False
-
-
-def _address(inbound: Inbound, decision: Decision) -> ReplyAddress | None:
-    """Return where a question is answered; None for what is none."""
-    match decision.action:
-        case Action.OPEN_THREAD:
-            return ReplyAddress(thread=inbound.thread, message=inbound.message)
-        case Action.ANSWER_HERE if inbound.setting is Setting.CHANNEL:  # where no thread can be opened, as a reply
-            channel = inbound.thread.model_copy(update={"thread": inbound.thread.channel})
-            return ReplyAddress(thread=channel, message=inbound.message)
-        case Action.ANSWER_HERE:
-            return ReplyAddress(thread=inbound.thread)
-        case _:
-            return None

@@ -13,7 +13,7 @@ from core.community.moderation import Moderation, SelfHelp
 from core.errors import StoreUnavailable
 from core.events import Observer, unobserved
 from core.messages import Practices
-from core.model import Outline, Terms, ThreadRef, WorkspaceRef
+from core.model import Outline, Scope, Terms, ThreadRef, WorkspaceRef
 from core.ports import Accepting, Inbox, LastHeard, Memo, PolicyStore, VoteStore
 
 
@@ -23,8 +23,9 @@ class ChatServices:
 
     `askers` returns who has asked in a thread, None if nobody knows, and `owns` whether what is remembered of a thread
     began with its first message. `purge` forgets a workspace that the bot was thrown out of. `outline` returns what
-    there is to search, or raises `RetrievalUnavailable`. `last_heard` says from when on something may have been missed,
-    and `waits` how long people wait. `reads_all` says whether the bot may read messages that do not mention it.
+    there is to search in a scope, or raises `RetrievalUnavailable`. `last_heard` says from when on something may have
+    been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages that do not
+    mention it.
     """
 
     name: str
@@ -39,7 +40,7 @@ class ChatServices:
     askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]]
     owns: Callable[[ThreadRef], Awaitable[bool]]
     purge: Callable[[WorkspaceRef], Awaitable[object]]
-    outline: Callable[[], Awaitable[Outline]]
+    outline: Callable[[Scope], Awaitable[Outline]]
     waits: Waits | None = None
     reads_all: bool = True
     terms: Terms = Terms()

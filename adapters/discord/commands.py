@@ -30,7 +30,7 @@ from adapters.chat.commands import (
 )
 from adapters.discord.buttons import MARK, PATTERN
 from adapters.discord.client.poster import translated
-from adapters.discord.events import MentionText
+from adapters.discord.events import words
 from adapters.discord.interactions import (
     ADMIN,
     Used,
@@ -233,7 +233,7 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
 async def _answer_from(used: Used, data: Json) -> None:
     """Ask for a question about a message; its previews and pictures are none of its words."""
     raw: Json = data["resolved"]["messages"][str(data["target_id"])]
-    if text := MentionText(raw, mine=(), names={}).clean(str(raw.get("content") or "")):
+    if text := words(raw):
         await is_taken(used.response.send_modal(_selection_form(text)))
     else:
         await tell(used, messages.NO_TEXT)

@@ -27,7 +27,7 @@ from discord.utils import oauth_url
 from adapters.chat.wire import traced
 from adapters.discord.client.buckets import LONGEST_WAIT, throttle_requests
 from adapters.discord.client.throttle import Throttle
-from adapters.discord.permissions import needed
+from adapters.discord.permissions import NEEDED
 from adapters.retry import CONNECTING, RetryPolicy, Transient
 from core.errors import Misconfigured, Unavailable
 from core.events import unobserved
@@ -147,5 +147,5 @@ async def check(client: AutoShardedClient, token: str) -> str:
     servers = application.approximate_guild_count
     where = "1 server" if servers == 1 else f"{servers} servers"
     reads = "reads follow-ups without a mention" if reads_all else "reads what mentions it"
-    invitation = oauth_url(application.id, permissions=needed(), scopes=("bot", "applications.commands"))
+    invitation = oauth_url(application.id, permissions=NEEDED, scopes=("bot", "applications.commands"))
     return f"{client.user} in {where}, {reads}; to invite it: {invitation}"

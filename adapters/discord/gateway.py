@@ -1,37 +1,56 @@
-"""Hears what people write on Discord, and has it taken in; nothing is answered here."""
+"""Hears what people write on Discord, and has it taken in, with what is known of where it happened.
+
+Nothing is answered here but where a question cannot be taken.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from discord import AutoShardedClient, Guild, MemberCacheFlags
+from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, MemberCacheFlags, Thread
+from discord.abc import GuildChannel
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.catch_up import CatchUp
-from adapters.chat.intake import Intake
-from adapters.chat.services import ChatServices
-from adapters.discord.channels import EventReader
-from adapters.discord.events import PLATFORM, Json, unbundled
+from adapters.chat.catch_up import CatchUp, LateEvent
+from adapters.chat.intake import BotIdentity, ChatEvent, Intake, Rights
+from adapters.discord.client.poster import ChannelPoster, translated
+from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse, unbundled
 from adapters.discord.history import AT_ONCE, DiscordHistory
-from core.errors import StoreUnavailable
-from core.model import WorkspaceRef
+from adapters.discord.permissions import alert, rights_in
+from core.errors import PostingFailed, StoreUnavailable
+from core.events import ConnectionLost
+from core.messages import WARNING
+from core.model import Inbound, Message, MessageRef, WorkspaceRef
+
+if TYPE_CHECKING:
+    from adapters.chat.services import ChatServices
+    from core.ports import Memo
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
+CHAIN = 5  # messages: the one replied to, and those before it
+RECALLED = 20  # messages of a thread that people were having
+_STARTER = 21  # the type of the message that stands in a thread for the one that it was opened on
+_NAMED = re.compile(r"<(?:@&|#)(\d{1,20})>")
 
 
 class Listener(AutoShardedClient):
-    """A client that only receives. Members and messages are not kept in memory: their number has no bound."""
+    """A client that only receives, and ends what is done in its `background` when it is closed.
+
+    Members and messages are not kept in memory: their number has no bound.
+    """
 
     def __init__(
         self,
         *,
         services: ChatServices,
-        setup: Callable[[AutoShardedClient], Awaitable[object]] | None = None,
+        setup: Callable[[Listener], Awaitable[object]] | None = None,
         **options: Any,
     ) -> None:
         """Call *setup* once the client has logged in, before it hears anything."""
@@ -44,10 +63,12 @@ class Listener(AutoShardedClient):
         )
         self._services = services
         self._setup = setup
-        self._background = BackgroundTasks()
-        self._intake = Intake(services, self._background)
+        self.background = BackgroundTasks()
+        self._intake = Intake(services, self.background)
         self._reader = EventReader(self, services.memo)
-        self._catch_up = CatchUp(DiscordHistory(self, self._reader, services), self._intake, services, at_once=AT_ONCE)
+        self._catch_up = CatchUp(
+            DiscordHistory(self, self._reader.late, services), self._intake, services, at_once=AT_ONCE
+        )
 
     async def setup_hook(self) -> None:
         """Prepare what is to be heard beside messages."""
@@ -56,25 +77,171 @@ class Listener(AutoShardedClient):
 
     async def close(self) -> None:
         """End what is done beside hearing, and disconnect."""
-        await self._background.close()
+        await self.background.close()
         await super().close()
 
     async def on_socket_raw_receive(self, raw: str) -> None:
         """Take what the gateway sends. The library does not wait for it, and begins in the order of the events."""
         if '"MESSAGE_' not in raw:
             return  # much larger things are sent too, which are not worth reading twice
-        event = json.loads(raw)
+        event, reader = json.loads(raw), self._reader
         if event.get("t") in HEARD:
-            await asyncio.gather(*(self._take(each) for each in unbundled(event)))
+            each_one = unbundled(event)
+            await asyncio.gather(*(self._intake.take(reader.line(one), partial(reader.read, one)) for one in each_one))
+
+    async def on_shard_disconnect(self, shard_id: int) -> None:
+        """Report it; the library connects again by itself. Before the first time others tell; after, it is meant."""
+        if self.is_ready() and not self.is_closed():
+            lost = ConnectionLost(self._services.name, 1, f"shard {shard_id} was disconnected")
+            self._services.observer(lost)
 
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""
-        self._background.begin(partial(self._catch_up.run, str(guild.id)))
+        self.background.begin(partial(self._catch_up.run, str(guild.id)))
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
         with suppress(StoreUnavailable):
             await self._services.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
 
-    async def _take(self, event: Json) -> None:
-        await self._intake.take(self._reader.line(event), partial(self._reader.read, event))
+
+class EventReader:
+    """Reads gateway events, with what the client knows of where they happened."""
+
+    def __init__(self, client: AutoShardedClient, memo: Memo) -> None:
+        self._client = client
+        self._memo = memo
+
+    def line(self, event: Json) -> str:
+        """Name what has to be heard in order: a thread, or in a channel one message, which would open its own."""
+        data = event["d"]
+        return str(data["id"] if isinstance(self._known(data), GuildChannel) else data["channel_id"])
+
+    async def read(self, event: Json, *, is_late: bool = False) -> ChatEvent | None:
+        """Return what an event means; None where nobody said anything, or the bot may not look."""
+        data = event["d"]
+        channel = self._known(data)
+        if channel is None and data.get("guild_id"):  # threads that were archived are asked for
+            channel = await self._fetched(int(data["channel_id"]))
+            if channel is None:
+                return None
+        user, role = self._client.user, channel.guild.self_role if channel is not None else None
+        me = BotIdentity(str(user.id) if user else "", frozenset({str(role.id)} if role else ()))
+        info = _described(channel, data)
+        inbound = parse(event, me=me, place=info)
+        if inbound is None:
+            return None
+        owner = str(channel.owner_id) if isinstance(channel, Thread) else ""
+        is_post = isinstance(channel, Thread) and isinstance(channel.parent, ForumChannel)
+        is_first = info.id == inbound.message.id
+        goes_on = is_post and not is_first and owner == inbound.author_id
+        rights, hint = Rights(), None
+        if channel is not None:
+            rights = rights_in(channel)
+            hint = partial(alert, self._client, self._memo, channel.guild, info.parent_id or info.id, rights.missing)
+        return ChatEvent(
+            inbound=inbound,
+            channel=DiscordChannel(self._client, event, me, info),
+            at=inbound.thread.model_copy(update={"thread": info.id}),
+            me=me.user_id,
+            rights=replace(rights, opens_threads=info.has_threads and rights.opens_threads),
+            reads_all=self._client.intents.message_content,
+            owns_thread=owner == me.user_id,
+            opening=inbound.message.model_copy(update={"id": info.id}) if goes_on else None,
+            in_forum=is_post,
+            is_new_post=is_post and is_first,
+            comes_again=is_late,
+            is_late=is_late,
+            alert=hint if rights.missing else None,
+        )
+
+    def late(self, event: Json) -> LateEvent:
+        """Return an event that was not heard when it happened, and the line that it waits in."""
+        return LateEvent(self.line(event), partial(self.read, event, is_late=True))
+
+    def _known(self, data: Json) -> GuildChannel | Thread | None:
+        guild = self._client.get_guild(int(data["guild_id"])) if data.get("guild_id") else None
+        return guild.get_channel_or_thread(int(data["channel_id"])) if guild else None
+
+    async def _fetched(self, channel_id: int) -> GuildChannel | Thread | None:
+        try:
+            channel = await translated(self._client.fetch_channel(channel_id))
+        except (PostingFailed, InvalidData):
+            return None  # a place that the bot may not see, or of a kind that nobody knows yet
+        return channel if isinstance(channel, GuildChannel | Thread) else None
+
+
+def _described(channel: GuildChannel | Thread | None, data: Json) -> ChannelInfo:
+    """Return the place as events are read with; what is in no server is a direct message."""
+    channel_id, names, parent_id, title = str(data["channel_id"]), dict[str, str](), "", ""
+    if channel is None:
+        return ChannelInfo(channel_id, DIRECT)
+    if isinstance(channel, Thread):
+        parent_id = str(channel.parent_id)
+        if isinstance(channel.parent, ForumChannel) and channel_id == str(data.get("id")):
+            title = " ".join(channel.name.split())
+    for named in _NAMED.findall(str(data.get("content") or "")):
+        found = channel.guild.get_role(int(named)) or channel.guild.get_channel_or_thread(int(named))
+        if found is not None:
+            names[named] = found.name
+    return ChannelInfo(channel_id, channel.type.value, parent_id, names, title)
+
+
+@dataclass(slots=True)
+class DiscordChannel:
+    """Implements `Channel` for one event; what cannot be read is left out."""
+
+    client: AutoShardedClient
+    event: Json
+    me: BotIdentity
+    info: ChannelInfo
+
+    async def complete(self, inbound: Inbound) -> Inbound:
+        """Return the event with the message that it replies to, which Discord leaves out at times."""
+        data = self.event["d"]
+        if not answered(data) or "referenced_message" in data:
+            return inbound
+        self.event = {**self.event, "d": {**data, "referenced_message": await self._fetched(data)}}
+        return parse(self.event, me=self.me, place=self.info) or inbound
+
+    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        """Return what was said before a message, if it *recalls* that, and what it replies to, each oldest first."""
+        data, chain = self.event["d"], list[Json]()
+        while len(chain) < CHAIN and answered(data):
+            data = data["referenced_message"] if "referenced_message" in data else await self._fetched(data)
+            if data is None:
+                break
+            chain.insert(0, data)
+        known = {said["id"] for said in chain}
+        before = [said for said in await self._recalled(inbound) if said["id"] not in known] if recalls else []
+        return self._lines(before), self._lines(chain)
+
+    def below(self, message: MessageRef) -> ChannelPoster:
+        """Return what replies to a message in the channel or thread that it stands in."""
+        return ChannelPoster(self.client.get_partial_messageable(int(self.info.id)), reply_to=int(message.id))
+
+    async def warn(self, message: MessageRef) -> None:
+        """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
+        channel = self.client.get_partial_messageable(int(self.info.id))
+        await translated(channel.get_partial_message(int(message.id)).add_reaction(WARNING))
+
+    def _lines(self, messages: Sequence[Json]) -> tuple[Message, ...]:
+        return tuple(filter(None, (line(said, me=self.me, place=self.info) for said in messages)))
+
+    async def _recalled(self, inbound: Inbound) -> Sequence[Json]:
+        """Return what was said last in the place before a message, oldest first."""
+        reading = self.client.http.logs_from(int(self.info.id), RECALLED, before=int(inbound.message.id))
+        try:
+            found = cast("list[dict[str, Any]]", await translated(reading))
+        except PostingFailed:
+            return ()
+        whole = [each.get("referenced_message") or each if each.get("type") == _STARTER else each for each in found]
+        return whole[::-1]
+
+    async def _fetched(self, data: Json) -> Json | None:
+        """Return the message that one replies to; None if it is gone, or may not be read."""
+        try:
+            found = await translated(self.client.http.get_message(int(self.info.id), int(answered(data))))
+        except PostingFailed:
+            return None
+        return cast("dict[str, Any]", found)

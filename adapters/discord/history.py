@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discord import StageChannel, TextChannel, Thread, VoiceChannel
@@ -17,10 +16,9 @@ from adapters.discord.permissions import reads
 from core.messages import WARNING
 
 if TYPE_CHECKING:
-    from discord import AutoShardedClient, Guild
+    from discord import AutoShardedClient
 
     from adapters.chat.services import ChatServices
-    from adapters.discord.channels import EventReader
     from adapters.discord.events import Json
 
 Room: TypeAlias = TextChannel | VoiceChannel | StageChannel | Thread
@@ -32,11 +30,11 @@ TOO_MANY = f"more than {PAGE * PAGES} messages in one place"
 
 
 class DiscordHistory:
-    """Implements `History` for the guilds that a client knows."""
+    """Implements `History` for the guilds that a client knows; *late* takes what was said as the event that it was."""
 
-    def __init__(self, client: AutoShardedClient, reader: EventReader, services: ChatServices) -> None:
+    def __init__(self, client: AutoShardedClient, late: Callable[[Json], LateEvent], services: ChatServices) -> None:
         self._client = client
-        self._reader = reader
+        self._late = late
         self._services = services
 
     async def places(self, home: str, round_: Round) -> AsyncGenerator[BusyRoom]:
@@ -44,10 +42,13 @@ class DiscordHistory:
 
         Those come first where something was said last: what was missed is among the newest.
         """
-        guild = self._client.get_guild(int(home))
-        since = time_snowflake(self._services.now() - LATEST)
-        for room in sorted(_rooms(guild, since), key=lambda one: one.last_message_id or 0, reverse=True):
-            yield BusyRoom(self._client, self._reader, room, since)
+        guild, since = self._client.get_guild(int(home)), time_snowflake(self._services.now() - LATEST)
+        known: Sequence[Room] = ()
+        if guild is not None:
+            known = (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads)
+        busy = [room for room in known if (room.last_message_id or 0) > since and reads(room)]
+        for room in sorted(busy, key=lambda one: one.last_message_id or 0, reverse=True):
+            yield BusyRoom(self._client, self._late, room, since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class BusyRoom:
     """Implements `HistoryPlace` for a channel or a thread, from a snowflake on."""
 
     client: AutoShardedClient
-    reader: EventReader
+    late: Callable[[Json], LateEvent]
     room: Room
     since: int
 
@@ -84,20 +85,11 @@ class BusyRoom:
                 break
         else:
             round_.cut(TOO_MANY)
-        return Missed([self._late(message) for message in reversed(found) if not _is_refused(message)])
-
-    def _late(self, message: Json) -> LateEvent:
-        name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
-        event = {"t": name, "d": {**message, "guild_id": self.home}}  # which only events have
-        return LateEvent(self.reader.line(event), partial(self.reader.read, event, is_late=True))
-
-
-def _rooms(guild: Guild | None, since: int) -> Iterator[Room]:
-    """Yield the places where something was said after a moment and that the bot may read."""
-    if guild is not None:
-        for room in (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads):
-            if (room.last_message_id or 0) > since and reads(room):
-                yield room
+        missed: list[LateEvent] = []
+        for message in (each for each in reversed(found) if not _is_refused(each)):
+            name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
+            missed.append(self.late({"t": name, "d": {**message, "guild_id": self.home}}))  # which only events have
+        return Missed(missed)
 
 
 def _is_refused(message: Json) -> bool:

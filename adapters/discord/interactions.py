@@ -18,7 +18,7 @@ from adapters.chat.dialect import fitting
 from adapters.discord.client.poster import translated
 from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, PLATFORM, ChannelInfo
-from adapters.discord.permissions import NAMES, needed
+from adapters.discord.permissions import NAMES, NEEDED
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms
@@ -67,7 +67,7 @@ def context_of(services: ChatServices, used: Used) -> CommandContext:
         return Actor(person=person_of(used), home=home, may_moderate=may_moderate)
 
     mine = used.app_permissions
-    missing = [name for name, is_needed in needed() if is_needed and not getattr(mine, name)]
+    missing = [name for name, is_needed in NEEDED if is_needed and not getattr(mine, name)]
     return CommandContext(
         services=services,
         person=person_of(used),

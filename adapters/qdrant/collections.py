@@ -11,7 +11,7 @@ from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, Label
 from core.errors import Misconfigured, RetrievalUnavailable
 
 if TYPE_CHECKING:
-    from qdrant_client.models import AliasOperations, CollectionInfo, VectorParams
+    from qdrant_client.models import AliasOperations, CollectionInfo, Filter, VectorParams
 
 COMPLETE = "complete/"  # before the name of a source, in the metadata of a collection that is being filled
 REPLACES = "replaces"  # there: the collection that is still to be deleted
@@ -89,9 +89,9 @@ class Collections:
             await self._connection.ingest(lambda client: client.delete_collection(replaced))
             await self._note({REPLACES: None})
 
-    async def values(self, name: str, key: str) -> tuple[str, ...]:
-        """Return the values of a payload field, sorted."""
-        found = await self._connection.ask(lambda client: client.facet(name, key, limit=ALL, exact=True))
+    async def values(self, name: str, key: str, chosen: Filter | None = None) -> tuple[str, ...]:
+        """Return the values of a payload field in the passages that are *chosen*, sorted."""
+        found = await self._connection.ask(lambda client: client.facet(name, key, chosen, limit=ALL, exact=True))
         return tuple(sorted(str(hit.value) for hit in found.hits if hit.value))
 
     def _named(self, label: Label) -> str:

@@ -30,7 +30,7 @@ from adapters.qdrant.points import (
 )
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Passage
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
 
 if TYPE_CHECKING:
     from qdrant_edge import EdgeConfig, EdgeShard, NamedVector, PointId
@@ -246,9 +246,9 @@ class EdgeIndex:
         """Return the content hash of each complete page of *source*."""
         return await self._run(lambda shard, _: complete_pages(_payloads(shard, source)))
 
-    async def outline(self) -> Outline:
-        """Count what there is."""
-        return await self._run(lambda shard, _: _outline(shard))
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Count what there is in a scope."""
+        return await self._run(lambda shard, _: _outline(shard, scope))
 
     async def aclose(self) -> None:
         """Write everything down and let go of the files."""
@@ -328,15 +328,17 @@ def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
             return
 
 
-def _outline(shard: EdgeShard) -> Outline:
+def _outline(shard: EdgeShard, scope: Scope) -> Outline:
     from qdrant_edge import CountRequest, FacetRequest
 
+    open_to = scope_filter(scope)
+
     def values(key: str) -> tuple[str, ...]:
-        hits = shard.facet(FacetRequest(key, limit=ALL, exact=True)).hits
+        hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=open_to)).hits
         return tuple(sorted(str(hit.value) for hit in hits if hit.value))
 
     return Outline(
-        passages=shard.count(CountRequest()),
+        passages=shard.count(CountRequest(filter=open_to)),
         pages=len(values("page_url")),
         sources=values("source"),
         chapters=values("chapter"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
@@ -25,7 +26,7 @@ from adapters.retry import INDEX, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, unobserved
-from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import (
@@ -223,9 +224,9 @@ class ServerIndex:
         except Missing:
             return {}
 
-    async def outline(self) -> Outline:
-        """Count what can be searched."""
-        return await self._searching(self._outline, otherwise=EMPTY)
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Count what can be searched in a scope."""
+        return await self._searching(partial(self._outline, scope), otherwise=EMPTY)
 
     async def check(self) -> str:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
@@ -310,11 +311,12 @@ class ServerIndex:
             if offset is None:
                 return
 
-    async def _outline(self, name: str) -> Outline:
-        counted = await self._connection.ask(lambda client: client.count(name, exact=True))
+    async def _outline(self, scope: Scope, name: str) -> Outline:
+        chosen = open_to(scope)
+        counted = await self._connection.ask(lambda client: client.count(name, chosen, exact=True))
         return Outline(
             passages=counted.count,
-            pages=len(await self._collections.values(name, "page_url")),
-            sources=await self._collections.values(name, "source"),
-            chapters=await self._collections.values(name, "chapter"),
+            pages=len(await self._collections.values(name, "page_url", chosen)),
+            sources=await self._collections.values(name, "source", chosen),
+            chapters=await self._collections.values(name, "chapter", chosen),
         )

@@ -15,6 +15,7 @@ from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import InteractionContext, mrkdwn
 from core import messages
 from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable
+from core.model import Scope
 
 Block: TypeAlias = dict[str, Any]
 Json: TypeAlias = Mapping[str, Any]
@@ -78,9 +79,9 @@ def _ids(element: Json, key: str) -> list[str]:
 
 
 async def _known(context: InteractionContext) -> list[str]:
-    """Return how much there is to search; the names of it are for those who may be answered from it."""
+    """Return how much there is to search by now; the names of it are for those who may be answered from it."""
     try:
-        outline = await context.services.outline()
+        outline = await context.services.outline(Scope(open_at=context.services.now()))
     except RetrievalUnavailable:
         return [f"{messages.WARNING} {messages.UNCOUNTED}"]
     first, *names = messages.outline_lines(outline)

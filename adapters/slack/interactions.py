@@ -103,6 +103,7 @@ class InteractionContext:
             drawing=DRAWING,
             forms=SLACK_FORMS,
             dialect=SLACK,
+            may_read=partial(self.slack.people.may_read, self.home.workspace, self.person.id),
         )
 
     def in_thread(self, thread: str) -> ThreadRef:

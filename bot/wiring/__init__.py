@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings
-from bot.wiring.discord import DiscordPlatform
 from bot.wiring.platforms import Outlined, Platform
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
 from bot.wiring.slack import PLATFORM as SLACK
@@ -138,6 +137,8 @@ async def open_platforms(
     async with contextlib.AsyncExitStack() as stack:
         found: list[Platform] = []
         if settings.discord_token is not None:
+            from bot.wiring.discord import DiscordPlatform
+
             found.append(DiscordPlatform(settings, observer, outline, stores.policies))
         if settings.has_slack:
             from adapters.slack.api import open_session
@@ -151,6 +152,8 @@ async def open_platforms(
 def platform_checks(settings: Settings, observer: Observer, outline: Outlined) -> Iterator[Check]:
     """Yield what the doctor looks at."""
     if settings.discord_token is not None:
+        from bot.wiring.discord import DiscordPlatform
+
         yield DiscordPlatform(settings, observer, outline).check()
     if settings.has_slack:
         yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from discord import AutoShardedClient
+
+from adapters.chat.accepting import take_over
+from adapters.discord.answering.surface import DiscordSurface
+from adapters.discord.client.throttle import Throttle
+from adapters.discord.commands import find, install
+from adapters.discord.connection import check, connect, log_in, stay_connected
+from adapters.discord.gateway import Listener
 from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Outlined, PlatformServices, Speaker
@@ -17,9 +24,6 @@ from core.events import Connected, ConnectionLost, Observer, PlatformWaited
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
-    from discord import AutoShardedClient
-
-    from adapters.chat.services import ChatServices
     from adapters.redis.inbox import RedisInbox
 
 PLATFORM = "discord"
@@ -35,32 +39,34 @@ class DiscordPlatform:
     def __init__(
         self, settings: Settings, observer: Observer, outline: Outlined, policies: PolicyStore | None = None
     ) -> None:
-        from adapters.discord.client.throttle import Throttle
-
         self._outline = outline
         self._policies = policies
         self._settings = settings
         self._observer = observer
         self._throttle = Throttle()
         self._token = revealed(settings.discord_token) or ""
-        self._announcing: asyncio.Task[None] | None = None
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
-        from adapters.discord.connection import stay_connected
+        services = PlatformServices(self._settings, stores, inbox, self._observer).bundle(
+            NAME, self._outline, reads_all=self._settings.discord_message_content
+        )
 
-        try:
-            await stay_connected(partial(self._listener, stores, inbox), self._token, self._retries())
-        finally:
-            self._end_announcing()
+        async def announce(client: Listener) -> None:
+            await client.wait_until_ready()
+            self._observer(Connected(NAME, str(client.user)))
+            await take_over(services, PLATFORM, partial(find, client))
+
+        async def set_up(client: Listener) -> None:
+            await install(client, services)
+            client.background.begin(partial(announce, client))
+
+        listener = partial(self._client, Listener, services=services, setup=set_up)
+        await stay_connected(listener, self._token, self._retries())
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Yield what answers there; it has to log in first."""
-        from discord import AutoShardedClient
-
-        from adapters.discord.answering.surface import DiscordSurface
-
         async with self._client(AutoShardedClient) as client:
             surface = DiscordSurface(
                 client,
@@ -69,64 +75,16 @@ class DiscordPlatform:
                 policies=self._policies,
                 observer=self._observer,
             )
-            yield Speaker(surface, partial(self._log_in, client))
+            yield Speaker(surface, partial(log_in, client, self._token, self._retries()))
 
-    async def _log_in(self, client: AutoShardedClient) -> None:
-        from adapters.discord.connection import log_in
-
-        await log_in(client, self._token, self._retries())
+    def check(self) -> Check:
+        """Return what the doctor looks at."""
+        return Check("discord", lambda: check(self._client(AutoShardedClient), self._token), "DISCORD_TOKEN")
 
     def _retries(self) -> RetryPolicy:
         return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
-    def check(self) -> Check:
-        """Return what the doctor looks at."""
-        return Check("discord", self._look, "DISCORD_TOKEN")
-
-    async def _look(self) -> str:
-        from discord import AutoShardedClient
-
-        from adapters.discord.connection import check
-
-        return await check(self._client(AutoShardedClient), self._token)
-
-    def _listener(self, stores: Stores, inbox: RedisInbox) -> AutoShardedClient:
-        from adapters.discord.gateway import Listener
-
-        services = PlatformServices(self._settings, stores, inbox, self._observer).bundle(
-            NAME, self._outline, reads_all=self._settings.discord_message_content
-        )
-        return self._client(Listener, services=services, setup=partial(self._set_up, services))
-
-    async def _set_up(self, services: ChatServices, client: AutoShardedClient) -> None:
-        """Bring the commands, and tell when the client is there."""
-        from adapters.discord.commands import install
-
-        async def on_shard_disconnect(shard_id: int) -> None:
-            if client.is_ready() and not client.is_closed():  # before, the supervisor tells; after, it is meant
-                self._observer(ConnectionLost(NAME, 1, f"shard {shard_id} was disconnected"))
-
-        client.event(on_shard_disconnect)
-        await install(client, services)
-        self._end_announcing()
-        self._announcing = asyncio.create_task(self._announce(services, client))
-
-    def _end_announcing(self) -> None:
-        """End what is done for a client that is no more."""
-        if self._announcing:
-            self._announcing.cancel()
-
-    async def _announce(self, services: ChatServices, client: AutoShardedClient) -> None:
-        from adapters.chat.accepting import take_over
-        from adapters.discord.commands import find
-
-        await client.wait_until_ready()
-        self._observer(Connected(NAME, str(client.user)))
-        await take_over(services, PLATFORM, partial(find, client))
-
     def _client(self, kind: Any, **options: Any) -> Any:
-        from adapters.discord.connection import connect
-
         settings = self._settings
         return connect(
             kind,

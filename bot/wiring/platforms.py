@@ -38,6 +38,7 @@ from core.model import (
     Outline,
     Progress,
     Reaction,
+    Scope,
     ThreadRef,
     Withdrawal,
 )
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from bot.metrics import Metrics
 
 
-Outlined: TypeAlias = Callable[[], Awaitable[Outline]]
-"""Returns what there is to search. Raises `RetrievalUnavailable`."""
+Outlined: TypeAlias = Callable[[Scope], Awaitable[Outline]]
+"""Returns what there is to search in a scope. Raises `RetrievalUnavailable`."""
 
 NOBODY: Mapping[str, Membership] = MappingProxyType({})
 

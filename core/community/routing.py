@@ -153,4 +153,11 @@ def signal(
     )
     if decision.action is Action.REVISE:
         return Edited(question=question)
-    return Asked(question=question, address=ReplyAddress(thread=inbound.thread, message=inbound.message))
+    if decision.action is Action.OPEN_THREAD:
+        address = ReplyAddress(thread=inbound.thread, message=inbound.message)
+    elif inbound.setting is Setting.CHANNEL:  # where no thread can be opened, as a reply
+        channel = inbound.thread.model_copy(update={"thread": inbound.thread.channel})
+        address = ReplyAddress(thread=channel, message=inbound.message)
+    else:
+        address = ReplyAddress(thread=inbound.thread)
+    return Asked(question=question, address=address)

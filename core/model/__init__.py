@@ -44,6 +44,7 @@ from core.model.documents import (
 )
 from core.model.question import (
     CONTEXT_LIMIT,
+    EVERYTHING,
     NO_QUESTION,
     QUESTION_LIMIT,
     SELECTION_LIMIT,
@@ -92,6 +93,7 @@ from core.model.task import (
 
 __all__ = [
     "CONTEXT_LIMIT",
+    "EVERYTHING",
     "MOST_ATTEMPTS",
     "NO_QUESTION",
     "QUESTION_LIMIT",

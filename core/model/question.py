@@ -34,6 +34,9 @@ class Scope(Value):
     open_at: datetime | None = None
 
 
+EVERYTHING = Scope()
+
+
 def without_controls(text: str) -> str:
     """Drop characters that nobody sees and that change what others mean; keep line breaks and tabs.
 

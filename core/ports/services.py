@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, 
 from typing import Protocol
 
 from core.model import (
+    EVERYTHING,
     Calibration,
     Candidate,
     Claim,
@@ -71,8 +72,8 @@ class PassageIndex(Protocol):
         """Return the content hash of each page of *source* that is complete, by URL."""
         ...
 
-    async def outline(self) -> Outline:
-        """Return how much there is to search, and the names that a scope may use."""
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Return how much there is to search in a scope, and the names that one may use."""
         ...
 
 

@@ -249,3 +249,17 @@ async def test_the_outline_names_what_a_scope_can_use(index: PassageIndex) -> No
     await put(index, page("b", "Robots b.", source="alpha", chapter=""))
 
     assert await index.outline() == Outline(passages=3, pages=2, sources=("alpha", "docs"), chapters=("two",))
+
+
+async def test_the_outline_of_a_scope_holds_nothing_of_others(index: PassageIndex) -> None:
+    """What is released later is not counted before, and its chapter is not named."""
+    await put(index, page("a", "Robots now.", chapter="one"))
+    await put(index, page("b", "Robots later.", chapter="two", opens_at=RELEASE))
+    await put(index, page("c", "Robots of others.", source="wiki", chapter="three"))
+
+    before, then = (Scope(open_at=RELEASE - timedelta(seconds=1)), Scope(open_at=RELEASE))
+    assert [await index.outline(scope) for scope in (before, then, Scope(sources=("docs",), open_at=RELEASE))] == [
+        Outline(passages=2, pages=2, sources=("docs", "wiki"), chapters=("one", "three")),
+        Outline(passages=3, pages=3, sources=("docs", "wiki"), chapters=("one", "three", "two")),
+        Outline(passages=2, pages=2, sources=("docs",), chapters=("one", "two")),
+    ]

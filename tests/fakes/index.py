@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from core.errors import RetrievalUnavailable
-from core.model import Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, Vector
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, Vector
 
 
 class MemoryIndex:
@@ -64,13 +64,13 @@ class MemoryIndex:
             if page[0].passage.source == source and len(page) == page[0].passage.page_length
         }
 
-    async def outline(self) -> Outline:
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count."""
         self._check()
-        passages = [one.passage for one in self._all()]
+        passages = [one.passage for one in self._all() if _is_open(one.passage, scope)]
         return Outline(
             passages=len(passages),
-            pages=len(self._pages),
+            pages=len({p.page_url for p in passages}),
             sources=tuple(sorted({p.source for p in passages})),
             chapters=tuple(sorted({p.chapter for p in passages if p.chapter})),
         )

@@ -15,10 +15,11 @@ from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.errors import RetrievalUnavailable, StoreUnavailable
 from core.events import Event, Observer, unobserved
 from core.messages import Practices
-from core.model import Asked, Citation, Deleted, MessageRef, Outline, Signal, Task, Terms, ThreadRef, Turn
+from core.model import Asked, Citation, Deleted, MessageRef, Outline, Scope, Signal, Task, Terms, ThreadRef, Turn
 from tests.builders import NOON
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.inbox import MemoryInbox
+from tests.fakes.index import MemoryIndex
 from tests.fakes.last_heard import MemoryLastHeard
 from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryPolicies
@@ -134,6 +135,7 @@ class MemoryServices:
         default_factory=lambda: MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
     )
     outline: Outline | None = OUTLINE
+    index: MemoryIndex | None = None
     events: list[Event] = field(default_factory=list[Event])
     sleep: Callable[[float], Awaitable[object]] = at_once
     observer: Observer = unobserved
@@ -160,8 +162,10 @@ class MemoryServices:
             observer=self._hear,
         )
 
-    async def outlined(self) -> Outline:
-        """Say what there is to search."""
+    async def outlined(self, scope: Scope) -> Outline:
+        """Say what there is to search, in the index if there is one."""
+        if self.index is not None:
+            return await self.index.outline(scope)
         if self.outline is None:
             raise RetrievalUnavailable("The index cannot be reached.")
         return self.outline
@@ -233,6 +237,6 @@ async def _not_ours(_: ThreadRef) -> bool:
     return False
 
 
-async def empty() -> Outline:
+async def empty(_: Scope) -> Outline:
     """Return that there is nothing to search."""
     return Outline(passages=0, pages=0, sources=(), chapters=())

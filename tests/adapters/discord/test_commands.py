@@ -364,6 +364,7 @@ async def test_commands_are_registered_when_they_have_changed_and_not_else(offic
     assert [command["name"] for command in office.server.platform.commands[None]] == [
         "ask",
         "sources",
+        "documents",
         "forget",
         "help",
         "privacy",
@@ -390,4 +391,4 @@ async def test_commands_are_registered_without_a_memory_of_before(office: Office
     async with office.open():
         pass
 
-    assert len(office.server.platform.commands[None]) == 7
+    assert len(office.server.platform.commands[None]) == 8

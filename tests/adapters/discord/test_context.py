@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.discord.channels import CHAIN
+from adapters.discord.gateway import CHAIN
 from core.model import Asked
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import listening

@@ -9,7 +9,7 @@ from collections.abc import Collection
 import pytest
 from discord import AutoShardedClient
 
-from adapters.discord.channels import RECALLED
+from adapters.discord.gateway import RECALLED
 from core.errors import StoreUnavailable
 from core.messages import CANNOT_TAKE
 from core.model import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.permissions import sentence
+from core.messages import permissions_lacking
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
 from tests.fakes.box import Box
@@ -42,7 +42,7 @@ async def test_where_the_bot_may_not_write_the_question_is_marked_and_moderators
 
     missing = ("Create Public Threads", "Send Messages")
     assert [(one.channel_id, one.content) for one in answers(server)] == [
-        (place.guild.updates_channel_id, sentence(str(place.channel.id), missing))
+        (place.guild.updates_channel_id, permissions_lacking(f"<#{place.channel.id}>", missing))
     ]
     assert [set(one.reactions) for one in asked] == [{"⚠️"}] * 3
     assert first.message.thread.channel != str(place.channel.id)
@@ -63,13 +63,13 @@ async def test_without_a_place_for_moderators_the_owner_is_told(server: DiscordS
 
     told = answers(server)[0]
     assert told.channel_id == server.dm(server.platform.owner).id
-    assert told.content == sentence(str(place.channel.id), ("Send Messages in Threads",))
+    assert told.content == permissions_lacking(f"<#{place.channel.id}>", ("Send Messages in Threads",))
     assert (told.pings.users, told.previews) == (set(), [])
 
 
 async def test_the_hint_names_channel_and_permissions() -> None:
     """In Discord's own words, which moderators look for."""
-    assert sentence("7", ("View Channel", "Send Messages")) == (
+    assert permissions_lacking("<#7>", ("View Channel", "Send Messages")) == (
         "In <#7> I lack permissions that I need to answer questions: **View Channel**, **Send Messages**. "
         "Allow them for my role in the permissions of the channel, or of the server."
     )

@@ -13,7 +13,7 @@ from core.model import Outline, Policy, PolicyFault
 from tests.adapters.slack.office import Office
 from tests.servers.slack import Delivery, Reply, User, View
 
-PAGES = ["I can search 12 pages from 2 sources.", "• handbook", "• fa&lt;q&gt;"]
+PAGES = ["I have 12 pages from 2 sources.", "• handbook", "• fa&lt;q&gt;"]
 
 
 @pytest.fixture(name="office")
@@ -232,7 +232,7 @@ def test_the_home_has_room_for_any_index() -> None:
 
     assert len(blocks) <= 100
     assert max(len(block["text"]["text"]) for block in blocks if block["type"] == "section") <= SECTION
-    assert messages.outline_lines(many)[0] == "I can search 3,000 pages from 500 sources."
+    assert messages.outline_lines(many)[0] == "I have 3,000 pages from 500 sources."
     assert messages.outline_lines(many)[-1] == "and 480 more"
     assert messages.outline_lines(Outline(passages=0, pages=0, sources=(), chapters=())) == (
         "I don't have any documents yet.",

@@ -12,6 +12,7 @@ from core.documents.retrieval import CANDIDATES, LEXICAL, HybridRetriever
 from core.errors import EmbeddingUnavailable, FootnoteError, Misconfigured, RetrievalUnavailable
 from core.events import Event, ServiceFailed
 from core.model import (
+    EVERYTHING,
     Calibration,
     Candidate,
     EmbeddedPassage,
@@ -58,7 +59,7 @@ class ScriptedIndex:
         """Nothing is listed here."""
         raise NotImplementedError
 
-    async def outline(self) -> Outline:
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Give the size that a real corpus has."""
         return Outline(passages=SIZE, pages=2, sources=("docs",), chapters=())
 
@@ -205,7 +206,7 @@ class BrokenIndex(ScriptedIndex):
             raise self._error
         return await super().candidates(query, limit=limit)
 
-    async def outline(self) -> Outline:
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count nothing."""
         raise self._error
 

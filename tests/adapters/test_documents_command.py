@@ -1,0 +1,140 @@
+"""The command that lists what can be searched, on both platforms."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from core import messages
+from core.model import EmbeddedPassage
+from tests.adapters.discord.office import Office as DiscordOffice
+from tests.adapters.slack.office import Office as SlackOffice
+from tests.builders import NOON, passage
+from tests.fakes.index import MemoryIndex
+from tests.fakes.services import MemoryServices
+from tests.servers.discord import DiscordServer
+
+LONGEST = 2_000  # characters of a message on Discord
+
+
+@dataclass(frozen=True)
+class Lister:
+    """Somebody who can use the command on a platform, and what is behind it."""
+
+    services: MemoryServices
+    listed: Callable[[int | None], Awaitable[str]]
+    seen_by_others: Callable[[], int]
+    turn: str
+
+
+@contextlib.asynccontextmanager
+async def on_discord() -> AsyncGenerator[Lister]:
+    """Open Discord, with somebody in a channel."""
+    async with DiscordServer() as server:
+        guild = server.add_guild()
+        channel, ada, office = server.add_channel(guild), server.add_member(guild), DiscordOffice(server)
+
+        async def listed(page: int | None) -> str:
+            options = {} if page is None else {"page": page}
+            return (await office.told(server.slash(ada, channel, "documents", **options))).content
+
+        def seen_by_others() -> int:
+            return sum(1 for one in server.platform.messages.values() if one.content and one.seen_by != ada.id)
+
+        async with office.open():
+            yield Lister(office, listed, seen_by_others, "`/documents page:{}`")
+
+
+@contextlib.asynccontextmanager
+async def on_slack() -> AsyncGenerator[Lister]:
+    """Open Slack, with somebody in a channel."""
+    async with SlackOffice.at_work() as office, office.open():
+
+        async def listed(page: int | None) -> str:
+            return await office.use(office.ada, f"documents {page or ''}".strip())
+
+        def seen_by_others() -> int:
+            return sum(1 for one in office.server.messages(office.channel) if one.seen_by != office.ada.id)
+
+        yield Lister(office, listed, seen_by_others, "`/footnote documents {}`")
+
+
+@pytest.fixture(name="lister", params=[on_discord, on_slack], ids=["discord", "slack"])
+async def _lister(request: pytest.FixtureRequest) -> AsyncGenerator[Lister]:
+    async with request.param() as lister:
+        lister.services.index = MemoryIndex()
+        yield lister
+
+
+async def add(lister: Lister, source: str, chapter: str, pages: int = 1, **fields: object) -> None:
+    """Put pages of a chapter into the index."""
+    index = lister.services.index
+    assert index is not None
+    for number in range(pages):
+        url = f"https://{source}.example/{chapter}/{number}"
+        one = passage("Robots act.", url=url, passage_id=url, source=source, chapter=chapter, **fields)
+        await index.replace(url, [EmbeddedPassage(one, (1.0, 0.0))])
+
+
+@pytest.mark.promise("release-dates")
+async def test_what_can_be_searched_is_listed_and_nothing_before_its_release(lister: Lister) -> None:
+    """A chapter or a source whose pages are all released later is not named; only whoever asks sees the list."""
+    await add(lister, "course", "Arms", pages=2)
+    await add(lister, "course", "Grippers", opens_at=NOON)
+    await add(lister, "course", "Arms again", opens_at=NOON + timedelta(seconds=1))
+    await add(lister, "wiki", "")
+    await add(lister, "exam", "Solutions", opens_at=NOON + timedelta(days=1))
+
+    told = await lister.listed(None)
+
+    assert told.replace("•", "-").split("\n") == [
+        "I have 4 pages from 2 sources.",
+        "- course, 3 pages",
+        "    - Arms",
+        "    - Grippers",
+        "- wiki, 1 page",
+    ]
+    assert lister.seen_by_others() == 0
+
+
+async def test_a_long_list_is_read_page_by_page(lister: Lister) -> None:
+    """Each page fits a message and says how to see the next one; together they hold every chapter once."""
+    chapters = [f"Chapter {number:02} of a book with *long* titles <{'x' * 60}>" for number in range(40)]
+    for chapter in chapters:
+        await add(lister, "book", chapter)
+    await add(lister, "wiki", "Last")
+
+    pages: list[str] = []
+    while not pages or lister.turn.format(len(pages) + 1) in pages[-1]:
+        pages.append(await lister.listed(len(pages) + 1))
+
+    assert len(pages) > 1
+    assert max(map(len, pages)) <= LONGEST
+    named = [line.partition("Chapter ")[2][:2] for line in "\n".join(pages).split("\n") if "Chapter " in line]
+    assert named == [f"{number:02}" for number in range(40)]
+    assert all("book, continued" in page for page in pages[1:])
+    assert "Last" in pages[-1]
+    assert await lister.listed(len(pages) + 1) == messages.NO_SUCH_PAGE
+
+
+async def test_without_documents_the_list_says_so(lister: Lister) -> None:
+    """So it does where the index is away."""
+    empty = await lister.listed(None)
+    index = lister.services.index
+    assert index is not None
+    index.fails = True
+    away = await lister.listed(None)
+
+    assert (empty, away) == ("I don't have any documents yet.", f"{messages.WARNING} {messages.UNCOUNTED}")
+
+
+async def test_a_guest_of_slack_is_told_nothing_of_the_documents() -> None:
+    """Whom the bot does not answer does not hear what it could answer from."""
+    async with SlackOffice.at_work() as office, office.open():
+        guest = office.server.add_member(office.workspace, is_restricted=True)
+
+        assert await office.use(guest, "documents") == messages.MEMBERS_ONLY
