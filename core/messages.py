@@ -179,7 +179,8 @@ class Practices:
 
 def privacy(practices: Practices, forms: Forms = Forms()) -> str:
     """Return what is kept, how long, who gets it, and how to be forgotten."""
-    hours = _hours(practices.conversation_hours)
+    kept = practices.conversation_hours
+    hours = "1 hour" if kept == 1 else f"{kept:g} hours"
     return f"""\
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
 asked in the middle of another thread, I also read its latest messages, and don't keep them.
@@ -323,7 +324,7 @@ def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
 
 
 def silent_line(channels: Sequence[str]) -> str:
-    """Return in which channels nothing is answered, as many as people read."""
+    """Return where nothing is answered, as many channels as people read."""
     return f"Switched off in {_listed(channels)}."
 
 
@@ -356,11 +357,9 @@ def waiting_line(count: int) -> str:
 
 def lacking_line(permissions: Sequence[str]) -> str:
     """Return which permissions the bot lacks, in the platform's words."""
-    return (
-        f"I'm missing these permissions here: {', '.join(permissions)}."
-        if permissions
-        else "I have all the permissions I need here."
-    )
+    if not permissions:
+        return "I have all the permissions I need here."
+    return f"I'm missing these permissions here: {', '.join(permissions)}."
 
 
 def permissions_lacking(channel: str, names: Sequence[str]) -> str:
@@ -396,10 +395,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _hours(hours: float) -> str:
-    return "1 hour" if hours == 1 else f"{hours:g} hours"
 
 
 def _joined(names: Sequence[str]) -> str:
