@@ -154,6 +154,7 @@ def not_understood(text: str) -> str:
 
 def help_text(forms: Forms) -> str:
     """Return what the bot can do, and how."""
+    more = f"\n{forms.more}" if forms.more else ""
     return f"""\
 I answer questions from this community's documents, with a numbered footnote after every statement.
 
@@ -162,7 +163,7 @@ I answer questions from this community's documents, with a numbered footnote aft
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
 **Stop**, **Retry** and the votes are below an answer.
-{forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{forms.more and chr(10)}{forms.more}
+{forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{more}
 
 Edit your question, and I answer the new words. Delete it, and the answer goes too."""
 
@@ -249,8 +250,7 @@ def outline_lines(outline: Outline) -> Sequence[str]:
     if not outline.pages:
         return ("I don't have any documents yet.",)
     names = list(outline.sources[:SHOWN_SOURCES])
-    left = len(outline.sources) - len(names)
-    more = [f"and {left:,} more"] if left else []
+    more = [f"and {len(outline.sources) - len(names):,} more"] if len(outline.sources) > len(names) else []
     return (f"I have {_counted(outline.pages, 'page')} from {_counted(len(outline.sources), 'source')}.", *names, *more)
 
 
@@ -393,7 +393,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _joined(names: Sequence[str]) -> str:
