@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from adapters.chat.drawing import Renderer
+from adapters.chat.platform import Renderer
 from adapters.discord.dialect import DiscordRenderer
 from adapters.slack.dialect import SlackRenderer
 from core.answering.citations import Sources

@@ -6,16 +6,19 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from discord import AutoShardedClient
 from discord.http import Route
 
-from adapters.chat.drafts import Pace
-from adapters.discord.answering.surface import DiscordSurface
+from adapters.chat.live_message import Pace
+from adapters.chat.surface import PlatformSurface
 from adapters.discord.connection import connect
+from adapters.discord.platform import DiscordChat
 from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
+from core.ports import PolicyStore
 from tests.adapters.discord.reader import live, previews
 from tests.platforms import Notes, Trouble
 from tests.servers.discord import Channel, DiscordServer, Fault, Hold, Lost, Message, Permission, Reply, Reset, User
@@ -53,14 +56,15 @@ class OnDiscord:
         """The questions whose answer could not be posted."""
         return [event.question for event in self.events if isinstance(event, PlaceRefused)]
 
-    def surfaced(self, **options: Any) -> DiscordSurface:
+    def surfaced(
+        self, *, reads_all: bool = False, policies: PolicyStore | None = None, **options: Any
+    ) -> PlatformSurface:
         """Make another surface, of another habit."""
-        usual: dict[str, Any] = {
-            "pace": QUICK,
-            "deliveries": self.notes,
-            "observer": self.events.append,
-        }
-        return DiscordSurface(self.client, **{**usual, **options})
+        shared: dict[str, Any] = {"observer": self.events.append, "now": partial(datetime.now, UTC)}
+        shared |= {name: option for name, option in options.items() if name in shared}
+        chat = DiscordChat(self.client, reads_all=reads_all, policies=policies, **shared)
+        usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes}
+        return PlatformSurface(chat, **{**usual, **shared, **options})
 
     async def asks(self) -> Claim:
         """Mention the bot."""

@@ -6,13 +6,16 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from aiohttp import ClientSession
 
-from adapters.slack.answering.indicator import SEARCHING
-from adapters.slack.answering.surface import SlackPace, SlackSurface
+from adapters.chat.live_message import Pace
+from adapters.chat.surface import PlatformSurface
 from adapters.slack.api import open_session
+from adapters.slack.indicator import SEARCHING
+from adapters.slack.platform import SlackChat
 from adapters.slack.workspaces import OneWorkspace
 from core.events import Event, PlaceRefused, PossiblyDoubled
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
@@ -42,7 +45,8 @@ POST = "chat.postMessage"
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 UPDATE = "chat.update"
 READING = frozenset({"auth.test", "conversations.replies", "users.info"})
-QUICK = SlackPace(interval=0.001, edits_apart=0.001)
+QUICK = Pace(interval=0.001)
+APART = 0.001
 OVER = timedelta(minutes=31)  # after which nobody can answer by the address that came with a command
 
 
@@ -75,15 +79,14 @@ class OnSlack:
         """The questions with a message that may stand there twice."""
         return [event.question for event in self.events if isinstance(event, PossiblyDoubled)]
 
-    def surfaced(self, **options: Any) -> SlackSurface:
+    def surfaced(self, **options: Any) -> PlatformSurface:
         """Make another surface, of another habit."""
-        usual: dict[str, Any] = {
-            "pace": QUICK,
-            "deliveries": self.notes,
-            "observer": self.events.append,
-        }
+        shared: dict[str, Any] = {"observer": self.events.append, "now": partial(datetime.now, UTC)}
+        shared |= {name: option for name, option in options.items() if name in shared}
         workspaces = OneWorkspace(self.session, self.workspace.token, self.server.api_url)
-        return SlackSurface(workspaces, **{**usual, **options})
+        chat = SlackChat(workspaces, edits_apart=APART, **shared)
+        usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes}
+        return PlatformSurface(chat, **{**usual, **shared, **options})
 
     async def asks(self) -> Claim:
         """Mention the bot."""

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from adapters.chat.pager import Pager, units
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from core.answering.addresses import host
 from core.answering.dialect import MarkdownDialect
 from core.answering.markup import shown_blocks

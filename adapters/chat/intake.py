@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites
 from adapters.chat.keyed_lock import KeyedLock
-from adapters.chat.posting import REMARK, Part, Poster, nonce
+from adapters.chat.platform import REMARK, Part, Poster, nonce
 from adapters.chat.wait_notice import WaitNotices
 from adapters.retry import BRIEF, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal

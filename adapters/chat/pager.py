@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from core.answering.nodes import TextRun, runs, visible
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, Inline, LineBreak, Paragraph, TableRow, Text
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.posting import NOTICE, Part, Poster, nonce
+from adapters.chat.platform import NOTICE, Part, Poster, nonce
 from adapters.retry import QUICK
 from core.community.admission import WaitEstimate
 from core.errors import PeopleUnavailable, StoreUnavailable

@@ -29,7 +29,6 @@ from adapters.chat.commands import (
     vote,
 )
 from adapters.discord.buttons import MARK, PATTERN
-from adapters.discord.client.poster import translated
 from adapters.discord.events import words
 from adapters.discord.interactions import (
     ADMIN,
@@ -44,6 +43,7 @@ from adapters.discord.interactions import (
     privately,
     tell,
 )
+from adapters.discord.poster import translated
 from core import messages
 from core.errors import InvalidInput, PostingFailed, StoreUnavailable
 from core.events import CommandsFailed

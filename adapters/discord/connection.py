@@ -24,9 +24,8 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from discord.utils import oauth_url
 
-from adapters.chat.wire import traced
-from adapters.discord.client.buckets import LONGEST_WAIT, throttle_requests
-from adapters.discord.client.throttle import Throttle
+from adapters.chat.delivery_log import traced
+from adapters.discord.limits import LONGEST_WAIT, Throttle, throttle_requests
 from adapters.discord.permissions import NEEDED
 from adapters.retry import CONNECTING, RetryPolicy, Transient
 from core.errors import Misconfigured, Unavailable

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from core.answering.dialect import GAP
 from core.model import Answer, Citation
 from core.model.markup import Inline, TableRow

@@ -20,10 +20,10 @@ from discord.abc import GuildChannel
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
 from adapters.chat.intake import BotIdentity, ChatEvent, Intake, Rights
-from adapters.discord.client.poster import ChannelPoster, translated
 from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse, unbundled
 from adapters.discord.history import AT_ONCE, DiscordHistory
 from adapters.discord.permissions import alert, rights_in
+from adapters.discord.poster import ChannelPoster, translated
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import ConnectionLost
 from core.messages import WARNING

@@ -11,8 +11,8 @@ from discord.utils import time_snowflake
 
 from adapters.chat.catch_up import LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
-from adapters.discord.client.poster import translated
 from adapters.discord.permissions import reads
+from adapters.discord.poster import translated
 from core.messages import WARNING
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from discord.utils import format_dt
 
 from adapters.chat.commands import CommandContext, carried_out
 from adapters.chat.dialect import fitting
-from adapters.discord.client.poster import translated
 from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, PLATFORM, ChannelInfo
 from adapters.discord.permissions import NAMES, NEEDED
+from adapters.discord.poster import translated
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms

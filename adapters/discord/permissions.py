@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from discord import AutoShardedClient, ClientException, Object, Permissions, TextChannel, Thread
 
 from adapters.chat.intake import Rights
-from adapters.chat.posting import Part
-from adapters.discord.client.poster import ChannelPoster, translated
+from adapters.chat.platform import Part
+from adapters.discord.poster import ChannelPoster, translated
 from adapters.retry import QUICK
 from core.errors import RateLimited, Unreachable
 from core.messages import permissions_lacking

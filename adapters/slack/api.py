@@ -18,7 +18,8 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.chat.wire import traced
+from adapters.chat.delivery_log import traced
+from adapters.chat.platform import Barred, QuestionGone
 from adapters.retry import retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.events import unobserved
@@ -40,6 +41,10 @@ FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({"message_not_found", "thread_not_found"})
 NOTHING = frozenset[str]()
+NO_THREAD = "thread_not_found"
+BARRED = frozenset(
+    {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"}
+)
 LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 PASSING = frozenset(
     {"", "fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
@@ -52,6 +57,14 @@ class Denied(Rejected):
     def __init__(self, code: str) -> None:
         super().__init__(f"code {code}")
         self.code = code
+
+
+class PlaceDenied(Denied, Barred):
+    """Slack will not do it in this place, whatever it is."""
+
+
+class ThreadDenied(Denied, QuestionGone):
+    """Somebody has deleted the question, and with it the thread."""
 
 
 class ShortRateLimits(AsyncRateLimitErrorRetryHandler):
@@ -169,7 +182,10 @@ def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingF
         return RateLimited(USUAL_WAIT if wait is None else wait)
     if status >= FIRST_SERVER_ERROR or code in PASSING:
         return Unreachable(code or f"status {status}")
-    return Gone("it is not there any more") if code in gone else Denied(code)
+    if code in gone:
+        return Gone("it is not there any more")
+    kind = ThreadDenied if code == NO_THREAD else PlaceDenied if code in BARRED else Denied
+    return kind(code)
 
 
 def never_arrived(failure: PostingFailed) -> bool:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adapters.chat.accepting import settle
-from adapters.chat.posting import nonce
+from adapters.chat.platform import nonce
 from adapters.retry import BRIEF
 from adapters.slack.api import never_arrived, once, pages, tell
-from adapters.slack.client.lost import EARLY, mark, nonce_of
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import InteractionContext, SlackServices, by_question
+from adapters.slack.recovery import EARLY, mark, nonce_of
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.messages import ONLY_YOU
 from core.model import QUESTION_LIMIT, Asked, MessageRef, Question, ReplyAddress

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adapters.chat.posting import Controls, Part
+from adapters.chat.platform import Controls, Part
 from core.answering.agent import answer_id
 from core.model import Question
 

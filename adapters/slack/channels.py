@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from adapters.chat.intake import BotIdentity, ChatEvent
 from adapters.slack.api import ask, next_cursor, tell
-from adapters.slack.client.lost import LostPosts, Place
-from adapters.slack.client.poster import Look, ThreadPoster
 from adapters.slack.events import Json, line, parse
+from adapters.slack.poster import ThreadPoster
+from adapters.slack.recovery import Place
 from core.errors import PostingFailed
 from core.model import Inbound, Message, MessageRef, Setting
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
 
 REACTION = "warning"
-PLAIN = Look(
-    blocks=lambda _: (), below=lambda _: (), text=lambda part: part.text
-)  # for words that the code has written
 RECALLED = 20  # messages, the first one of the thread among them
 PAGE = 999  # messages: as many as Slack gives
 LONGEST_READ = 0.45  # seconds; Slack has to hear soon that the question has arrived
@@ -56,7 +53,7 @@ class SlackChannel:
     def below(self, message: MessageRef) -> ThreadPoster:
         """Return what replies to a message in its thread."""
         place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
-        return ThreadPoster(place, PLAIN, LostPosts(place))
+        return ThreadPoster(place)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from adapters.chat.dialect import ChatDialect, MessageRenderer, SmallPrint, listed
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from core.answering.addresses import without_scheme
 from core.answering.dialect import GAP, MarkdownDialect
 from core.model import Answer

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
 
-from adapters.chat.drafts import Draft, Pace
-from adapters.chat.drawing import Renderer, draw, legacy_of, remark
-from adapters.chat.held import Held
-from adapters.chat.noted import Noted
-from adapters.chat.posting import Part, Posted, nonce
+from adapters.chat.platform import ChatPlatform, Destination, Part, Posted
+from adapters.chat.surface import PlatformSurface
 from adapters.discord.dialect import MENTION_TO_CONTINUE, DiscordRenderer
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from core.messages import NO_CONTEXT
@@ -36,34 +31,28 @@ class Seen:
     last: dict[int, float] = field(default_factory=dict[int, float])
     not_found: list[int] = field(default_factory=list[int])
     wrong: list[int] = field(default_factory=list[int])
+    sheets: dict[int, Sheet] = field(default_factory=dict[int, "Sheet"])
 
 
 class Wall:
     """Shows answers to nobody, and takes note of when."""
 
     def __init__(self, deliveries: Deliveries) -> None:
-        self._deliveries = deliveries
-        self._pacer = Pace().pacer()
         self.seen = Seen()
+        self._surface = PlatformSurface(Sheets(self.seen), deliveries=deliveries)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw the answer."""
         number = number_of(claim)
         self.seen.begun[number] = time.time()
-        poster = Sheet(number, self.seen)
-        named = partial(_named, claim)
-        held = Held(claim, self._deliveries)
-        with held.applies():
-            async with Noted(poster, held, named=named, now=_now) as noted:
-                nonces = partial(nonce, claim.message, claim.question.revision)
-                async with Draft(noted, nonces, legacy=legacy_of(claim, ()), pacer=self._pacer) as draft:
-                    await draw(progress, draft, _renderer(claim), claim.question)
+        delivery = await self._surface.reply(claim, progress)
         self.seen.last[number] = time.time()
-        if poster.is_not_found:
+        sheet = self.seen.sheets.pop(number)
+        if sheet.is_not_found:
             self.seen.not_found.append(number)
-        elif not poster.is_whole:
+        elif not sheet.is_whole:
             self.seen.wrong.append(number)
-        return named([posted.id for posted in draft.messages])
+        return delivery
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark nothing."""
@@ -73,6 +62,20 @@ class Wall:
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take nothing back."""
+
+
+class Sheets(ChatPlatform):
+    """Has a sheet for every answer."""
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+
+    async def destination(self, claim: Claim, remark: str) -> Destination:
+        """Return a new one."""
+        number = number_of(claim)
+        sheet = self._seen.sheets[number] = Sheet(number, self._seen)
+        renderer = DiscordRenderer(hint=MENTION_TO_CONTINUE, remark=remark)
+        return Destination(poster=sheet, renderer=renderer, place=claim.thread)
 
 
 class Sheet:
@@ -94,14 +97,14 @@ class Sheet:
         """Whether it says that the documents do not answer this, and nothing else."""
         return sum(text.count(NO_CONTEXT) for text in self._texts.values()) == 1
 
-    async def post(self, part: Part, nonce: str) -> Posted:
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Take a message; it is seen from when it was sent."""
         self._seen.first.setdefault(self._number, time.time())
         await asyncio.sleep(MOMENT)
         self._texts[nonce] = part.text
         return Posted(nonce, part)
 
-    async def edit(self, message_id: str, part: Part) -> None:
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Take another text."""
         await asyncio.sleep(MOMENT)
         self._texts[message_id] = part.text
@@ -117,15 +120,3 @@ def number_of(claim: Claim) -> int:
     found = NUMBER.search(claim.question.text)
     assert found is not None
     return int(found[1])
-
-
-def _renderer(claim: Claim) -> Renderer:
-    return DiscordRenderer(hint=MENTION_TO_CONTINUE, remark=remark(claim, _now()))
-
-
-def _named(claim: Claim, ids: Sequence[str]) -> Delivery:
-    return Delivery(messages=tuple(MessageRef(thread=claim.thread, id=each) for each in ids))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

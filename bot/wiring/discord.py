@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from discord import AutoShardedClient
 
 from adapters.chat.accepting import take_over
-from adapters.discord.answering.surface import DiscordSurface
-from adapters.discord.client.throttle import Throttle
+from adapters.chat.surface import PlatformSurface
 from adapters.discord.commands import find, install
 from adapters.discord.connection import check, connect, log_in, stay_connected
 from adapters.discord.gateway import Listener
+from adapters.discord.limits import Throttle
+from adapters.discord.platform import DiscordChat
 from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Outlined, PlatformServices, Speaker
@@ -68,13 +69,13 @@ class DiscordPlatform:
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Yield what answers there; it has to log in first."""
         async with self._client(AutoShardedClient) as client:
-            surface = DiscordSurface(
+            chat = DiscordChat(
                 client,
                 reads_all=self._settings.discord_message_content,
-                deliveries=inbox,
                 policies=self._policies,
                 observer=self._observer,
             )
+            surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer)
             yield Speaker(surface, partial(log_in, client, self._token, self._retries()))
 
     def check(self) -> Check:

@@ -109,9 +109,11 @@ class SlackPlatform:
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Yield what answers there; it has to log in first."""
-        from adapters.slack.answering.surface import SlackSurface
+        from adapters.chat.surface import PlatformSurface
+        from adapters.slack.platform import PACE, SlackChat
 
-        surface = SlackSurface(self._workspaces, people=self._people, deliveries=inbox, observer=self._observer)
+        chat = SlackChat(self._workspaces, people=self._people, observer=self._observer)
+        surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
         yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
 
     def _memberships(self) -> Mapping[str, Membership]:

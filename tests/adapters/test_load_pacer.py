@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from adapters.chat.drafts import Draft, Pace, Timer
-from adapters.chat.posting import Part
+from adapters.chat.live_message import LiveMessage, Pace
+from adapters.chat.platform import Part
 from adapters.retry import LoadPacer
 from tests.fakes.poster import Thread
 
@@ -39,11 +39,11 @@ def test_without_numbers_nobody_rests() -> None:
 @pytest.mark.promise("bounded-pace")
 async def test_the_more_answers_are_written_the_less_often_each_changes() -> None:
     """Two hundred at once would edit faster than a platform takes it; the first text and the end wait for nothing."""
-    platform, pacer = Thread(), Pace(for_each=0.02).pacer()
+    platform, pacer = Thread(), LoadPacer(0.02, 10.0)
     for _ in range(199):
         pacer.begin()
-    timer = Timer(now=platform.now, sleep=platform.sleep)
-    async with Draft(platform, str, pacer=pacer, timer=timer) as shown:
+    pace = Pace(clock=platform.now, sleep=platform.sleep)
+    async with LiveMessage(platform, str, pacer=pacer, pace=pace) as shown:
         for number in range(3):
             shown.show(partial(tuple[Part], [Part(f"{number}")]))
             for _ in range(50):

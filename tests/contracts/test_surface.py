@@ -13,6 +13,7 @@ from core.errors import LeaseLost, StoreUnavailable
 from core.events import Step
 from core.model import Answer, Claim, Delivery, Progress, Reaction, Restarted, Searching, Withdrawal
 from tests.fakes.surface import drafted
+from tests.on_board import on_board
 from tests.on_discord import OnDiscord, OnDiscordByCommand, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.platforms import ANSWER, ChatPlatform, Trouble, Worker, progress
@@ -27,6 +28,7 @@ PLATFORMS = {
     "discord, by command": partial(on_discord, OnDiscordByCommand),
     "slack": partial(on_slack, OnSlack),
     "slack, by edits": partial(on_slack, OnSlackByEdits),
+    "a board of plain text": on_board,
 }
 
 

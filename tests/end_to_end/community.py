@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from adapters.chat.posting import Controls
+from adapters.chat.platform import Controls
 from adapters.openai import OpenAIChat
 from adapters.redis.connection import connect
 from bot.app import Bot

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.chat.posting import Controls
+from adapters.chat.platform import Controls
 from core import messages
 from tests.end_to_end.community import PATIENCE
 from tests.servers.discord import Channel, DiscordServer, Interaction, Message, Permission, User

@@ -17,7 +17,7 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession
 
-from adapters.chat.posting import Controls
+from adapters.chat.platform import Controls
 from adapters.slack import blocks
 from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.forms import QUESTION

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from adapters.chat.posting import Controls
+from adapters.chat.platform import Controls
 from core import messages
 from core.messages import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from core.model import PolicyFault

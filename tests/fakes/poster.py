@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from adapters.chat.posting import Controls, Part, Posted
+from adapters.chat.platform import Controls, Part, Posted
 from core.errors import Gone, PostingFailed, Unreachable
 
 DELETED = "deleted"
@@ -14,7 +14,7 @@ DELETED = "deleted"
 
 @dataclass(slots=True)
 class Thread:
-    """Implements `Poster` and is a `Timer`: each call takes as long as *delays* say, and time passes only here.
+    """Implements `Poster`, and has a clock: each call takes as long as *delays* say, and time passes only here.
 
     *failures* are raised by the next calls, one each; None lets a call pass. With `lost` set, a call that fails as
     unreachable is carried out, and only its confirmation gets lost.
@@ -48,7 +48,7 @@ class Thread:
         await asyncio.sleep(0)
         self.time += seconds
 
-    async def post(self, part: Part, nonce: str) -> Posted:
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post, once for each nonce."""
         known = self.nonces.get(nonce)
         if known is not None and self.messages[known] == DELETED:
@@ -57,7 +57,7 @@ class Thread:
         await self._call("post", part.text, lambda: self._write(message_id, part, nonce))
         return Posted(message_id, Part(self.messages[message_id], self.controls[message_id]))
 
-    async def edit(self, message_id: str, part: Part) -> None:
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace the text."""
         if self.messages[message_id] == DELETED:
             raise Gone

@@ -23,7 +23,8 @@ from tests.faults.points import Obedient
 
 LOADED = (
     "adapters.cohere",
-    "adapters.discord.answering.surface",
+    "adapters.chat.surface",
+    "adapters.discord.platform",
     "adapters.discord.connection",
     "adapters.discord.commands",
     "adapters.discord.gateway",
@@ -34,7 +35,7 @@ LOADED = (
     "adapters.redis.inbox",
     "adapters.redis.secrets",
     "adapters.redis.server",
-    "adapters.slack.answering.surface",
+    "adapters.slack.platform",
     "adapters.slack.commands",
     "adapters.slack.listener",
     "adapters.slack.app",

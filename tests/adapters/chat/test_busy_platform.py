@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from adapters.chat.drafts import Draft, Legacy, Timer
-from adapters.chat.posting import Part, Posted, nonce
+from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
+from adapters.chat.platform import Part, Posted, nonce
 from core.errors import RateLimited
 from core.model import MessageRef
 from tests.builders import thread
@@ -18,9 +20,9 @@ QUESTION = MessageRef(thread=thread(), id="m1")
 async def test_an_answer_that_the_platform_limits_at_its_end_is_not_posted_anew() -> None:
     """A further post would be limited as well, and stand below the half of an answer that nobody could remove."""
     platform = Thread(messages={"m1": "Robots"}, failures=[RateLimited(100.0)] * 10)
-    timer = Timer(now=platform.now, sleep=platform.sleep)
-    half = Legacy([Posted("m1", Part("Robots"))])
-    async with Draft(platform, lambda number: nonce(QUESTION, 0, number), legacy=half, timer=timer) as shown:
+    pace = Pace(clock=platform.now, sleep=platform.sleep)
+    half = PriorAttempt([Posted("m1", Part("Robots"))])
+    async with LiveMessage(platform, partial(nonce, QUESTION, 0), prior=half, pace=pace) as shown:
         with pytest.raises(RateLimited):
             await shown.finish([Part("Robots act.")])
 

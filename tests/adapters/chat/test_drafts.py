@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.chat.drafts import BLANK, Draft, Legacy, Pace, Snapshot, Timer
-from adapters.chat.drawing import draw
-from adapters.chat.posting import Part, Posted, nonce
+from adapters.chat.live_message import BLANK, LiveMessage, Pace, PriorAttempt, Snapshot
+from adapters.chat.platform import Part, Posted, nonce
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
 from tests.builders import question, thread
@@ -35,10 +34,11 @@ class Pencil:
         return [Part(f"{answer.text} End.")]
 
 
-def draft(platform: Thread, *posted: Posted, legacy: Legacy | None = None) -> Draft:
-    """A draft on a platform whose clock is the test's."""
-    timer = Timer(now=platform.now, sleep=platform.sleep)
-    return Draft(platform, lambda number: nonce(QUESTION, 0, number), legacy=legacy or Legacy(posted), timer=timer)
+def draft(platform: Thread, *posted: Posted, prior: PriorAttempt | None = None) -> LiveMessage:
+    """A live message on a platform whose clock is the test's."""
+    pace = Pace(clock=platform.now, sleep=platform.sleep)
+    nonces = partial(nonce, QUESTION, 0)
+    return LiveMessage(platform, nonces, prior=prior or PriorAttempt(posted), pace=pace)
 
 
 def parts(*texts: str) -> list[Part]:
@@ -75,7 +75,7 @@ async def test_an_answer_is_posted_once_and_edited() -> None:
 async def test_where_another_may_still_edit_every_message_is_edited_once_more_at_the_end() -> None:
     """Although it seems to show what it should."""
     platform = Thread()
-    async with draft(platform, legacy=Legacy(is_contested=True)) as shown:
+    async with draft(platform, prior=PriorAttempt(is_contested=True)) as shown:
         shown.show(snapshot("Robots", "act."))
         await settled()
         await shown.finish(parts("Robots", "act."))
@@ -89,7 +89,7 @@ async def test_a_message_that_may_have_been_posted_before_is_found_though_none_i
     platform = Thread()
     for number, text in enumerate(("Robots", "move.")):
         await platform.post(Part(text), nonce(QUESTION, 0, number))
-    async with draft(platform, legacy=Legacy([Posted("m1")], has_doubt=True)) as shown:
+    async with draft(platform, prior=PriorAttempt([Posted("m1")], has_doubt=True)) as shown:
         await shown.finish(parts("Robots"))
 
     assert (platform.shown, platform.messages) == (["Robots"], {"m1": "Robots", "m2": DELETED})
@@ -372,14 +372,14 @@ async def test_a_call_that_takes_too_long_is_given_up_when_nobody_wants_the_answ
     going_on = asyncio.Event()
 
     class Slow(Thread):
-        async def post(self, part: Part, nonce: str) -> Posted:
+        async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
             going_on.set()
             await asyncio.Event().wait()
             return Posted("never")
 
     platform = Slow()
     before = asyncio.all_tasks()
-    async with Draft(platform, str, pace=Pace(farewell=0.0)) as shown:
+    async with LiveMessage(platform, str, pace=Pace(farewell=0.0)) as shown:
         shown.show(snapshot("a"))
         await going_on.wait()
     await settled()
@@ -391,12 +391,12 @@ async def test_a_platform_where_every_post_is_gone_at_once_is_left_alone() -> No
     """No nonce helps there."""
 
     class Black(Thread):
-        async def post(self, part: Part, nonce: str) -> Posted:
+        async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
             self.calls.append((0.0, "post", nonce))
             raise Gone
 
     platform = Black()
-    async with Draft(platform, str) as shown:
+    async with LiveMessage(platform, str) as shown:
         with pytest.raises(Rejected):
             await shown.finish(parts("a"))
 
@@ -424,7 +424,7 @@ async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> Non
             await settled()
 
     async with draft(platform) as shown:
-        drawn = await draw(progress(), shown, Pencil(), question())
+        drawn = await shown.draw(progress(), Pencil(), question())
 
     assert drawn == answer
     assert [text for _, _, text in platform.calls] == ["Ro", "Ro bats", BLANK.text, "Robots", "Robots act [1]. End."]

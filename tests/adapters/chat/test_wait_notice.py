@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.posting import NOTICE, Part, Posted, nonce
+from adapters.chat.platform import NOTICE, Part, Posted, nonce
 from adapters.chat.wait_notice import WaitNotices, Waits
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
 from core.model import Question, WaitNotice
@@ -96,7 +97,7 @@ async def test_what_comes_too_late_is_taken_away_at_once(box: Box) -> None:
     """A worker has begun while it was posted, and does not know of it."""
 
     class Slow(Thread):
-        async def post(self, part: Part, nonce: str) -> Posted:
+        async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
             box.taken.add(ASKED.message)
             return await super().post(part, nonce)
 

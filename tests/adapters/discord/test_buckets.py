@@ -10,11 +10,10 @@ from dataclasses import replace
 import pytest
 from discord import RateLimited as DiscordRateLimited
 
-from adapters.chat.posting import Part
-from adapters.discord.answering.indicator import Indicator
-from adapters.discord.client.buckets import LONGEST_WAIT, Bucket
-from adapters.discord.client.poster import ChannelPoster, translated
-from adapters.discord.client.throttle import Leisure, Throttle
+from adapters.chat.platform import Part
+from adapters.discord.limits import LONGEST_WAIT, Bucket, Throttle, low_priority
+from adapters.discord.platform import typing
+from adapters.discord.poster import ChannelPoster, translated
 from core.errors import RateLimited
 from tests.on_discord import POST, OnDiscord, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
@@ -240,12 +239,13 @@ async def test_a_server_that_allows_fifty_requests_a_second_never_has_to_refuse(
 
 async def test_an_edit_that_need_not_be_made_gives_way(discord: OnDiscord) -> None:
     """The client says that it is too early, and no request is made."""
-    leisure = Leisure(queues=False)
+    now_or_never = asyncio.Event()
+    now_or_never.set()
     message_id = int(await posted(discord, "one"))
     message = discord.client.get_partial_messageable(discord.channel.id).get_partial_message(message_id)
 
     async def edit() -> None:
-        with leisure.applies():
+        with low_priority(now_or_never):
             await translated(message.edit(content="two"))
 
     outcomes = await asyncio.gather(*(edit() for _ in range(20)), return_exceptions=True)
@@ -278,7 +278,7 @@ async def test_typing_that_comes_too_early_is_left_out_until_the_next_time(disco
             twice.set()
             await asyncio.Event().wait()
 
-    async with Indicator(discord.client, str(discord.channel.id), sleep=sleep), asyncio.timeout(5):
+    async with typing(discord.client, str(discord.channel.id), sleep), asyncio.timeout(5):
         await twice.wait()
 
     assert (waited, len(discord.server.platform.typing), discord.server.limits.refused) == ([8.0, 8.0], 1, [])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.chat.posting import Controls
+from adapters.chat.platform import Controls
 from adapters.discord.buttons import controls_view
 from adapters.discord.commands import MENU_NAME
 from core import messages

@@ -9,11 +9,10 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.posting import Part
-from adapters.discord.answering.response_poster import InteractionPoster
-from adapters.discord.answering.unhurried import Unhurried
-from adapters.discord.client.throttle import Leisure, Throttle
+from adapters.chat.platform import Part
 from adapters.discord.dialect import MENTION_AGAIN
+from adapters.discord.limits import Throttle
+from adapters.discord.responses import ResponsePoster
 from core.errors import RateLimited
 from core.messages import FAILED
 from core.model import Answer, Delivery, MessageRef, Progress, Status, Withdrawal
@@ -99,15 +98,16 @@ async def test_first_and_last_words_wait_for_no_draft_of_another_response(discor
     claim = await discord.commanded()
     assert claim.address
     assert claim.address.interaction
-    used_up, leisure, first = Throttle(1e-3), Leisure(), claim.message.id
+    used_up, obsolete, first = Throttle(1e-3), asyncio.Event(), claim.message.id
     await used_up.take()
-    speaking = InteractionPoster(discord.client, claim.address.interaction, first, is_private=False, drafts=used_up)
-    poster = Unhurried(speaking, leisure)
+    poster = ResponsePoster(
+        discord.client, claim.address.interaction, claim.question, None, drafts=used_up, lives=lambda: True
+    )
 
-    await poster.edit(first, Part("A"))
-    drafting = asyncio.create_task(poster.edit(first, Part("A robot")))
+    await poster.edit(first, Part("A"), obsolete)
+    drafting = asyncio.create_task(poster.edit(first, Part("A robot"), obsolete))
     await asyncio.wait([drafting], timeout=0.01)
-    leisure.end()
+    obsolete.set()
     await poster.edit(first, Part("A robot acts."))
 
     with pytest.raises(RateLimited):

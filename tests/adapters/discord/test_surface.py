@@ -10,11 +10,11 @@ from datetime import timedelta
 import pytest
 from discord import RateLimited as DiscordRateLimited
 
-from adapters.chat.drafts import Pace
-from adapters.chat.drawing import LATE, UPDATED
-from adapters.discord.answering.indicator import Indicator
-from adapters.discord.client.poster import meaning, translated
+from adapters.chat.live_message import Pace
+from adapters.chat.surface import LATE, UPDATED
 from adapters.discord.dialect import MENTION_TO_CONTINUE
+from adapters.discord.platform import typing
+from adapters.discord.poster import meaning, translated
 from core.answering.agent import answer_id
 from core.errors import PostingFailed, RateLimited, Unreachable
 from core.messages import FAILED
@@ -157,7 +157,7 @@ async def test_typing_is_renewed_and_ends_with_the_run(discord: OnDiscord) -> No
         await turns.get()
 
     before = asyncio.all_tasks()
-    async with Indicator(discord.client, str(discord.channel.id), sleep=sleep):
+    async with typing(discord.client, str(discord.channel.id), sleep):
         turns.put_nowait(None)
         await discord.until(lambda: len(discord.server.platform.typing) == 2)
 

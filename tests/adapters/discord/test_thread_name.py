@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.answering.thread_name import thread_name
+from adapters.discord.platform import thread_name
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.chat.drafts import Draft, Timer
-from adapters.chat.posting import Part, Posted
-from adapters.discord.answering.unhurried import Unhurried
-from adapters.discord.client.throttle import Leisure, Throttle
+from adapters.chat.live_message import LiveMessage, Pace
+from adapters.chat.platform import Part, Posted
+from adapters.discord.limits import Throttle
 from core.errors import RateLimited
 from tests.portion import examples
 from tests.virtual_time import run
@@ -24,9 +23,9 @@ JUST_BEFORE, JUST_AFTER = 1 - 4e-10, 1 + 4e-10  # what a loop does in one turn
 LENGTH = 20.0  # seconds in which each is written
 
 
-async def passed(throttle: Throttle, leisure: Leisure | None = None) -> float:
+async def passed(throttle: Throttle, obsolete: asyncio.Event | None = None) -> float:
     """Pass, and give the time."""
-    await throttle.take(leisure)
+    await throttle.take(obsolete)
     return asyncio.get_running_loop().time()
 
 
@@ -58,14 +57,14 @@ def test_what_comes_first_passes_first_and_readers_before_all_else() -> None:
     """Edits take what is left, in their order too."""
 
     async def order() -> list[str]:
-        throttle, leisure, seen = Throttle(1.0), Leisure(), list[str]()
+        throttle, obsolete, seen = Throttle(1.0), asyncio.Event(), list[str]()
 
-        async def go(name: str, marked: Leisure | None) -> None:
+        async def go(name: str, marked: asyncio.Event | None) -> None:
             await throttle.take(marked)
             seen.append(name)
 
         names = ["at once", "edit 1", "post 1", "edit 2", "post 2"]
-        await asyncio.gather(*(go(name, leisure if "edit" in name else None) for name in names))
+        await asyncio.gather(*(go(name, obsolete if "edit" in name else None) for name in names))
         return seen
 
     assert run(order()) == ["at once", "post 1", "post 2", "edit 1", "edit 2"]
@@ -88,29 +87,36 @@ def test_an_edit_that_is_not_needed_any_more_is_dropped() -> None:
     """The whole answer comes at once instead; edits after that are what a reader waits for."""
 
     async def order() -> list[str]:
-        throttle, leisure, seen = Throttle(1.0), Leisure(), list[str]()
+        throttle, obsolete, seen = Throttle(1.0), asyncio.Event(), list[str]()
         await throttle.take()
-        edit = asyncio.create_task(throttle.take(leisure))
+
+        async def go(name: str, marked: asyncio.Event | None) -> None:
+            try:
+                await throttle.take(marked)
+            except RateLimited:
+                name = f"no {name}"
+            seen.append(name)
+
+        editing = asyncio.create_task(go("edit", obsolete))
         await asyncio.sleep(0)
-        leisure.end()
-        with pytest.raises(RateLimited):
-            await edit
-        with leisure.applies():
-            seen.append(str(Leisure.current()))
+        obsolete.set()
+        await editing
+        await asyncio.gather(go("last edit", None), go("late edit", obsolete))
         return seen
 
-    assert run(order()) == ["None"]
+    assert run(order()) == ["no edit", "no late edit", "last edit"]
 
 
 def test_what_does_not_queue_is_made_at_once_or_not_at_all() -> None:
     """Nobody misses a sign that the bot is typing, when there are answers to show."""
 
     async def taken() -> list[str]:
-        throttle, typing, seen = Throttle(1.0), Leisure(queues=False), list[str]()
+        throttle, now_or_never, seen = Throttle(1.0), asyncio.Event(), list[str]()
+        now_or_never.set()
         for seconds in (0.0, 0.5, 0.5):
             await asyncio.sleep(seconds)
             try:
-                await throttle.take(typing)
+                await throttle.take(now_or_never)
             except RateLimited as failure:
                 seen.append(str(failure))
             else:
@@ -155,10 +161,10 @@ def test_an_edit_that_has_been_let_through_is_made(moment: float, is_made: bool)
     """Only what still waits can be dropped."""
 
     async def outcome() -> BaseException | None:
-        throttle, leisure = Throttle(1.0), Leisure()
+        throttle, obsolete = Throttle(1.0), asyncio.Event()
         await throttle.take()
-        asyncio.get_running_loop().call_at(moment, leisure.end)
-        edit = asyncio.create_task(throttle.take(leisure))
+        asyncio.get_running_loop().call_at(moment, obsolete.set)
+        edit = asyncio.create_task(throttle.take(obsolete))
         await asyncio.wait([edit])
         return edit.exception()
 
@@ -172,30 +178,29 @@ class Wall:
         self._throttle = throttle
         self.shown: list[tuple[float, str]] = []
 
-    async def post(self, part: Part, nonce: str) -> Posted:
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message."""
         await self._show(part)
         return Posted(nonce, part)
 
-    async def edit(self, message_id: str, part: Part) -> None:
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace what it shows."""
-        await self._show(part)
+        await self._show(part, obsolete)
 
     async def delete(self, message_id: str) -> None:
         """Remove it."""
 
-    async def _show(self, part: Part) -> None:
-        self.shown.append((await passed(self._throttle, Leisure.current()), part.text))
+    async def _show(self, part: Part, obsolete: asyncio.Event | None = None) -> None:
+        self.shown.append((await passed(self._throttle, obsolete), part.text))
 
 
 async def written(throttle: Throttle, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> Wall:
     """Write an answer of some length, and show it meanwhile."""
-    wall, leisure, loop = Wall(throttle), Leisure(), asyncio.get_running_loop()
-    async with Draft(Unhurried(wall, leisure), str, timer=Timer(loop.time, sleep)) as draft:
+    wall, loop = Wall(throttle), asyncio.get_running_loop()
+    async with LiveMessage(wall, str, pace=Pace(clock=loop.time, sleep=sleep)) as draft:
         for number in range(round(LENGTH * 5)):
             draft.show(lambda number=number: [Part(str(number))])
             await sleep(0.2)
-        leisure.end()
         await draft.finish([Part("all")])
     return wall
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.chat.posting import NOTICE, Part, nonce
-from adapters.discord.client.poster import ChannelPoster
+from adapters.chat.platform import NOTICE, Part, nonce
+from adapters.discord.poster import ChannelPoster
 from core.model import Claim, Delivery, Interruption, WaitNotice, Withdrawal
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words

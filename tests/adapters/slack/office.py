@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from adapters.slack.api import connect, open_session, tell
 from adapters.slack.app import make_app
 from adapters.slack.blocks import blocks_of

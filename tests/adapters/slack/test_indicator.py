@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from adapters.slack.answering.indicator import SEARCHING, SIGNS, Indicator, Ways, title_of
-from adapters.slack.client.lost import Place
+from adapters.slack.indicator import SEARCHING, SIGNS, Indicator, title_of
+from adapters.slack.recovery import Place
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Progress
 from tests.fakes.surface import drafted
@@ -71,12 +71,12 @@ async def test_a_workspace_is_shown_the_best_sign_that_it_knows(
 ) -> None:
     """It goes at the end, and the workspace is not asked again for what it lacks."""
     slack.workspace.lacks.update(lacks)
-    place, ways = await place_of(slack), Ways()
+    place, indicator = await place_of(slack), Indicator()
 
-    async with Indicator(place, ways):
+    async with indicator.shown(place):
         await slack.until(lambda: signs(slack)[-1:] == expected[len(lacks) : len(lacks) + 1])
     first = signs(slack)
-    async with Indicator(place, ways):
+    async with indicator.shown(place):
         pass
 
     assert (first, signs(slack)[len(first) :]) == (expected, expected[len(lacks) :])
@@ -94,10 +94,10 @@ async def test_the_older_sign_is_renewed_until_the_first_words_and_ends_with_the
         waited.append(seconds)
         await turns.get()
 
-    async with Indicator(await place_of(slack), Ways(), sleep=sleep) as indicator:
+    async with Indicator(sleep=sleep).shown(await place_of(slack)) as stop:
         turns.put_nowait(None)
         await slack.until(lambda: len(slack.server.requests_to(STATUS)) == 2)
-        indicator.stop()
+        stop()
 
     assert [one.body["status"] for one in slack.server.requests_to(STATUS)] == [SEARCHING, SEARCHING, ""]
     running = [task for task in asyncio.all_tasks() if "Indicator" in repr(task)]
@@ -141,9 +141,9 @@ async def test_a_sign_that_cannot_be_shown_costs_nothing(slack: OnSlack, fault: 
 async def test_more_signs_than_slack_lets_be_taken_away_are_not_shown(slack: OnSlack) -> None:
     """One that stayed would offer to stop an answer that is there."""
     slack.server.limits.on = True
-    ways = Ways()
+    indicator = Indicator()
     for _ in range(SIGNS + 10):
-        async with Indicator(await place_of(slack), ways):
+        async with indicator.shown(await place_of(slack)):
             pass
 
     sessions = slack.server.platform.sessions.values()
@@ -168,17 +168,16 @@ def test_a_title_is_one_short_line_without_marks() -> None:
 async def test_a_sign_that_a_worker_left_goes_although_no_other_may_be_shown(slack: OnSlack, lacks: list[str]) -> None:
     """Nobody else would take it away."""
     slack.workspace.lacks.update(lacks)
-    place, ways = await place_of(slack), Ways()
+    place, indicator = await place_of(slack), Indicator()
     asked = slack.server.platform.messages[place.channel, place.asked]
     claim = slack.claim(asked)
-    left = Indicator(place, Ways())
-    await AsyncExitStack().enter_async_context(left)
+    stop = await AsyncExitStack().enter_async_context(Indicator().shown(place))
     await slack.until(lambda: slack.signs(claim))
-    left.stop()
-    while ways.may_show(place.workspace.name):
+    stop()
+    while indicator.budget.take(place.workspace.name):
         pass
 
-    async with Indicator(place, ways, inherits=True):
+    async with indicator.shown(place, inherits=True):
         pass
 
     assert slack.signs(claim) == []

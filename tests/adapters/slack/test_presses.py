@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.chat.posting import Controls, Part
+from adapters.chat.platform import Controls, Part
 from adapters.slack.blocks import DOWN, RETRY, STOP, UP, VOTE
 from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.forms import LONGEST_FIELD

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from adapters.chat.pager import units
-from adapters.chat.posting import Part
+from adapters.chat.platform import Part
 from adapters.slack.dialect import LONGEST_TEXT, SLACK, SlackRenderer
 from core.answering.citations import Quoted, Remembered
 from core.answering.markup import read

@@ -8,14 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.chat.posting import Controls, Part, Posted
-from adapters.slack.answering.spots import look_of
-from adapters.slack.answering.unhurried import Leisure, Unhurried
+from adapters.chat.platform import Controls, Part, Posted
 from adapters.slack.api import Denied
-from adapters.slack.client.budget import STARTS, Budget, Growth
-from adapters.slack.client.lost import LostPosts, Place
-from adapters.slack.client.poster import ThreadPoster
-from adapters.slack.client.streaming import Reader, Streaming, StreamPoster
+from adapters.slack.poster import ThreadPoster
+from adapters.slack.recovery import Place
+from adapters.slack.streaming import STARTS, AnswerPoster, Budget, Budgets, Reader
 from adapters.slack.workspaces import OneWorkspace
 from core.errors import RateLimited
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status
@@ -169,18 +166,20 @@ async def test_a_stream_is_ended_before_it_dies(slack: OnSlack) -> None:
     assert calls(slack) == [START, STOP, UPDATE, UPDATE]
 
 
-async def streamer(slack: OnSlack, clock: Callable[[], float], **more: Callable[[], bool]) -> StreamPoster:
+async def streamer(
+    slack: OnSlack, clock: Callable[[], float], is_stopped: Callable[[], bool] = lambda: False
+) -> AnswerPoster:
     """Make what streams an answer to a mention, by another clock."""
     asked = slack.mention()
     workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
     place = Place(workspace, slack.channel.id, asked.ts, asked.ts)
-    look, lost = look_of(slack.claim(asked).question), LostPosts(place)
+    question = slack.claim(asked).question
 
     async def reader() -> Reader:
         return Reader(slack.ada.id, slack.ada.team_id)
 
-    plain = ThreadPoster(place, look, lost)
-    return StreamPoster(plain, plain, look, lost, Streaming(reader, Budget(), clock=clock, **more))
+    plain = ThreadPoster(place, question=question)
+    return AnswerPoster(plain, question, Budgets(), reader=reader, is_stopped=is_stopped, clock=clock)
 
 
 async def test_words_that_are_taken_back_end_the_stream(slack: OnSlack) -> None:
@@ -288,71 +287,57 @@ def test_streams_are_counted_by_workspace_and_minute() -> None:
     assert (taken, later, resting, budget.take("T1")) == ([True, True, False, True], True, False, True)
 
 
-async def test_where_edits_are_too_many_only_the_answer_is_shown() -> None:
-    """Each further draft would be refused, and make the answer wait."""
-    poster, leisure = Noting(refuses=True), Leisure(0.0)
-    unhurried = Unhurried(poster, leisure)
-    with pytest.raises(RateLimited):
-        await unhurried.edit("m1", DRAFT)
+async def answering(slack: OnSlack, budgets: Budgets, workspace: str = "") -> AnswerPoster:
+    """Make what posts an answer to a mention by edits, in a workspace of another name if one is given."""
+    asked = slack.mention()
+    found = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
+    place = Place(replace(found, name=workspace or found.name), slack.channel.id, asked.ts, asked.ts)
+    question = slack.claim(asked).question
+    return AnswerPoster(ThreadPoster(place, question=question), question, budgets, apart=0.0)
 
-    waiting = asyncio.create_task(unhurried.edit("m1", DRAFT))
+
+async def test_where_edits_are_too_many_only_the_answer_is_shown(slack: OnSlack) -> None:
+    """Each further draft would be refused, and make the answer wait."""
+    poster, obsolete = await answering(slack, Budgets()), asyncio.Event()
+    posted = await poster.post(DRAFT, "n1", obsolete)
+    slack.server.faults.add(UPDATE, limit(30))
+    with pytest.raises(RateLimited):
+        await poster.edit(posted.id, DRAFT, obsolete)
+
+    waiting = asyncio.create_task(poster.edit(posted.id, DRAFT, obsolete))
     for _ in range(5):
         await asyncio.sleep(0)
     is_waiting = not waiting.done()
-    leisure.end()
+    obsolete.set()
     with pytest.raises(RateLimited):
         await waiting
-    await unhurried.edit("m1", Part("A robot acts."))
+    await poster.edit(posted.id, Part("A robot acts."))
 
-    assert (is_waiting, poster.tried) == (True, [DRAFT, Part("A robot acts.")])
+    assert (is_waiting, calls(slack)) == (True, [POST, UPDATE, UPDATE])
+    assert slack.server.platform.messages[slack.channel.id, posted.id].shown == "A robot acts."
 
 
 @pytest.mark.promise("streams-degrade")
-async def test_beyond_the_limit_of_edits_answers_are_posted_whole() -> None:
+async def test_beyond_the_limit_of_edits_answers_are_posted_whole(slack: OnSlack) -> None:
     """Of more posts that grow, Slack would refuse the last edit, and the end of the answer would come late."""
-    growth, whole = Growth(Budget(1), Budget(1)), Part("A robot acts.")
-    posters = {name: Noting() for name in ("grows", "waits", "elsewhere")}
-    leisures = {name: Leisure(0.0) for name in posters}
-    of = {
-        name: Unhurried(poster, leisures[name], growth, workspace="T2" if name == "elsewhere" else "T1")
-        for name, poster in posters.items()
-    }
+    budgets, whole = Budgets(posts=Budget(1), edits=Budget(1)), Part("A robot acts.")
+    grows, waits, elsewhere = [await answering(slack, budgets, name) for name in ("", "", "T2")]
+    open_, over = asyncio.Event(), asyncio.Event()
 
-    await of["grows"].post(DRAFT, "n1")
-    await of["grows"].edit("m1", DRAFT)
-    await of["elsewhere"].post(DRAFT, "n1")
+    posted = await grows.post(DRAFT, "n1", open_)
+    await grows.edit(posted.id, DRAFT, open_)
+    await elsewhere.post(DRAFT, "n2", open_)
     with pytest.raises(RateLimited):
-        await of["waits"].post(DRAFT, "n1")
+        await waits.post(DRAFT, "n3", open_)
     with pytest.raises(RateLimited):
-        await of["grows"].edit("m1", DRAFT)
-    leisures["waits"].end()
-    await of["waits"].post(whole, "n1")
-    await of["grows"].edit("m1", whole)
+        await grows.edit(posted.id, DRAFT, open_)
+    over.set()
+    with pytest.raises(RateLimited):
+        await waits.post(DRAFT, "n3", over)
+    await waits.post(whole, "n3")
+    await grows.edit(posted.id, whole)
 
-    taken = {name: poster.tried for name, poster in posters.items()}
-    assert taken == {"grows": [DRAFT, DRAFT, whole], "waits": [whole], "elsewhere": [DRAFT]}
-
-
-class Noting:
-    """A `Poster` that notes what it is given, and may find drafts too many."""
-
-    def __init__(self, *, refuses: bool = False) -> None:
-        self.tried: list[Part] = []
-        self._refuses = refuses
-
-    async def post(self, part: Part, nonce: str) -> Posted:
-        """Do it as an edit is done."""
-        await self.edit(nonce, part)
-        return Posted(nonce, part)
-
-    async def edit(self, message_id: str, part: Part) -> None:
-        """Note it."""
-        self.tried.append(part)
-        if self._refuses and part.controls is Controls.STOP:
-            raise RateLimited(30.0)
-
-    async def delete(self, message_id: str) -> None:
-        """Remove nothing."""
+    assert calls(slack) == [POST, UPDATE, POST, POST, UPDATE]
 
 
 @pytest.mark.promise("streams-degrade")

@@ -9,9 +9,9 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.drawing import LATE, UPDATED
-from adapters.slack.answering.response_poster import LEFT_OUT, MOST
-from adapters.slack.answering.surface import SlackPace
+from adapters.chat.live_message import Pace
+from adapters.chat.surface import LATE, UPDATED
+from adapters.slack.responses import LEFT_OUT, MOST
 from core.errors import PostingFailed
 from core.messages import FAILED
 from core.model import (
@@ -278,7 +278,7 @@ async def test_a_platform_that_is_away_is_a_failure(slack: OnSlack) -> None:
     claim = await slack.asks()
 
     with pytest.raises(PostingFailed):
-        await slack.surfaced(pace=SlackPace(interval=0.0, longest=0.0, tries=2)).reply(claim, progress(ANSWER))
+        await slack.surfaced(pace=Pace(interval=0.0, longest=0.0, tries=2)).reply(claim, progress(ANSWER))
 
 
 async def test_a_workspace_that_the_bot_is_not_in_is_no_failure(slack: OnSlack) -> None:

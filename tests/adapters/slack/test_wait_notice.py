@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.chat.intake import BotIdentity
-from adapters.chat.posting import NOTICE, Part, nonce
+from adapters.chat.platform import NOTICE, Part, nonce
 from adapters.slack.channels import SlackChannel
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Claim, Delivery, WaitNotice, Withdrawal

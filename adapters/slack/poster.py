@@ -1,4 +1,4 @@
-"""Posts, edits and deletes the messages of one answer in one thread.
+"""Posts, edits and deletes messages in one thread.
 
 Nothing that is posted shows a preview, and every message says all of its words in its text too, which is what screen
 readers and notifications read.
@@ -6,44 +6,38 @@ readers and notifications read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from adapters.chat.posting import Part, Posted
+from adapters.chat.platform import Part, Posted
 from adapters.slack.api import NOTHING, Denied, never_arrived, once, tell
-from adapters.slack.client.lost import LostPosts, Place, mark
+from adapters.slack.blocks import blocks_of
+from adapters.slack.recovery import LostPosts, Place, mark
 from core.errors import Unreachable
-
-Block: TypeAlias = Mapping[str, Any]
+from core.model import Question
 
 IS_STREAMING = "streaming_state_conflict"
 BAD_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a message is drawn: as *blocks*, of which some stand *below* the words, and whole as plain *text*."""
-
-    blocks: Callable[[Part], Sequence[Block]]
-    below: Callable[[Part], Sequence[Block]]
-    text: Callable[[Part], str]
-
-
 class ThreadPoster:
-    """A `Poster` for a thread; *lost* finds what was posted unheard."""
+    """A `Poster` for a thread; *lost* finds what was posted unheard.
 
-    def __init__(self, place: Place, look: Look, lost: LostPosts) -> None:
+    The messages of an answer to a *question* are drawn as blocks; without one they are plain words.
+    """
+
+    def __init__(self, place: Place, lost: LostPosts | None = None, question: Question | None = None) -> None:
         self.place = place
-        self._client = once(place.workspace.client)
-        self._look = look
-        self._lost = lost
+        self.client = once(place.workspace.client)
+        self.lost = lost or LostPosts(place)
+        self._question = question
         self._nonces: dict[str, str] = {}
 
-    async def post(self, part: Part, nonce: str) -> Posted:
-        """Post a message, or give the one that stands there already."""
-        known = await self._lost.find(nonce)
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
+        """Post a message, or return the one that stands there already."""
+        known = await self.lost.find(nonce)
         if known is not None:
             return self.took(known, nonce)
         try:
@@ -58,53 +52,49 @@ class ThreadPoster:
             )
         except Unreachable as failure:
             if not never_arrived(failure):
-                self._lost.doubt(nonce)
+                self.lost.doubt(nonce)
             raise
         return self.took(str(said["ts"]), nonce, part)
 
-    async def edit(self, message_id: str, part: Part) -> None:
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace what a message shows; one that somebody still writes as a stream is finished first."""
+        nonce = self._nonces.get(message_id)
+        metadata = mark(nonce) if nonce else None
         try:
-            await self._update(message_id, part)
+            await self._say("chat.update", part, ts=message_id, metadata=metadata)
         except Denied as denied:
             if denied.code != IS_STREAMING:
                 raise
             await self.stop(message_id)
-            await self._update(message_id, part)
+            await self._say("chat.update", part, ts=message_id, metadata=metadata)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
         try:
-            await self._remove(message_id)
+            await tell(self.client, "chat.delete", channel=self.place.channel, ts=message_id)
         except Denied as denied:
             if denied.code != IS_STREAMING:
                 raise
             await self.stop(message_id)
-            await self._remove(message_id)
+            await tell(self.client, "chat.delete", channel=self.place.channel, ts=message_id)
 
     async def stop(self, message_id: str) -> None:
         """End a stream as it stands; one that has ended is left as it is."""
         with suppress(Denied):
-            await tell(self._client, "chat.stopStream", channel=self.place.channel, ts=message_id)
+            await tell(self.client, "chat.stopStream", channel=self.place.channel, ts=message_id)
 
     def took(self, message_id: str, nonce: str, part: Part | None = None) -> Posted:
         """Remember the nonce of a message, which bears it from its next edit on."""
         self._nonces[message_id] = nonce
         return Posted(message_id, part)
 
-    async def _update(self, message_id: str, part: Part) -> None:
-        nonce = self._nonces.get(message_id)
-        await self._say("chat.update", part, ts=message_id, metadata=mark(nonce) if nonce else None)
-
-    async def _remove(self, message_id: str) -> None:
-        await tell(self._client, "chat.delete", channel=self.place.channel, ts=message_id)
-
     async def _say(self, method: str, part: Part, **arguments: Any) -> Mapping[str, Any]:
         """Say it with blocks; where Slack finds fault with them, without: plain words are better than none."""
-        said = {"channel": self.place.channel, "text": self._look.text(part), **arguments}
+        said = {"channel": self.place.channel, "text": part.plain or part.text, **arguments}
+        blocks = blocks_of(part, self._question) if self._question is not None else ()
         try:
-            return await tell(self._client, method, blocks=self._look.blocks(part), **said)
+            return await tell(self.client, method, blocks=blocks, **said)
         except Denied as denied:
             if denied.code not in BAD_BLOCKS:
                 raise
-        return await tell(self._client, method, **said)
+        return await tell(self.client, method, **said)

@@ -9,15 +9,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from adapters.chat.posting import Controls, Part, Posted
+from adapters.chat.platform import Barred, Part, Posted
+from adapters.discord.buttons import buttons_of, controls_view
+from adapters.discord.limits import low_priority
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
+from core.model import Question
 
 if TYPE_CHECKING:
-    from discord import DMChannel, Message, PartialMessageable, TextChannel, Thread, VoiceChannel
-    from discord.ui import View
+    from discord import DMChannel, PartialMessageable, TextChannel, Thread, VoiceChannel
 
     Channel: TypeAlias = TextChannel | Thread | DMChannel | VoiceChannel | PartialMessageable
-    Buttons: TypeAlias = Callable[[Controls], View | None]
 
 Result = TypeVar("Result")
 
@@ -37,29 +38,37 @@ class MayNotReply(Rejected):
     """The bot may write here, but not below another message, as it may not read what was said."""
 
 
-class Barred(Rejected):
-    """The bot may not do this in this place, and will not before somebody changes something there."""
-
-
-def without_buttons(controls: Controls) -> None:
-    """Return no buttons, whatever the message is for."""
-
-
 class ChannelPoster:
-    """A `Poster` for a channel, a thread or a direct conversation; the first message may reply to another one."""
+    """A `Poster` for a channel, a thread or a direct conversation; the first message may reply to another one.
 
-    def __init__(self, channel: Channel, *, reply_to: int | None = None, buttons: Buttons = without_buttons) -> None:
+    Where an attempt before may have posted something that nobody knows of, *find* is asked once for its id, before the
+    first post. The buttons are those of an answer to the *question*.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        reply_to: int | None = None,
+        question: Question | None = None,
+        find: Callable[[], Awaitable[str | None]] | None = None,
+    ) -> None:
         self._channel = channel
         self._reply_to = reply_to
-        self._buttons = buttons
+        self._question = question
+        self._find = find
 
-    async def post(self, part: Part, nonce: str) -> Posted:
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message; Discord gives the one that it has if the nonce was used in the last minutes."""
         from discord import AllowedMentions
 
+        if self._find is not None:
+            known, self._find = await self._find(), None
+            if known is not None:
+                return Posted(known)
         reference = self._channel.get_partial_message(self._reply_to) if self._reply_to else None
         more: dict[str, Any] = {"reference": reference.to_reference(fail_if_not_exists=False)} if reference else {}
-        view = self._buttons(part.controls)
+        view = controls_view(part.controls, self._question)
         if view is not None:
             more["view"] = view
         sending = self._channel.send(
@@ -74,31 +83,19 @@ class ChannelPoster:
         is_new = (sent.content, buttons_of(sent)) == (part.text, buttons_of(view))
         return Posted(str(sent.id), part if is_new else None)
 
-    async def edit(self, message_id: str, part: Part) -> None:
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace text and buttons; the flag against previews stays as it was set when the message was posted."""
         from discord import AllowedMentions
 
         message = self._channel.get_partial_message(int(message_id))
-        view = self._buttons(part.controls)
-        editing = message.edit(content=part.text, view=view, allowed_mentions=AllowedMentions.none())
-        await translated(editing, gone=NO_PLACE)
+        view = controls_view(part.controls, self._question)
+        with low_priority(obsolete):
+            editing = message.edit(content=part.text, view=view, allowed_mentions=AllowedMentions.none())
+            await translated(editing, gone=NO_PLACE)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
         await translated(self._channel.get_partial_message(int(message_id)).delete(), gone=NO_PLACE)
-
-
-def buttons_of(shown: Message | View | None) -> list[str]:
-    """Return the ids of the buttons below a message, in order."""
-    from discord import ActionRow, Button
-    from discord.ui import View
-
-    if shown is None:
-        return []
-    if isinstance(shown, View):
-        return [str(getattr(item, "custom_id", "")) for item in shown.children]
-    rows = [row for row in shown.components if isinstance(row, ActionRow)]
-    return [str(item.custom_id) for row in rows for item in row.children if isinstance(item, Button)]
 
 
 async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESSAGE) -> Result:
@@ -114,7 +111,7 @@ async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESS
 
 
 def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingFailed | None:
-    """Say what a failure of the client means; None for a mistake of ours."""
+    """Return what a failure of the client means; None for a mistake of ours."""
     import discord
     from aiohttp import ClientError
 
@@ -132,8 +129,7 @@ def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingF
 def _refusal(status: int, code: int) -> PostingFailed:
     if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
         return RateLimited(1.0)
-    if code == MAY_NOT_REPLY:
-        return MayNotReply(f"code {code}")
-    if code in BARRED:
-        return Barred(f"code {code}")
-    return Unreachable(f"status {status}") if status >= FIRST_SERVER_ERROR else Rejected(f"code {code}")
+    kind = MayNotReply if code == MAY_NOT_REPLY else Barred if code in BARRED else Rejected
+    if kind is Rejected and status >= FIRST_SERVER_ERROR:
+        return Unreachable(f"status {status}")
+    return kind(f"code {code}")

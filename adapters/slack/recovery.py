@@ -1,4 +1,4 @@
-"""Finds posts of which nobody knows whether they arrived, before they are made again.
+"""Finds posts of which nobody knows whether they arrived, and removes those that came too late.
 
 Slack knows no nonces, so each message of an answer bears one where apps can read it. A stream bears none before it
 ends, and is known by its words; or, if nobody knows these any more, by bearing none.
@@ -6,16 +6,19 @@ ends, and is known by its words; or, if nobody knows these any more, by bearing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.slack.api import ask, once
+from adapters.chat.platform import nonce
+from adapters.slack.api import Denied, ask, once, tell
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
+from core.model import Claim
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 EVENT_TYPE = "footnote_answer"
 LOOKED_AT = 15  # messages; Slack gives some apps no more
 EARLY = 30.0  # seconds; as much may our clock be ahead of Slack's
+LONGEST = 20  # messages of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +97,19 @@ class LostPosts:
         """Return the id of the message, if the post is in doubt and it stands there. Raises `Unreachable`."""
         if nonce not in self._doubts and not self._all_in_doubt:
             return None
-        try:
-            said = self._seen if self._seen is not None else await said_in(self._place, self._oldest())
-        except Unreachable:
-            raise
-        except PostingFailed:
-            self._doubtful()
-            said = ()
-        self._seen = said
+        begun, asked = self._streamed_after, self._place.asked
+        if self._seen is None:
+            try:
+                self._seen = await said_in(self._place, asked if begun == inf else f"{max(begun, float(asked)):.6f}")
+            except Unreachable:
+                raise
+            except PostingFailed:
+                self._doubtful()
+                self._seen = ()
         words = _letters(self._doubts.pop(nonce, ""))
-        found = next((str(one["ts"]) for one in said if self._is_it(one, nonce, words)), None)
+        found = next((str(one["ts"]) for one in self._seen if self._is_it(one, nonce, words)), None)
         self._streamed_after = inf  # only the first post may be a stream
         return found
-
-    def _oldest(self) -> str:
-        """Return the time from which on it may have been posted: after the question, or when a stream was begun."""
-        begun = self._streamed_after
-        return self._place.asked if begun == inf else f"{max(begun, float(self._place.asked)):.6f}"
 
     def _is_it(self, message: Mapping[str, Any], nonce: str, words: str) -> bool:
         if message.get("user") != self._place.workspace.bot_user_id:
@@ -124,3 +124,26 @@ class LostPosts:
 def _letters(text: str) -> str:
     """Return what is left of a text whatever dialect it is written in."""
     return "".join(filter(str.isalnum, unescape(unescape(text))))  # Slack escapes what is written to it once more
+
+
+async def remove_orphans(claim: Claim, place: Place, shown: Collection[str]) -> None:
+    """Remove what bears the mark of the answer, or is still a stream, and is none of the messages that are *shown*.
+
+    A post that was on its way when its worker was frozen stands beside the answer of the worker that took over: Discord
+    takes the same message twice for one, and Slack does not. Raises nothing.
+    """
+    marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
+    client, channel = once(place.workspace.client), place.channel
+    with suppress(PostingFailed):  # where the bot may not read, nobody can know
+        for message in await said_in(place, place.asked):
+            ts, known = str(message["ts"]), nonce_of(message)
+            if ts in shown or message.get("user") != place.workspace.bot_user_id:
+                continue
+            if known is None:
+                try:
+                    await tell(client, "chat.stopStream", channel=channel, ts=ts)
+                except Denied:
+                    continue  # it is no stream
+            elif known not in marks:
+                continue
+            await tell(client, "chat.delete", channel=channel, ts=ts)

@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
-from adapters.chat.posting import Controls, Part, Posted, Poster
+from adapters.chat.platform import Controls, Part, Posted, Poster, Renderer
 from adapters.retry import LoadPacer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, Unreachable
+from core.model import Answer, Claim, Drafted, Progress, Question, Restarted, Status
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]
 
 BLANK = Part("…", Controls.STOP)  # what a message shows whose text was taken back; no platform has empty ones
 PLACE_HOLDER = Part("…")  # for a message that only has to be found, and goes at once
+_JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often messages change, and how long it is tried, in seconds unless it says otherwise."""
+    """How often messages change, and how long it is tried, in seconds of its clock unless it says otherwise."""
 
     interval: float = 1.2  # between two calls at least
     for_each: float = 0.02  # the same for each answer that is written at the time: some 50 calls in a second for all
@@ -36,22 +38,12 @@ class Pace:
     tries: int = 6  # failures at the end after which the messages are given up
     endurance: float = 300.0  # of waits that the platform asks for, in all
     farewell: float = 5.0  # for a post that is under way when nobody wants the answer any more
-
-    def pacer(self) -> LoadPacer:
-        """Return what all answers of a surface share, so that many rest longer between two calls."""
-        return LoadPacer(self.for_each, self.longest)
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
 
 @dataclass(frozen=True, slots=True)
-class Timer:
-    """The clock that a draft goes by."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-
-@dataclass(frozen=True, slots=True)
-class Legacy:
+class PriorAttempt:
     """What earlier attempts have left: messages, and with *has_doubt* perhaps a further one that nobody knows of.
 
     Those that are *leaving* are removed at the end, if they are still there.
@@ -65,10 +57,18 @@ class Legacy:
     is_contested: bool = False
 
 
-class Draft:
-    """One answer on its way; use it as a context, and end with `finish`.
+def prior_attempt(claim: Claim, posted: Sequence[Posted]) -> PriorAttempt:
+    """Return what earlier attempts have left; what only one person sees cannot be looked for."""
+    has_doubt = claim.delivery.trying is not None and claim.question.visibility == "thread"
+    leaving = [Posted(message.id) for message in claim.delivery.leaving]
+    return PriorAttempt(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_redelivered)
 
-    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again.
+
+class LiveMessage:
+    """One answer on its way; use it as a context, and end with `draw` or `finish`.
+
+    Its `messages` are in order, and those that are to be replaced are `leaving`. Whoever deletes a message of an answer
+    wants none of it: the others go too, and nothing is posted again.
     """
 
     def __init__(
@@ -76,26 +76,24 @@ class Draft:
         poster: Poster,
         nonces: Callable[[int], str],
         *,
-        legacy: Legacy = Legacy(),
+        prior: PriorAttempt = PriorAttempt(),
         pace: Pace = Pace(),
         pacer: LoadPacer | None = None,
-        timer: Timer = Timer(),
     ) -> None:
         """Answers that share a *pacer* leave one another time."""
         self._poster = poster
         self._nonces = nonces
         self._pace = pace
         self._pacer = pacer or LoadPacer()
-        self._timer = timer
-        self._is_contested = legacy.is_contested
+        self._is_contested = prior.is_contested
         self._lost: LeaseLost | None = None
-        self._shown = list(legacy.posted)
-        self._old: list[Posted] = [*legacy.leaving]
+        self.messages = list(prior.posted)
+        self.leaving = list(prior.leaving)
         self._is_anew = False
-        self._is_unsure = legacy.has_doubt  # whether a message may have been posted without a confirmation
+        self._is_unsure = prior.has_doubt  # whether a message may have been posted without a confirmation
         self._calling: asyncio.Future[Any] | None = None
         self._has_shown = False
-        self._posts = len(self._shown)
+        self._posts = len(self.messages)
         self._newest: Snapshot = tuple
         self._changed = asyncio.Event()
         self._ending = asyncio.Event()
@@ -105,16 +103,6 @@ class Draft:
         self._editor: asyncio.Task[None] | None = None
         self.is_deleted = False
         self.waited = 0.0  # seconds that the platform asked for
-
-    @property
-    def standing(self) -> tuple[Posted, ...]:
-        """All messages of ours that may be there, those that are to be replaced among them."""
-        return (*self._old, *self._shown)
-
-    @property
-    def messages(self) -> tuple[Posted, ...]:
-        """The messages of the answer, in order."""
-        return tuple(self._shown)
 
     async def __aenter__(self) -> Self:
         self._pacer.begin()
@@ -139,8 +127,31 @@ class Draft:
             elif not self._calling.cancelled():
                 self._calling.exception()  # it was raised, unless nobody wants the answer any more
 
+    async def draw(
+        self, progress: AsyncIterator[Progress], renderer: Renderer, question: Question, *, grows: bool = True
+    ) -> Answer:
+        """Show the text as it comes, where it *grows*, and the answer at the end; return it. Raises `PostingFailed`."""
+        answer: Answer | None = None
+        async for item in progress:
+            match item:
+                case Drafted(written) if grows:
+                    self.show(lambda written=written: _controlled(renderer.sketch(written), Controls.STOP))
+                case Restarted() if grows:
+                    self.show(tuple)
+                case Answer():
+                    answer = item
+                    self._ending.set()  # so that no draft holds it up
+                case _:
+                    pass
+        assert answer is not None  # noqa: S101 - the port promises it
+        controls = Controls.VOTE if answer.status in _JUDGED else Controls.NONE
+        if answer.is_failure:  # one in private is kept by nobody, so it cannot be tried again
+            controls = Controls.RETRY if question.visibility == "thread" else Controls.NONE
+        await self.finish(_controlled(renderer.whole(answer), controls))
+        return answer
+
     def show(self, snapshot: Snapshot) -> None:
-        """Return how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
+        """Take how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
 
         One that draws no message means that what was shown is taken back. Raises `LeaseLost` if nothing may be shown.
         """
@@ -150,7 +161,7 @@ class Draft:
         self._changed.set()
 
     async def finish(self, parts: Sequence[Part]) -> tuple[Posted, ...]:
-        """Bring the messages to their final state, which the platform has confirmed when this returns.
+        """Bring the messages to their final state, and return them once the platform has confirmed it.
 
         Where they cannot be edited any more, the answer is posted anew and the old messages go. Raises
         `PostingFailed` if the platform takes it in no way.
@@ -160,7 +171,12 @@ class Draft:
         if self._editor is not None:
             await self._editor
         await self._settle(parts)
-        return self.messages
+        if self.is_deleted:
+            self.leaving, self.messages = [*self.leaving, *self.messages], []
+        for message in self.leaving:
+            with suppress(PostingFailed):
+                await self._call(self._poster.delete(message.id))
+        return tuple(self.messages)
 
     async def _edit(self) -> None:
         """Show snapshots until the end, or until showing them has failed too often."""
@@ -185,9 +201,8 @@ class Draft:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
         failures = 0
         if self._is_contested:
-            self._shown = [Posted(shown.id) for shown in self._shown]
+            self.messages = [Posted(shown.id) for shown in self.messages]
         while not self.is_deleted:
-            await self._rest()
             failure = await self._attempt(parts)
             if failure is None:
                 break
@@ -198,27 +213,26 @@ class Draft:
                 self._start_anew(failure)
                 failures = 0
             elif isinstance(failure, Unreachable):
-                self._rest_until = self._timer.now() + self._interval * failures
-        if self.is_deleted:
-            self._old, self._shown = [*self._old, *self._shown], []
-        await self._remove(self._old)
+                self._rest_until = self._pace.clock() + self._interval * failures
 
     def _start_anew(self, failure: PostingFailed) -> None:
         """Leave the messages that cannot be edited; raise the failure if there are none, or the platform is busy."""
-        if self._is_anew or not self._shown or isinstance(failure, RateLimited):
+        if self._is_anew or not self.messages or isinstance(failure, RateLimited):
             raise failure
         self._is_anew = True
-        self._old, self._shown = [*self._old, *self._shown], []
+        self.leaving, self.messages = [*self.leaving, *self.messages], []
 
     async def _attempt(self, parts: Sequence[Part]) -> PostingFailed | None:
-        """Bring the messages to *parts*; give the failure if that did not work."""
+        """Bring the messages to *parts* once the platform has had its rest; return the failure if that did not work."""
+        if (seconds := self._rest_until - self._pace.clock()) > 0:
+            await self._pace.sleep(seconds)
         try:
             await self._bring(parts)
         except Gone:
             self.is_deleted = True
         except RateLimited as failure:
             self.waited += failure.wait
-            self._rest_until = self._timer.now() + failure.wait
+            self._rest_until = self._pace.clock() + failure.wait
             self._interval = min(max(failure.wait, self._interval * 1.5), self._pace.longest)
             return failure
         except LeaseLost as failure:
@@ -229,26 +243,27 @@ class Draft:
         return None
 
     async def _bring(self, parts: Sequence[Part]) -> None:
+        obsolete = None if self._ending.is_set() else self._ending
         for at, part in enumerate(parts):
-            if at == len(self._shown):
-                self._shown.append(await self._post(part))
-            shown = self._shown[at]
+            if at == len(self.messages):
+                self.messages.append(await self._post(part, obsolete))
+            shown = self.messages[at]
             if shown.part != part:
-                self._shown[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
-                await self._call(self._poster.edit(shown.id, part))
-                self._shown[at] = Posted(shown.id, part)
+                self.messages[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
+                await self._call(self._poster.edit(shown.id, part, obsolete))
+                self.messages[at] = Posted(shown.id, part)
         if self._is_unsure and self._ending.is_set():
-            self._shown.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
-        while len(self._shown) > len(parts):
+            self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
+        while len(self.messages) > len(parts):
             with suppress(Gone):
-                await self._call(self._poster.delete(self._shown[-1].id))
-            self._shown.pop()
+                await self._call(self._poster.delete(self.messages[-1].id))
+            self.messages.pop()
 
-    async def _post(self, part: Part) -> Posted:
+    async def _post(self, part: Part, obsolete: asyncio.Event | None = None) -> Posted:
         """Post the next message; a nonce whose message was deleted, or is another one of these, is not used again."""
         for _ in range(self._pace.tries):
             try:
-                posted = await self._call(self._poster.post(part, self._nonces(self._posts)))
+                posted = await self._call(self._poster.post(part, self._nonces(self._posts), obsolete))
             except Gone:
                 self._posts += 1
                 continue
@@ -257,21 +272,16 @@ class Draft:
                 raise
             self._posts += 1
             self._is_unsure = False
-            if all(posted.id != one.id for one in self.standing):
+            if all(posted.id != one.id for one in (*self.leaving, *self.messages)):
                 return posted
         raise Rejected("whatever is posted is gone at once")
 
-    async def _remove(self, messages: Sequence[Posted]) -> None:
-        for message in messages:
-            with suppress(PostingFailed):
-                await self._call(self._poster.delete(message.id))
-
     async def _call(self, call: Awaitable[Result]) -> Result:
         """Make a call; one that took long was made to wait by its client, and the next ones come more slowly."""
-        started = self._timer.now()
+        started = self._pace.clock()
         calling = self._calling = asyncio.ensure_future(call)
         await asyncio.wait([calling])  # which leaves it alone if this is cancelled
-        self._last_call = self._timer.now()
+        self._last_call = self._pace.clock()
         took = self._last_call - started
         self._interval = min(max(self._pace.interval, took, self._interval * 0.8), self._pace.longest)
         return calling.result()
@@ -279,9 +289,9 @@ class Draft:
     async def _is_ending(self) -> bool:
         """Wait until the next snapshot may be shown, or until the end, which waits for no pace."""
         interval = max(self._interval, self._pacer.seconds)
-        seconds = max(self._last_call + interval, self._rest_until) - self._timer.now()
+        seconds = max(self._last_call + interval, self._rest_until) - self._pace.clock()
         if seconds > 0 and not self._ending.is_set():
-            waits = {asyncio.ensure_future(self._timer.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
+            waits = {asyncio.ensure_future(self._pace.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
             try:
                 await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -289,8 +299,7 @@ class Draft:
                     wait.cancel()
         return self._ending.is_set()
 
-    async def _rest(self) -> None:
-        """Wait as long as the platform wants it, also at the end."""
-        seconds = self._rest_until - self._timer.now()
-        if seconds > 0:
-            await self._timer.sleep(seconds)
+
+def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:
+    """Let the last message bear the controls, and no other one."""
+    return [*parts[:-1], *(replace(part, controls=last) for part in parts[-1:])]

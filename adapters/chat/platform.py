@@ -1,0 +1,186 @@
+"""What a chat platform gives, so that answers appear there: about a dozen functions, of which three are enough.
+
+`PlatformSurface` does the rest, for all platforms in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Protocol
+
+from core.errors import Rejected
+from core.events import unobserved
+from core.model import (
+    Answer,
+    Claim,
+    MessageRef,
+    PartialAnswer,
+    Reaction,
+    ThreadRef,
+    WaitNotice,
+    Withdrawal,
+)
+
+_NONCE_LENGTH = 24  # characters; Discord allows 25
+
+REMARK, NOTICE = -1, -2  # the numbers of messages beside those of the answer, which are counted from 0
+
+
+def utc_now() -> datetime:
+    """Return what the clock says."""
+    return datetime.now(UTC)
+
+
+class Controls(StrEnum):
+    """What a reader can do with a message of an answer."""
+
+    NONE = ""
+    STOP = "stop"
+    VOTE = "vote"
+    RETRY = "retry"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A message of an answer as it should be; `below` is small print that stands apart from the text.
+
+    Where a platform wants all of it as words alone too, they are in `plain`.
+    """
+
+    text: str
+    controls: Controls = Controls.NONE
+    below: str = ""
+    plain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message of ours, and what it shows; None where nobody knows."""
+
+    id: str
+    part: Part | None = None
+
+
+def nonce(question: MessageRef, revision: int, number: int) -> str:
+    """Return the same mark for the same message of an answer in every process, so that it is posted once."""
+    named = f"{question}#{revision}#{number}"
+    return hashlib.sha256(named.encode()).hexdigest()[:_NONCE_LENGTH]
+
+
+class Barred(Rejected):
+    """The bot may not do this in this place, and will not before somebody changes something there."""
+
+
+class QuestionGone(Rejected):
+    """There is nothing to answer any more: somebody deleted the question, and its thread with it."""
+
+
+class Poster(Protocol):
+    """What a platform does with the messages of one answer. Raises `PostingFailed` of some kind.
+
+    A draft comes with the event that makes it *obsolete*. It may be held back behind everything that readers wait for,
+    and once the event is set it is refused as `RateLimited`.
+    """
+
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
+        """Post a message; for a nonce that was used before, return that message."""
+        ...
+
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
+        """Replace what a message shows; doing it twice is no error."""
+        ...
+
+    async def delete(self, message_id: str) -> None:
+        """Remove a message."""
+        ...
+
+
+class Renderer(Protocol):
+    """Draws one answer as the messages of a platform."""
+
+    def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
+        """Return the messages of an answer that is being written; what is finished is not drawn again."""
+        ...
+
+    def whole(self, answer: Answer) -> Sequence[Part]:
+        """Return the messages of a whole answer."""
+        ...
+
+
+@asynccontextmanager
+async def no_sign() -> AsyncGenerator[Callable[[], object]]:
+    """Show nothing while an answer is on its way."""
+    yield unobserved
+
+
+async def nothing_else(_answer: Answer | None, _shown: Sequence[Posted]) -> None:
+    """Leave an answer as it stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where an answer goes, and how it looks there.
+
+    Its messages stand in `place`, None where nobody can name them afterwards; `posted` are there already. With `grows`
+    off, only the whole answer is shown. `sign` shows that the answer is on its way while it is open, and yields what
+    is called when something of the answer appears. `settled` is called at the end with the messages, and with the
+    answer, or None if it was refused; it raises `LeaseLost` only.
+    """
+
+    poster: Poster
+    renderer: Renderer
+    place: ThreadRef | None
+    posted: Sequence[Posted] = ()
+    grows: bool = True
+    sign: Callable[[], AbstractAsyncContextManager[Callable[[], object]]] = no_sign
+    settled: Callable[[Answer | None, Sequence[Posted]], Awaitable[None]] = nothing_else
+
+    def named(self, ids: Sequence[str]) -> tuple[MessageRef, ...]:
+        """Return messages by their ids."""
+        return tuple(MessageRef(thread=self.place, id=each) for each in ids) if self.place else ()
+
+
+class ChatPlatform:
+    """A platform as a surface needs it; one that only posts text has a `destination` and can `delete`.
+
+    What it says of a withdrawal is asked in this order: `end_sign`, `find_notice`, `has_replies`, `unknown`, `untitle`.
+    All of it raises `PostingFailed` where the platform cannot be reached or refuses.
+    """
+
+    async def destination(self, claim: Claim, remark: str) -> Destination | None:
+        """Return where an answer goes, with a *remark* below it; None if it can be shown nowhere any more."""
+        raise NotImplementedError
+
+    async def delete(self, message: MessageRef) -> None:
+        """Remove a message of the bot's; `Gone` if it is not there."""
+        raise NotImplementedError
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; doing it twice is no error."""
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away."""
+
+    async def end_sign(self, withdrawal: Withdrawal) -> None:
+        """Take away a sign of work that a worker who died may have left."""
+
+    async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
+        """Return the id of what was said below a message while it waited; empty if it is not there."""
+        return ""
+
+    async def has_replies(self, withdrawal: Withdrawal) -> bool:
+        """Return whether others than the asker have gone on from the answer, as far as the bot may read."""
+        return False
+
+    async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
+        """Return messages of the answer that were posted unheard, as far as the bot may read."""
+        return ()
+
+    async def untitle(self, message: MessageRef) -> None:
+        """Take the words of a question out of the name of the thread or session that it has begun."""

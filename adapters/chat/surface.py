@@ -1,0 +1,138 @@
+"""A chat platform as a surface: every answer is delivered, changed and taken back here, wherever it appears."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+
+from adapters.chat.delivery_log import DeliveryLog, LeaseGuard
+from adapters.chat.live_message import LiveMessage, Pace, prior_attempt
+from adapters.chat.place_breaker import PlaceBreaker
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Posted, QuestionGone, nonce, utc_now
+from adapters.load_pacer import LoadPacer
+from adapters.retry import QUICK
+from core.errors import Gone, PostingFailed, Rejected
+from core.events import Observer, PlaceRefused, unobserved
+from core.model import Claim, Delivery, MessageRef, Progress, Reaction, WaitNotice, Withdrawal
+from core.ports import Deliveries
+
+UPDATED = "Updated after the question was edited."
+LATE = "Sorry for the wait."
+LONG_WAIT = timedelta(minutes=5)
+PACE = Pace()
+
+
+class PlatformSurface:
+    """Delivers answers by a platform's own functions; whoever listens there need not be in the same process."""
+
+    def __init__(
+        self,
+        platform: ChatPlatform,
+        *,
+        deliveries: Deliveries | None = None,
+        pace: Pace = PACE,
+        now: Callable[[], datetime] = utc_now,
+        observer: Observer = unobserved,
+    ) -> None:
+        """What is posted is noted in *deliveries* before and after; who has lost a claim does nothing more about it.
+
+        The *observer* hears of questions whose answer may not be posted, once in some minutes for each place.
+        """
+        self._platform = platform
+        self._deliveries = deliveries
+        self._pace = pace
+        self._pacer = LoadPacer(pace.for_each, pace.longest)
+        self._now = now
+        self._breaker = PlaceBreaker(observer, now)
+        self._observer = observer
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
+
+        An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if the
+        platform does not do its work, or if another worker has the claim.
+        """
+        guard = LeaseGuard(claim, self._deliveries, self._observer)
+        with guard.applies():
+            if await self._breaker.keeps_out(claim, self):
+                return claim.delivery
+            try:
+                destination = await self._platform.destination(claim, remark(claim, self._now()))
+            except Rejected:
+                self._observer(PlaceRefused(claim.message))
+                return Delivery()
+            if destination is None:
+                return Delivery()
+            retract = partial(self._retract, claim.message)
+            async with (
+                destination.sign() as showing,
+                DeliveryLog(guard, destination, now=self._now, retract=retract, showing=showing) as log,
+            ):
+                shown = await self._show(claim, progress, destination, log)
+                return Delivery(messages=destination.named([each.id for each in shown]))
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
+        platform, notice = self._platform, withdrawal.delivery.notice
+        with suppress(Rejected), LeaseGuard(withdrawal, self._deliveries, self._observer).applies():
+            await platform.end_sign(withdrawal)
+            if notice is not None:
+                with suppress(Gone, Rejected):
+                    await self._retract(withdrawal.message, notice)
+            if await platform.has_replies(withdrawal):
+                return
+            for message in [*withdrawal.delivery.standing, *await platform.unknown(withdrawal)]:
+                with suppress(Gone, Rejected):
+                    await platform.delete(message)
+            await platform.untitle(withdrawal.message)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; one that is gone, or may not be marked, is left as it is."""
+        with suppress(PostingFailed):
+            await QUICK.call(partial(self._platform.react, to, reaction))
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away, if it is there; nobody waits for long until the platform has time for it."""
+        with suppress(PostingFailed):
+            await QUICK.call(partial(self._platform.unreact, to, reaction))
+
+    async def _show(
+        self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog
+    ) -> Sequence[Posted]:
+        """Draw the answer, and return its messages, or what is left of it where the bot may not go on."""
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        prior = prior_attempt(claim, destination.posted)
+        async with LiveMessage(log, nonces, prior=prior, pace=self._pace, pacer=self._pacer) as live:
+            try:
+                answer = await live.draw(progress, destination.renderer, claim.question, grows=destination.grows)
+                shown = live.messages
+            except Rejected as refusal:
+                answer, shown = None, [*live.leaving, *live.messages]
+                await self._refused(claim, refusal)
+        await destination.settled(answer, shown)
+        return shown
+
+    async def _refused(self, claim: Claim, refusal: Rejected) -> None:
+        """Mark the question, unless it is gone; a place that takes no posts at all is remembered."""
+        if isinstance(refusal, QuestionGone):
+            return
+        if isinstance(refusal, Barred):
+            self._breaker.trip(claim)
+        else:
+            self._observer(PlaceRefused(claim.message))
+        await self.react(claim.message, Reaction.WARNING)
+
+    async def _retract(self, message: MessageRef, notice: WaitNotice) -> None:
+        """Take away what was said below a question while it waited. Raises `PostingFailed`."""
+        if found := notice.id or await self._platform.find_notice(message, notice):
+            await QUICK.call(partial(self._platform.delete, MessageRef(thread=notice.thread, id=found)))
+
+
+def remark(claim: Claim, now: datetime) -> str:
+    """Return what has to be said of the way that an answer came about; empty if there is nothing."""
+    if claim.is_update:
+        return UPDATED
+    waited = now - claim.question.asked_at
+    return LATE if waited > LONG_WAIT and not claim.delivery.messages else ""

@@ -1,1 +1,0 @@
-"""Where and how answers appear."""

@@ -1,1 +1,0 @@
-"""The way to Discord: a client with safe defaults, its limits, and what is posted through it."""

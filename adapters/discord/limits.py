@@ -1,0 +1,247 @@
+"""Keeps the requests of a process below what Discord allows a bot: in a second over all routes, and on each route.
+
+What comes beyond is refused, and too many refusals get the bot banned for a while. Answers to commands in their own
+name are not counted; their drafts pass through a throttle of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import TypeAlias
+
+import discord
+from discord.http import HTTPClient, Ratelimit
+
+from core.errors import RateLimited
+from core.events import unobserved
+
+Future: TypeAlias = asyncio.Future[bool]
+"""Whether a request may be made; it is not to be made any more where that is False."""
+
+REQUESTS_PER_SECOND = 45.0  # Discord allows 50
+AT_ONCE = 0.1  # of a second's requests: more would pass Discord's limit together with those of the second after
+ENOUGH = 1 - 1e-6  # of a request: times are not exact, and a timer for nothing would come again and again
+LONGEST_WAIT = 30.0  # seconds: what would have to wait longer fails, as soon as that is known
+_OBSOLETE: ContextVar[asyncio.Event | None] = ContextVar("obsolete", default=None)  # past the library to the buckets
+
+
+@contextmanager
+def low_priority(obsolete: asyncio.Event | None) -> Generator[None]:
+    """Have requests come after all that a reader waits for, until the event drops them; None marks nothing.
+
+    Where the event is set already, they are made at once or not at all.
+    """
+    token = _OBSOLETE.set(obsolete)
+    try:
+        yield
+    finally:
+        _OBSOLETE.reset(token)
+
+
+class Throttle:
+    """Lets requests pass at an even rate, those first that a reader waits for; one for a process, whatever it does.
+
+    What listens shares it with what answers: its requests are few, somebody waits for each of them, and Discord counts
+    them together. `waited` is how long requests have been held back, in all; *observer* hears of each wait.
+    """
+
+    def __init__(
+        self, requests_per_second: float = REQUESTS_PER_SECOND, *, observer: Callable[[float], object] = unobserved
+    ) -> None:
+        self._rate = requests_per_second
+        self._most = max(requests_per_second * AT_ONCE, 1.0)
+        self._observer = observer
+        self._left = self._most
+        self._counted_at = float("-inf")
+        self._urgent = dict[Future, None]()
+        self._others = dict[Future, None]()
+        self._timer: asyncio.TimerHandle | None = None
+        self.waited = 0.0
+
+    async def take(self, obsolete: asyncio.Event | None = None) -> None:
+        """Wait until a request may be sent, behind all others if it can become *obsolete*.
+
+        Raises `RateLimited` for one that is not to be sent any more.
+        """
+        self._count()
+        is_first = not self._urgent and not (obsolete and self._others)
+        if is_first and self._left >= ENOUGH:
+            self._left -= 1
+        elif obsolete is None:
+            await self._wait(self._urgent)
+        elif obsolete.is_set():
+            raise RateLimited(0.0)
+        else:
+            await self._wait(self._others, obsolete)
+
+    async def _wait(self, line: dict[Future, None], obsolete: asyncio.Event | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        request: Future = loop.create_future()
+        line[request] = None
+        self._schedule()
+        dropping = loop.create_task(_drop(request, obsolete)) if obsolete is not None else None
+        began = loop.time()
+        try:
+            may = await request
+        except asyncio.CancelledError:
+            if not request.cancelled() and request.result():
+                self._give_back()  # it was granted in the same moment
+            raise
+        finally:
+            line.pop(request, None)
+            if dropping is not None:
+                dropping.cancel()
+            self.waited += loop.time() - began
+            self._observer(loop.time() - began)
+        if not may:
+            raise RateLimited(0.0)
+
+    def _give_back(self) -> None:
+        self._left += 1
+        if self._timer is not None:
+            self._timer.cancel()
+        self._serve()
+
+    def _count(self) -> None:
+        """Add what the time since the last count allows."""
+        now = asyncio.get_running_loop().time()
+        self._left = min(self._most, self._left + (now - self._counted_at) * self._rate)
+        self._counted_at = now
+
+    def _schedule(self) -> None:
+        if self._timer is None and (self._urgent or self._others):
+            seconds = max(1 - self._left, 0.0) / self._rate
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._serve)
+
+    def _serve(self) -> None:
+        """Let pass as many as may, in order."""
+        self._timer = None
+        self._count()
+        for line in (self._urgent, self._others):
+            while line and self._left >= ENOUGH:
+                request = next(iter(line))
+                del line[request]
+                if not request.done():
+                    self._left -= 1
+                    request.set_result(True)
+        self._schedule()
+
+
+async def _drop(request: Future, obsolete: asyncio.Event) -> None:
+    """Drop a request that still waits when something better comes."""
+    await obsolete.wait()
+    if not request.done():
+        request.set_result(False)
+
+
+class Bucket(Ratelimit):
+    """Lets the requests of one route and place pass, as often as Discord has said, and all through the throttle.
+
+    The library has the request that uses up a bucket wait for the next window *after* its answer is there, and with a
+    bound on waits it refuses requests of a long window although some are left. Here whoever has an answer gets it, and
+    only what finds nothing left is refused: at once if the window is long, otherwise when it has waited for too long.
+    *waited* hears how long requests were held back, as Discord wants it, and *broken_off* of each that came to no end.
+    """
+
+    __slots__ = ("_broken_off", "_renewal", "_throttle", "_waited")
+
+    def __init__(
+        self,
+        throttle: Throttle,
+        waited: Callable[[float], object] = unobserved,
+        broken_off: Callable[[], object] = unobserved,
+    ) -> None:
+        super().__init__(None)
+        self._throttle = throttle
+        self._waited = waited
+        self._broken_off = broken_off
+        self._renewal: asyncio.Task[None] | None = None
+
+    async def acquire(self) -> None:
+        """Wait until a request may be made. Raises `discord.RateLimited` if that takes too long, or is not worth it."""
+        if self.remaining <= 0 and self._lasts() > LONGEST_WAIT:
+            raise discord.RateLimited(self._lasts())
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                await self._wait()
+        except TimeoutError as error:
+            raise discord.RateLimited(max(self._lasts(), 1.0)) from error
+        except RateLimited as failure:
+            raise discord.RateLimited(failure.wait) from failure
+
+    async def __aexit__(
+        self,
+        type: type[BaseException] | None,  # noqa: A002 - named by the library
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(value, discord.RateLimited):
+            self._shut(value.retry_after)
+        if isinstance(value, asyncio.CancelledError):
+            self._broken_off()
+        self.outgoing -= 1
+        if self._sleeping.locked() or not (self._renewal is None or self._renewal.done()):
+            return
+        if self.remaining - self.outgoing > 0:
+            self._wake(self.remaining - self.outgoing)
+        elif self.reset_after > 0:
+            self._renewal = asyncio.create_task(self._refresh())
+        else:  # at once: whoever is cancelled here would leave nobody to let the next ones pass
+            self.reset()
+            self._wake(self.remaining)
+
+    async def _wait(self) -> None:
+        """Wait for the route and for the throttle; what need not be made holds no place while it waits."""
+        obsolete = _OBSOLETE.get()
+        if obsolete is not None:
+            await self._throttle.take(obsolete)
+            await self._pass()
+            return
+        await self._pass()
+        try:
+            await self._throttle.take()
+        except BaseException:
+            self.remaining += 1
+            await self.__aexit__(None, None, None)
+            raise
+
+    async def _pass(self) -> None:
+        """Wait for the route."""
+        began, is_shut = asyncio.get_running_loop().time(), self.remaining <= 0 and self._lasts() > 0
+        await super().acquire()
+        if is_shut:
+            self._waited(asyncio.get_running_loop().time() - began)
+
+    def _lasts(self) -> float:
+        """Say for how many seconds the window goes on."""
+        return self.expires - asyncio.get_running_loop().time() if self.expires is not None else 0.0
+
+    def _shut(self, seconds: float) -> None:
+        """Let nothing pass for a while, as Discord has said so in a refusal."""
+        self.remaining, self.reset_after = 0, seconds
+        self.expires = asyncio.get_running_loop().time() + seconds
+
+
+def throttle_requests(http: HTTPClient, throttle: Throttle, waited: Callable[[float], object] = unobserved) -> None:
+    """Let all requests of a client pass through such buckets; the library offers no other way to give its own."""
+    usual, buckets = http.get_ratelimit, http._buckets  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+
+    def get_ratelimit(key: str) -> Ratelimit:
+        if key not in buckets:
+            usual(key)  # which forgets those that are not used any more
+            buckets[key] = Bucket(throttle, waited, go_on)
+        return buckets[key]
+
+    def go_on() -> None:
+        """Let all requests pass that wait for the end of a limit over everything.
+
+        The library has the request announce it that was refused, which never comes to that if it is broken off. Whoever
+        waits on account of another one is refused once more at worst.
+        """
+        http._global_over.set()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+
+    http.get_ratelimit = get_ratelimit

@@ -1,0 +1,328 @@
+"""Discord as a platform: answers appear in a thread on the question, in place, or as the response to a command."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from adapters.chat.platform import ChatPlatform, Destination, Posted, utc_now
+from adapters.discord.buttons import names_question
+from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, quoted
+from adapters.discord.limits import Throttle, low_priority
+from adapters.discord.poster import NO_PLACE, ChannelPoster, translated
+from adapters.discord.recovery import find_lost, forgotten, said_after, unknown_messages
+from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
+from adapters.discord.tagging import Tagging
+from core.errors import Gone, PostingFailed, RateLimited, Rejected
+from core.events import Observer, PossiblyDoubled, unobserved
+from core.messages import BUSY, WARNING
+from core.model import (
+    Answer,
+    Claim,
+    MessageRef,
+    Person,
+    Question,
+    Reaction,
+    Status,
+    WaitNotice,
+    Withdrawal,
+    without_controls,
+)
+from core.ports import PolicyStore
+
+if TYPE_CHECKING:
+    from discord import AutoShardedClient, PartialMessage
+
+    from adapters.discord.poster import Channel
+
+EMOJI = {Reaction.WARNING: WARNING}
+NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
+THREAD_EXISTS = 160004
+HIDDEN_AFTER = 1_440  # minutes without a message
+WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
+WORTH_A_THREAD = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
+LOOKED_AT = 20  # messages below an answer
+UNTITLED = "Question removed"
+RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
+LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
+_MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
+_NOW_OR_NEVER = asyncio.Event()
+_NOW_OR_NEVER.set()
+
+
+class DiscordChat(ChatPlatform):
+    """Discord by REST; it needs a client that is logged in, and none that is connected to the gateway."""
+
+    def __init__(
+        self,
+        client: AutoShardedClient,
+        *,
+        reads_all: bool = False,
+        policies: PolicyStore | None = None,
+        now: Callable[[], datetime] = utc_now,
+        observer: Observer = unobserved,
+    ) -> None:
+        """With *reads_all* off, the first answer in a thread says how to go on.
+
+        The *policies* say in which forums all posts are answered, and the *observer* hears of messages that may stand
+        there twice.
+        """
+        self._client = client
+        self._reads_all = reads_all
+        self._now = now
+        self._observer = observer
+        self._drafts = Throttle(DRAFTS_PER_SECOND)
+        self._tagging = Tagging(client, policies, now)
+
+    async def destination(self, claim: Claim, remark: str) -> Destination | None:
+        """Return the thread of the question, which may have to be opened, the place itself, or a command's response."""
+        interaction = claim.address.interaction if claim.address else None
+        is_public = claim.question.visibility == "thread"
+        lives = interaction is not None and interaction.expires_at > self._now()
+        if not is_public and not lives:
+            return None
+        posted = tuple(Posted(message.id) for message in claim.delivery.messages)
+        if interaction is None:
+            place, reply_to, posted = await self._place(claim, posted)
+            poster = self._poster(claim, place, reply_to)
+        else:
+            place, posted = place_of(claim.message), posted or (Posted(claim.message.id),)
+            poster = ResponsePoster(
+                self._client,
+                interaction,
+                claim.question,
+                self._poster(claim, place, claim.message) if is_public else None,
+                drafts=self._drafts,
+                lives=lambda: interaction.expires_at > self._now(),
+                may_be_there=claim.delivery.trying is not None,
+                doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
+            )
+        hint = MENTION_TO_CONTINUE if interaction is None else MENTION_AGAIN
+        renderer = DiscordRenderer(
+            head=quoted(claim.question.text) if interaction is not None and is_public else "",
+            hint=hint if not self._reads_all and is_public and is_first(claim.message) else "",
+            remark=remark,
+        )
+        return Destination(
+            poster=poster,
+            renderer=renderer,
+            place=claim.thread.model_copy(update={"thread": place}),
+            posted=posted,
+            sign=partial(typing, self._client, None if lives else place),  # Discord does so itself for a command
+            settled=partial(self._settled, claim),
+        )
+
+    async def delete(self, message: MessageRef) -> None:
+        """Remove a message of the bot's."""
+        await ChannelPoster(self._channel(message.thread.thread)).delete(message.id)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message."""
+        await self._mark(to, lambda message: message.add_reaction(EMOJI[reaction]))
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away."""
+        if (me := self._client.user) is not None:
+            await self._mark(to, lambda message: message.remove_reaction(EMOJI[reaction], me))
+
+    async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
+        """Return the id of what replies to a message with the words of a notice."""
+        for one in await said_after(self._channel(notice.thread.thread), message.id, limit=LOOKED_AT):
+            is_ours = one.author.id == self._me and one.content.startswith(BUSY)
+            if is_ours and one.reference and str(one.reference.message_id) == message.id:
+                return str(one.id)
+        return ""
+
+    async def has_replies(self, withdrawal: Withdrawal) -> bool:
+        """Return whether others have written below the answer: in its thread, or in a channel as replies to it."""
+        ids = [message.id for message in withdrawal.delivery.messages]
+        if not ids:
+            return False
+        thread, place = withdrawal.thread.thread, withdrawal.delivery.messages[0].thread.thread
+        for channel in dict.fromkeys([thread, place]):
+            with suppress(PostingFailed):
+                for one in await said_after(self._channel(channel), ids[0], limit=LOOKED_AT):
+                    is_reply = one.reference is not None and str(one.reference.message_id) in ids
+                    is_by_others = not one.author.bot and str(one.author.id) != withdrawal.asker_id
+                    if is_by_others and (channel == thread or is_reply):
+                        return True
+        return False
+
+    async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
+        """Find what may have been posted unheard, in the place of the rest, for the question as it was first asked."""
+        messages, since = withdrawal.delivery.messages, withdrawal.delivery.trying
+        if since is None:
+            return ()
+        place = messages[0].thread if messages else withdrawal.thread
+        try:
+            found = await unknown_messages(self._channel(place.thread), self._me, withdrawal, since)
+        except (Gone, Rejected):
+            return ()
+        asker = Person(id=withdrawal.asker_id or "0")
+        question = Question.create(message=withdrawal.message, text=UNTITLED, author=asker, asked_at=since)
+        named = [one for one in found or () if names_question(one, question)]
+        return [MessageRef(thread=place, id=str(one.id)) for one in named]
+
+    async def untitle(self, message: MessageRef) -> None:
+        """Take the words of the question out of the name of the thread that we opened on it; it need not be allowed.
+
+        The thread is there before anything is posted in it.
+        """
+        if not is_first(message):
+            return
+        with suppress(PostingFailed):
+            thread, http = int(message.id), self._client.http
+            found = await translated(http.get_channel(thread))
+            if str(found.get("owner_id")) == str(self._me):
+                await translated(http.edit_channel(thread, name=UNTITLED, reason="The question was deleted"))
+
+    @property
+    def _me(self) -> int:
+        return self._client.user.id if self._client.user else 0
+
+    def _channel(self, channel_id: str) -> Channel:
+        """Return a channel, of which nothing but the id is known."""
+        return self._client.get_partial_messageable(int(channel_id))
+
+    async def _place(
+        self, claim: Claim, posted: tuple[Posted, ...]
+    ) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
+        """Return the channel of an answer, what its first message replies to, and what stands there already."""
+        if posted:
+            return claim.delivery.messages[0].thread.thread, None, posted
+        if await self._is_late_response(claim):
+            return place_of(claim.message), None, (Posted(claim.message.id),)
+        address, here = claim.address, claim.thread
+        if address is not None and address.thread != here:  # no thread can be opened there
+            return address.thread.thread, address.message, ()
+        if opens_thread(claim) and not await self._open_thread(claim.message, claim.question.text):
+            return here.channel, claim.message, ()
+        return here.thread, None, ()
+
+    def _poster(self, claim: Claim, channel_id: str, reply_to: MessageRef | None) -> ChannelPoster:
+        """Return what posts in a channel; it looks for what may be there already if the nonce is too old to tell."""
+        channel, since = self._channel(channel_id), forgotten(claim, self._now())
+        doubtful = partial(self._observer, PossiblyDoubled(claim.message))
+        return ChannelPoster(
+            channel,
+            reply_to=int(reply_to.id) if reply_to else None,
+            question=claim.question,
+            find=partial(find_lost, channel, self._me, claim, since, doubtful) if since is not None else None,
+        )
+
+    async def _is_late_response(self, claim: Claim) -> bool:
+        """Return whether a question stands in a message of the bot's: the response to a command that is too old.
+
+        Discord shows it as an answer that is still to come, and lets the bot edit it as any message of its own.
+        """
+        if self._now() - claim.question.asked_at < WAY_LASTS:
+            return False
+        asking = self._channel(place_of(claim.message)).fetch_message(int(claim.message.id))
+        try:
+            return (await translated(asking)).author == self._client.user
+        except (Gone, Rejected):
+            return False
+
+    async def _open_thread(self, message: MessageRef, question: str) -> bool:
+        """Open the thread of a question on a message; one that is there already, by whomever, is the one.
+
+        Returns False where it may not be opened, or not soon. Raises `PostingFailed`.
+        """
+        from discord import HTTPException
+
+        # A message object would want the whole guild, which only a client that is connected to the gateway knows.
+        opening = self._client.http.start_thread_with_message(
+            int(message.thread.channel),
+            int(message.id),
+            name=thread_name(question),
+            auto_archive_duration=HIDDEN_AFTER,
+            reason="A question to the bot",
+        )
+        try:
+            await translated(opening, gone=())
+        except RateLimited:
+            return False
+        except Rejected as refused:
+            cause = refused.__cause__
+            return isinstance(cause, HTTPException) and cause.code == THREAD_EXISTS
+        return True
+
+    async def _settled(self, claim: Claim, answer: Answer | None, shown: Sequence[Posted]) -> None:
+        """Open a thread on a response, for whoever wants to go on, and tag a post; neither need be allowed."""
+        if answer is None or not shown:
+            return
+        address, is_worth_it = claim.address, answer.status in WORTH_A_THREAD
+        if is_worth_it and address is not None and address.interaction is not None and address.message is not None:
+            with suppress(PostingFailed):
+                await self._open_thread(address.message, claim.question.text)
+        is_public = claim.question.visibility == "thread"
+        if answer.status is Status.ANSWERED and is_public and not opens_thread(claim):
+            await self._tagging.tag(claim)
+
+    async def _mark(self, to: MessageRef, change: Callable[[PartialMessage], Awaitable[None]]) -> None:
+        """Change a message where it stands: the one that a thread begins with above it, or in a forum inside."""
+        places = [to.thread.channel, to.thread.thread] if is_first(to) else [to.thread.thread]
+        for place in dict.fromkeys(places):
+            with suppress(Gone):
+                message = self._channel(place).get_partial_message(int(to.id))
+                await translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE)
+                return
+
+
+@asynccontextmanager
+async def typing(
+    client: AutoShardedClient,
+    channel: str | None,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> AsyncGenerator[Callable[[], object]]:
+    """Show that the bot types in a channel until what is yielded is called; Discord ends it when a message comes.
+
+    A channel where this fails is left alone: the answer itself meets the same trouble, and deals with it.
+    """
+
+    async def type_on() -> None:
+        while channel is not None:
+            try:
+                with low_priority(_NOW_OR_NEVER):
+                    await translated(client.http.send_typing(int(channel)))
+            except RateLimited:
+                pass  # answers are worth more
+            except PostingFailed:
+                return
+            await sleep(RENEWED)
+
+    task = asyncio.create_task(type_on())
+    try:
+        yield task.cancel
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def thread_name(question: str) -> str:
+    """Return the beginning of a question on one line, without marks, cut between words."""
+    line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
+    if len(line) > LONGEST_NAME:
+        line = line[: LONGEST_NAME - 1].rsplit(" ", 1)[0][: LONGEST_NAME - 1].rstrip(" ,;:-") + "…"
+    return line or "Question"
+
+
+def opens_thread(claim: Claim) -> bool:
+    """Return whether the answer has a thread opened on the question, which then bears the message's id."""
+    address = claim.address
+    return address is not None and address.message == claim.message and is_first(claim.message)
+
+
+def is_first(message: MessageRef) -> bool:
+    """Return whether a thread begins with the message: it bears the message's id."""
+    return message.thread.thread == message.id
+
+
+def place_of(message: MessageRef) -> str:
+    """Return the channel that a message stands in; the one that a thread is opened on stands outside of it."""
+    return message.thread.channel if is_first(message) else message.thread.thread

@@ -1,1 +1,0 @@
-"""How answers appear in Slack."""

@@ -1,1 +1,0 @@
-"""How the bot talks to Slack."""

@@ -1,0 +1,188 @@
+"""Slack as a platform: answers appear in a thread on the question, or for one person only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any, cast
+
+from adapters.chat.live_message import Pace
+from adapters.chat.platform import ChatPlatform, Destination, Posted, nonce, utc_now
+from adapters.slack.api import ask, once, tell
+from adapters.slack.dialect import SlackRenderer
+from adapters.slack.indicator import Indicator, title_of
+from adapters.slack.people import People
+from adapters.slack.poster import ThreadPoster
+from adapters.slack.recovery import LostPosts, Place, remove_orphans
+from adapters.slack.responses import PrivatePoster, few
+from adapters.slack.streaming import EDITS_APART, AnswerPoster, Budgets, Reader
+from adapters.slack.workspaces import Workspace, Workspaces
+from core.errors import PostingFailed
+from core.events import Observer, PossiblyDoubled, unobserved
+from core.model import Answer, Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
+
+EMOJI = {Reaction.WARNING: "warning"}
+PACE = Pace(interval=1.0)
+LONGEST_LOOK = 2.0  # seconds, for the home of a person; people wait for the first words
+LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
+UNTITLED = "Question removed"
+
+
+class SlackChat(ChatPlatform):
+    """Slack by the Web API."""
+
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        *,
+        people: People | None = None,
+        edits_apart: float = EDITS_APART,
+        now: Callable[[], datetime] = utc_now,
+        observer: Observer = unobserved,
+    ) -> None:
+        """Drafts are edited so many seconds apart; the *observer* hears of messages that may stand there twice."""
+        self._workspaces = workspaces
+        self._people = people or People(workspaces)
+        self._edits_apart = edits_apart
+        self._now = now
+        self._observer = observer
+        self._indicator = Indicator()
+        self._budgets = Budgets()
+
+    async def destination(self, claim: Claim, remark: str) -> Destination | None:
+        """Return the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
+        workspace = await self._workspaces.find(claim.thread.workspace)
+        if claim.question.visibility == "private":
+            return self._response(claim, workspace, remark)
+        place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
+        posted = tuple(Posted(message.id) for message in claim.delivery.messages)
+        # A store may come back without what it had written last, so an attempt before may have posted unknown to it.
+        trying = claim.delivery.trying or (claim.question.asked_at if claim.is_redelivered else None)
+        lost = LostPosts(
+            place,
+            all_in_doubt=trying is not None,
+            streamed_since=None if posted else trying,
+            doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
+        )
+        plain = ThreadPoster(place, lost, claim.question)
+        for at, message in enumerate(posted):
+            plain.took(message.id, nonce(claim.message, claim.question.revision, at))
+        poster = AnswerPoster(
+            plain,
+            claim.question,
+            self._budgets,
+            reader=None if posted else partial(self._reader, claim, workspace),
+            is_stopped=lambda: claim.cancelled.reason is Interruption.STOPPED,
+            apart=self._edits_apart,
+        )
+
+        async def settled(_answer: Answer | None, shown: Sequence[Posted]) -> None:
+            if claim.is_redelivered:
+                await remove_orphans(claim, place, {message.id for message in shown})
+
+        title = title_of(claim.question.text) if claim.message.id == claim.thread.thread else ""
+        return Destination(
+            poster=poster,
+            renderer=SlackRenderer(remark=remark),
+            place=claim.thread,
+            posted=posted,
+            sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_redelivered),
+            settled=settled,
+        )
+
+    async def delete(self, message: MessageRef) -> None:
+        """Remove a message of the bot's."""
+        await ThreadPoster(await self._place(message)).delete(message.id)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; Slack refuses to do it twice."""
+        place = await self._place(to)
+        target = {"channel": place.channel, "timestamp": to.id, "name": EMOJI[reaction]}
+        await tell(place.workspace.client, "reactions.add", **target)
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away."""
+        place = await self._place(to)
+        target = {"channel": place.channel, "timestamp": to.id, "name": EMOJI[reaction]}
+        await tell(once(place.workspace.client), "reactions.remove", **target)
+
+    async def end_sign(self, withdrawal: Withdrawal) -> None:
+        """Take away the sign of a worker that had the question before."""
+        place = await self._place(withdrawal.message)
+        if withdrawal.is_redelivered:
+            with suppress(PostingFailed):
+                await self._indicator.take_away(place)
+
+    async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
+        """Return the id of what bears the mark of a notice."""
+        place = await self._place(MessageRef(thread=notice.thread, id=message.id))
+        return await LostPosts(place, all_in_doubt=True).find(notice.nonce) or ""
+
+    async def has_replies(self, withdrawal: Withdrawal) -> bool:
+        """Return whether others than the asker have written below the answer; not where the bot may not read."""
+        if not withdrawal.delivery.messages:
+            return False
+        first = withdrawal.delivery.messages[0]
+        workspace = (await self._place(first)).workspace
+        where = {"channel": first.thread.channel, "ts": first.thread.thread, "oldest": first.id}
+        try:
+            said = await ask(workspace.client, "conversations.replies", **where, limit=LOOKED_AT)
+        except PostingFailed:
+            return False
+        ours = {None, "", withdrawal.asker_id, workspace.bot_user_id}
+        return any(
+            float(one["ts"]) > float(first.id) and not one.get("bot_id") and one.get("user") not in ours
+            for one in cast("Sequence[Mapping[str, Any]]", said.get("messages") or ())  # the root always comes along
+        )
+
+    async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
+        """Find what may have been posted unheard for the question as it was first asked."""
+        known, trying = withdrawal.delivery.messages, withdrawal.delivery.trying
+        if trying is None:
+            return ()
+        place = await self._place(withdrawal.message)
+        lost = LostPosts(place, all_in_doubt=True, streamed_since=None if known else trying)
+        found = await lost.find(nonce(withdrawal.message, 0, len(known)))
+        return [MessageRef(thread=withdrawal.thread, id=found)] if found is not None else ()
+
+    async def untitle(self, message: MessageRef) -> None:
+        """Take the words of the question out of the title of its session, which is there before anything is posted."""
+        if message.id != message.thread.thread:
+            return
+        with suppress(PostingFailed):
+            place = await self._place(message)
+            session = {"channel_id": place.channel, "thread_ts": place.thread}
+            await tell(place.workspace.client, "agents.sessions.rename", **session, title=UNTITLED)
+
+    def _response(self, claim: Claim, workspace: Workspace, remark: str) -> Destination | None:
+        """Return the way back to the one person who asked, while there is one."""
+        address = claim.address
+        if address is None or address.interaction is None or address.interaction.expires_at <= self._now():
+            return None
+        poster = PrivatePoster(
+            workspace.client,
+            address.interaction.token,
+            claim.question,
+            thread=address.thread.thread if address.thread != claim.thread else "",
+            is_again=claim.is_redelivered,
+            doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
+        )
+        return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=few), place=None, grows=False)
+
+    async def _place(self, message: MessageRef) -> Place:
+        """Return where a message stands. Raises `PostingFailed`."""
+        workspace = await self._workspaces.find(message.thread.workspace)
+        return Place(workspace, message.thread.channel, message.thread.thread, message.id)
+
+    async def _reader(self, claim: Claim, workspace: Workspace) -> Reader:
+        """Return whoever asked, with the workspace that the account is of; if that cannot be known, with this one."""
+        asker = claim.question.author.id
+        try:
+            async with asyncio.timeout(LONGEST_LOOK):
+                profile = await self._people.profile(workspace.name, asker)
+        except (PostingFailed, TimeoutError):
+            return Reader(asker, workspace.team_id)
+        return Reader(asker, profile.team_id or workspace.team_id)

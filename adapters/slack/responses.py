@@ -1,0 +1,111 @@
+"""Posts by the addresses that Slack gives for answering what somebody used, which only that person sees."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from adapters.chat.platform import Part, Posted
+from adapters.retry import retry_after
+from adapters.slack.api import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, USUAL_WAIT, translated
+from adapters.slack.blocks import blocks_of
+from core.errors import Gone, RateLimited, Rejected, Unreachable
+from core.events import unobserved
+from core.model import Question
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+    from slack_sdk.web.async_client import AsyncWebClient
+
+HOOKS = "https://hooks.slack.com"
+MOST = 4  # messages of an answer: an address takes five posts, of which one may have said that the answer is coming
+LEFT_OUT = "…\n\n"
+
+
+class PrivatePoster:
+    """A `Poster` for whole answers: the first message takes the place of what was said before.
+
+    The address does not know the *thread* in which it was given, if that was in one. Slack gives these messages no ids,
+    so that none can be edited later, and knows no nonce: one below the first whose confirmation was lost, or that
+    *is_again* posted, may stand there twice, of which *doubtful* hears.
+    """
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        url: str,
+        question: Question,
+        *,
+        thread: str = "",
+        is_again: bool = False,
+        doubtful: Callable[[], object] = unobserved,
+    ) -> None:
+        self._client = client
+        self._url = url
+        self._question = question
+        self._thread = thread
+        self._is_in_doubt = is_again
+        self._doubtful = doubtful
+        self._posted = 0
+
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
+        """Post a message below the ones before."""
+        session = self._client.session
+        if session is None:
+            raise Rejected("there is no session")
+        body = {
+            "response_type": "ephemeral",
+            "replace_original": self._posted == 0,
+            "text": part.plain or part.text,
+            "blocks": blocks_of(part, self._question),
+            "unfurl_links": False,
+            "unfurl_media": False,
+            **({"thread_ts": self._thread} if self._thread else {}),
+        }
+        if self._posted and self._is_in_doubt:
+            self._doubtful()
+            self._is_in_doubt = False
+        try:
+            await respond(session, self._url, body, api_url=self._client.base_url)
+        except Unreachable:
+            self._is_in_doubt = True
+            raise
+        self._posted += 1
+        return Posted(f"response {self._posted}", part)
+
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
+        """Refuse to, as nothing can be edited."""
+        raise Rejected("it cannot be edited")
+
+    async def delete(self, message_id: str) -> None:
+        """Leave it: what one person sees goes by itself."""
+        raise Gone("it goes by itself")
+
+
+def few(parts: Sequence[Part]) -> Sequence[Part]:
+    """Leave out the middle of an answer that has more messages than can be posted."""
+    if len(parts) <= MOST:
+        return parts
+    return [*parts[: MOST - 1], replace(parts[-1], text=LEFT_OUT + parts[-1].text)]
+
+
+async def respond(session: ClientSession, url: str, body: Mapping[str, object], *, api_url: str | None) -> None:
+    """Post; only to Slack, or to whatever stands for it in the settings. Raises `PostingFailed`."""
+    if _origin(url) not in {HOOKS, _origin(api_url or HOOKS)}:
+        raise Rejected("there is no way back")
+    async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
+        if response.status == TOO_MANY_REQUESTS:
+            wait = retry_after(response.headers)
+            raise RateLimited(USUAL_WAIT if wait is None else wait)
+        if response.status >= FIRST_SERVER_ERROR:
+            raise Unreachable(f"status {response.status}")
+        if not response.ok:
+            raise Rejected(f"status {response.status}")
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
