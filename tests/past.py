@@ -1,8 +1,12 @@
-"""Lets time pass for a server, which reads no clock of ours."""
+"""Lets time pass for a server, which reads no clock of ours, and puts there what an earlier version wrote."""
 
 from __future__ import annotations
 
-from typing import cast
+import json
+import time
+from base64 import b64decode
+from pathlib import Path
+from typing import Any, cast
 
 from redis.asyncio import Redis
 
@@ -17,3 +21,19 @@ async def let_pass(client: Redis, seconds: float) -> None:
         if await say(client, "TYPE", key) == b"zset":
             for member in cast("list[bytes]", await say(client, "ZRANGE", key, "0", "-1")):
                 await say(client, "ZINCRBY", key, str(-milliseconds), member)
+
+
+async def write_as_before(client: Redis) -> None:
+    """Put there what the version before there was a number wrote, as if it had been a moment ago.
+
+    Each command lacks its key, and has what it stores in Base64; a number is a time. All was sealed with the secret of
+    the tests.
+    """
+    written: dict[str, Any] = json.loads((Path(__file__).parent / "fixtures" / "stored_before.json").read_text())
+    passed = time.time() * 1000 - written["at"]
+    for key, commands in cast("dict[str, list[list[str | float]]]", written["keys"]).items():
+        for name, *words in commands:
+            values = [b64decode(each) if isinstance(each, str) else str(each + passed) for each in words]
+            await say(client, str(name), key, *(["*", *values] if name == "XADD" else values))
+        if not key.startswith("footnote:vault:"):
+            await say(client, "PEXPIRE", key, "60000")

@@ -55,10 +55,9 @@ class Collections:
             live = await self._live()
             if live is not None and live.label != self._label:
                 raise Misconfigured(
-                    f"The collection {self._alias} was made with {live.label}, but now the embedder is {self._label}. "
-                    "Vectors of two embedders cannot be mixed: run `footnote ingest` again for all sources (still to "
-                    f"do: {', '.join(await self._to_do(live)) or 'any one'}), and the new vectors take the place of "
-                    "the old ones in one step, or go back to the old embedder."
+                    f"The collection {self._alias} {self._label.unlike(live.label)}: run `footnote ingest` again for "
+                    f"all sources (still to do: {', '.join(await self._to_do(live)) or 'any one'}), and the new "
+                    "vectors take the place of the old ones in one step, or go back to the old one."
                 )
             self._searched = live.name if live is not None else None
         return self._searched

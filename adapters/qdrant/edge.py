@@ -67,8 +67,8 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
     found = _read(written)
     if found != label:
         raise Misconfigured(
-            f"The index in {folder} was made with {found}, but now the embedder is {label}. Vectors of two embedders "
-            f"cannot be mixed: remove that folder and run `footnote ingest` again, or go back to the old embedder."
+            f"The index in {folder} {label.unlike(found)}: remove that folder and run `footnote ingest` again, or go "
+            "back to the old one."
         )
     shard = EdgeShard.load(str(folder / "shard"), _config(label))
     _finish_replacement(shard, folder)

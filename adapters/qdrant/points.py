@@ -31,6 +31,12 @@ class Label:
         """Return the words by which the person who runs the bot knows it."""
         return f"{self.embedder} ({self.dimension} dimensions, format {self.format})"
 
+    def unlike(self, found: Label) -> str:
+        """Return why what was made with another label cannot be used."""
+        if (found.embedder, found.dimension) == (self.embedder, self.dimension):
+            return f"was made by another version of Footnote (format {found.format}; this one needs {self.format})"
+        return f"was made with {found}, but now the embedder is {self}. Vectors of two embedders cannot be mixed"
+
     @property
     def digest(self) -> str:
         """Eight hexadecimal digits that differ from label to label."""

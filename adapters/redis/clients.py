@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import StreamWriter
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -64,7 +63,7 @@ class MasterPool(BlockingConnectionPool, SentinelConnectionPool):
     async def get_master_address(self) -> Host:
         """Return the master's host and port; connections that are opened at the same time share one question."""
         if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(self._ask())
+            self._asking = asyncio.create_task(cast("Coroutine[Any, Any, Host]", super().get_master_address()))
         return await asyncio.shield(self._asking)  # whoever goes away leaves it to the others
 
     async def aclose(self) -> None:
@@ -75,28 +74,20 @@ class MasterPool(BlockingConnectionPool, SentinelConnectionPool):
         await super().aclose()
         await cast("Sentinel", self.sentinel_manager).aclose()
 
-    async def _ask(self) -> Host:
-        return cast("Host", await super().get_master_address())
 
-
-def pool(
-    master: str, hosts: Sequence[Host], *, sentinel_options: Mapping[str, Any], is_secure: bool, **options: Any
+def sentinel_pool(
+    master: str, hosts: Sequence[Host], login: Mapping[str, Any], *, is_secure: bool, **options: Any
 ) -> MasterPool:
-    """Make a pool for the *master*; *options* are those of its connections."""
-    sentinel = Sentinel(())
-    sentinel.sentinels = [_client(host, sentinel_options, is_secure=is_secure) for host in hosts]
-    kind = SecureManagedConnection if is_secure else SentinelManagedConnection
-    return MasterPool(connection_class=kind, service_name=master, sentinel_manager=sentinel, **options)
-
-
-def _client(host: Host, options: Mapping[str, Any], *, is_secure: bool) -> Redis:
-    name, port = host
+    """Return a pool for the *master*; *options* are those of its connections, and of those to its Sentinels."""
+    limits = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, "db": 0}
+    each: dict[str, Any] = {**options, **login, **limits, "max_connections": QUESTIONS, "timeout": PATIENCE}
     kind = SecureConnection if is_secure else Connection
-    limits: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
-    common: dict[str, Any] = {**options, **limits, "host": name, "port": port}
-    return Redis.from_pool(
-        BlockingConnectionPool(connection_class=kind, max_connections=QUESTIONS, timeout=PATIENCE, **common)
-    )
+    sentinel = Sentinel(())
+    for host, port in hosts:
+        connections = BlockingConnectionPool(connection_class=kind, host=host, port=port, **each)
+        sentinel.sentinels.append(Redis.from_pool(connections))
+    managed = SecureManagedConnection if is_secure else SentinelManagedConnection
+    return MasterPool(connection_class=managed, service_name=master, sentinel_manager=sentinel, **options)
 
 
 class FreshConnection(Connection):
@@ -136,9 +127,16 @@ class Cluster(RedisCluster):
 
     async def execute_command(self, *args: Any, **kwargs: Any) -> Any:
         """Send one command, once; only a node that did not execute it, since it has not the key, may send it on."""
-        async with self._place():
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._places.acquire()
+        except TimeoutError:
+            raise MaxConnectionsError("No connection available.") from None
+        try:
             await self.initialize()  # otherwise the very first command would go to any node
             return await super().execute_command(*args, **kwargs)
+        finally:
+            self._places.release()
 
     async def aclose(self) -> None:
         """Close every connection, also after a failure, when the vendor takes the client for one not yet in use."""
@@ -148,15 +146,3 @@ class Cluster(RedisCluster):
         # Nodes that were replaced are closed in the background, which nobody waits for otherwise.
         closing = cast("set[asyncio.Task[None]]", self.nodes_manager._background_tasks)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         await asyncio.gather(*closing, return_exceptions=True)
-
-    @asynccontextmanager
-    async def _place(self) -> AsyncGenerator[None]:
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._places.acquire()
-        except TimeoutError:
-            raise MaxConnectionsError("No connection available.") from None
-        try:
-            yield
-        finally:
-            self._places.release()

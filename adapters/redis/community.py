@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 POLICIES = "footnote:policy:"
 KEPT_ENTRIES = 1_000
 KEPT = timedelta(days=90)
+MILLISECOND = timedelta(milliseconds=1)
 
 Field: TypeAlias = tuple[str, str]
 """A field of the stored policy with its new value; none removes it."""
@@ -103,17 +104,27 @@ class RedisPolicies:
             entry=entry,
             replaces=replaces,
             most=self._most,
-            life=_milliseconds(KEPT),
+            life=KEPT // MILLISECOND,
         )
         fields = {str(name, "utf-8", "replace"): each for name, each in zip(flat[::2], flat[1::2], strict=True)}
-        return Applied(is_new=bool(is_new), before=_policy_of(fields, str(fault, "ascii")))
+        pause = None
+        if "paused" in fields:  # a pause is one, whoever may have ordered it
+            pause = parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))
+        before = Policy(
+            paused_by=pause and pause.by,
+            paused_at=pause and pause.at,
+            auto_answer=frozenset(name.removeprefix("auto:") for name in fields if name.startswith("auto:")),
+            silent_channels=frozenset(name.removeprefix("silent:") for name in fields if name.startswith("silent:")),
+            fault=PolicyFault(str(fault, "ascii")) if fault else None,
+        )
+        return Applied(is_new=bool(is_new), before=before)
 
 
 class RedisVotes:
     """Keeps votes, each change as one script; each vote expires by itself."""
 
     def __init__(self, client: Redis, *, kept: timedelta = KEPT) -> None:
-        self._life = _milliseconds(kept)
+        self._life = kept // MILLISECOND
         self._run = ScriptRunner(client, "community")
 
     async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
@@ -178,26 +189,6 @@ def _field(order: ModerationOrder, pause: Pause) -> Field:
             return "", ""
 
 
-def _policy_of(fields: dict[str, bytes], fault: str) -> Policy:
-    """Read the fields that are known; a pause is one, whoever may have ordered it."""
-
-    def channels(kind: str) -> frozenset[str]:
-        return frozenset(name.removeprefix(kind) for name in fields if name.startswith(kind))
-
-    pause = (parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))) if "paused" in fields else None
-    return Policy(
-        paused_by=pause and pause.by,
-        paused_at=pause and pause.at,
-        auto_answer=channels("auto:"),
-        silent_channels=channels("silent:"),
-        fault=PolicyFault(fault) if fault else None,
-    )
-
-
 def _keys(home: WorkspaceRef) -> tuple[str, str]:
     """Return the key of the policy, and the beginning of the names of the log's keys."""
     return f"{POLICIES}{{{home}}}", f"footnote:audit:{{{home}}}:"
-
-
-def _milliseconds(time: timedelta) -> int:
-    return time // timedelta(milliseconds=1)

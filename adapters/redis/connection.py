@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Generator, Mapping
+from collections.abc import Awaitable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from adapters.redis.address import Address, Form, Tls
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.connection import Connection, UnixDomainSocketConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisClusterException, RedisError
+from redis.maint_notifications import MaintNotificationsConfig
+
+from adapters.redis.address import Address, Form
+from adapters.redis.clients import Cluster, SecureConnection, sentinel_pool
 from adapters.redis.failure import sentence
 from core.errors import StoreUnavailable
-
-if TYPE_CHECKING:
-    from redis.asyncio import Redis
-    from redis.asyncio.connection import AbstractConnection
 
 Result = TypeVar("Result")
 
@@ -37,15 +41,23 @@ def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> 
     an answer as long as the other machine is alive. Such a read belongs into `bounded`.
     """
     address = Address.parse(url)
-    options = {**_options(blocking=blocking, patience=patience), **asdict(address.login)}
-    limit = READERS if blocking else CONNECTIONS
+    options = _options(address, blocking=blocking, patience=patience)
+    is_secure, limit = address.tls is not None, READERS if blocking else CONNECTIONS
+    if address.form is Form.CLUSTER:
+        cluster = Cluster(address.hosts, limit=limit, patience=patience, is_secure=is_secure, **options)
+        return cast("Redis", cluster)  # it has the same commands, and no common name with the other
+    options |= {"db": address.db, "max_connections": limit, "timeout": patience}
     match address.form:
-        case Form.CLUSTER:
-            return _cluster(address, options, limit=limit, patience=patience)
         case Form.SENTINEL:
-            return _sentinel(address, options, limit=limit, patience=patience)
+            login = asdict(address.sentinel_login)
+            pool = sentinel_pool(address.master, address.hosts, login, is_secure=is_secure, **options)
+        case Form.SOCKET:
+            pool = BlockingConnectionPool(connection_class=UnixDomainSocketConnection, path=address.path, **options)
         case _:
-            return _server(address, options, limit=limit, patience=patience)
+            host, port = address.hosts[0]
+            kind = SecureConnection if is_secure else Connection
+            pool = BlockingConnectionPool(connection_class=kind, host=host, port=port, **options)
+    return Redis.from_pool(pool)
 
 
 @contextmanager
@@ -54,8 +66,6 @@ def translated() -> Generator[None, None, None]:
 
     Before Python 3.12 the vendor's client may swallow a cancellation; whoever was cancelled is told so here.
     """
-    from redis.exceptions import RedisClusterException, RedisError
-
     task = asyncio.current_task()
     cancellations = task.cancelling() if task else 0
     try:
@@ -78,12 +88,8 @@ async def bounded(read: Awaitable[Result], *, block: float, patience: float = PA
             return await read
 
 
-def _options(*, blocking: bool, patience: float) -> dict[str, Any]:
-    from redis.asyncio.retry import Retry
-    from redis.backoff import NoBackoff
-    from redis.maint_notifications import MaintNotificationsConfig
-
-    return {
+def _options(address: Address, *, blocking: bool, patience: float) -> dict[str, Any]:
+    options: dict[str, Any] = {
         "socket_timeout": None if blocking else patience,
         "socket_connect_timeout": patience,
         "retry": Retry(NoBackoff(), 0),
@@ -92,75 +98,19 @@ def _options(*, blocking: bool, patience: float) -> dict[str, Any]:
         "decode_responses": False,
         # With notifications on, the client does not notice connections that the server has closed.
         "maint_notifications_config": MaintNotificationsConfig(enabled=False),
+        **asdict(address.login),
     }
-
-
-def _server(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
-    from redis.asyncio import BlockingConnectionPool, Redis
-    from redis.asyncio.connection import Connection, UnixDomainSocketConnection
-
-    kind: type[AbstractConnection]
-    place: dict[str, Any]
-    if address.form is Form.SOCKET:
-        kind, place = UnixDomainSocketConnection, {"path": address.path}
-    else:
-        host, port = address.hosts[0]
-        kind = Connection
-        if address.tls:
-            from adapters.redis.clients import SecureConnection
-
-            kind = SecureConnection
-        place = {"host": host, "port": port, **_keepalive(), **_tls(address.tls)}
-    common: dict[str, Any] = {**options, **place, "db": address.db}
-    return Redis.from_pool(
-        BlockingConnectionPool(connection_class=kind, max_connections=limit, timeout=patience, **common)
-    )
-
-
-def _sentinel(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
-    from redis.asyncio import Redis
-
-    from adapters.redis.clients import pool
-
-    common = {**options, **_keepalive(), **_tls(address.tls)}
-    return Redis.from_pool(
-        pool(
-            address.master,
-            address.hosts,
-            sentinel_options={**common, **asdict(address.sentinel_login)},
-            is_secure=address.tls is not None,
-            max_connections=limit,
-            timeout=patience,
-            db=address.db,
-            **common,
-        )
-    )
-
-
-def _cluster(address: Address, options: Mapping[str, Any], *, limit: int, patience: float) -> Redis:
-    from adapters.redis.clients import Cluster
-
-    common = {**options, **_keepalive(), **_tls(address.tls)}
-    cluster = Cluster(address.hosts, limit=limit, patience=patience, is_secure=address.tls is not None, **common)
-    return cast("Redis", cluster)  # it has the same commands, and no common name with the other
-
-
-def _tls(tls: Tls | None) -> dict[str, Any]:
-    if tls is None:
-        return {}
-    return {
-        "ssl_ca_certs": tls.ca_certs,
-        "ssl_certfile": tls.certfile,
-        "ssl_keyfile": tls.keyfile,
-        "ssl_cert_reqs": "required" if tls.verifies else "none",
-        "ssl_check_hostname": tls.checks_name,
-    }
-
-
-def _keepalive() -> dict[str, Any]:
-    """Notice a machine that is gone: idle connections by keep-alive, those with words under way by their age."""
-    named = {name: getattr(socket, name, None) for name in KEEPALIVE}  # not every system has them all
-    return {
-        "socket_keepalive": True,
-        "socket_keepalive_options": {option: KEEPALIVE[name] for name, option in named.items() if option is not None},
-    }
+    if address.form is not Form.SOCKET:
+        # A machine that is gone is noticed: idle connections by keep-alive, those with words under way by their age.
+        named = {name: getattr(socket, name, None) for name in KEEPALIVE}  # not every system has them all
+        kept = {option: KEEPALIVE[name] for name, option in named.items() if option is not None}
+        options |= {"socket_keepalive": True, "socket_keepalive_options": kept}
+    if tls := address.tls:
+        options |= {
+            "ssl_ca_certs": tls.ca_certs,
+            "ssl_certfile": tls.certfile,
+            "ssl_keyfile": tls.keyfile,
+            "ssl_cert_reqs": "required" if tls.verifies else "none",
+            "ssl_check_hostname": tls.checks_name,
+        }
+    return options

@@ -43,7 +43,9 @@ class RedisConversations:
         """Add or replace a turn, keep the newest ones, and restart the clock."""
         key, ref = _key(thread), str(turn.question_ref)
         sealed = self._seal.encrypt(turn.model_dump_json(), place=f"{key} {ref}")
-        indexes = [_workspace_key(thread.home), *([_person_key(thread.home, turn.author_id)] if turn.author_id else [])]
+        indexes = [f"footnote:workspace:{{{thread.home}}}"]  # beside that of the person
+        if turn.author_id:
+            indexes.append(_person_key(thread.home, turn.author_id))
         await self._run("note", *indexes, thread=str(thread), at=round(time.time() * 1000), ttl=self._ttl)
         await self._run("append", key, ref=ref, sealed=sealed, kept=KEPT_TURNS, ttl=self._ttl)
 
@@ -69,7 +71,7 @@ class RedisConversations:
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove all threads of a workspace."""
-        index = _workspace_key(home)
+        index = f"footnote:workspace:{{{home}}}"
         gone = [await self.forget(thread) for thread in await self._noted(index)]
         with translated():
             await self._client.delete(index)
@@ -104,7 +106,3 @@ def _key(thread: ThreadRef) -> str:
 
 def _person_key(home: WorkspaceRef, person_id: str) -> str:
     return f"footnote:person:{{{home}}}:{quote(person_id, safe='')}"  # beside the others of the workspace
-
-
-def _workspace_key(home: WorkspaceRef) -> str:
-    return f"footnote:workspace:{{{home}}}"

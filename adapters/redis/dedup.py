@@ -51,28 +51,24 @@ class RedisChannelCursor:
     async def note(self, channel: ChannelRef, at: datetime) -> None:
         """Move a channel to its time, and let go of what is too old or too much."""
         member = f"{quote(channel.home.workspace, safe='')} {quote(channel.channel, safe='')}"
-        life = int(KEPT.total_seconds())
-        await self._run(
-            "note_channel", _heard(channel.platform), member=member, at=at.timestamp(), life=life, most=self._most
-        )
+        given = {"member": member, "at": at.timestamp(), "life": int(KEPT.total_seconds()), "most": self._most}
+        await self._run("note_channel", f"footnote:heard:{channel.platform}", **given)
 
     async def channels(self, platform: str, *, limit: int) -> Sequence[tuple[ChannelRef, datetime]]:
         """Read from the end that was heard last."""
         if limit < 1:
             return ()
         with translated():
-            found = await self._client.zrange(_heard(platform), 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
-        return tuple(_read(platform, member, at) for member, at in cast("list[tuple[bytes, float]]", found))
+            key = f"footnote:heard:{platform}"
+            found = await self._client.zrange(key, 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
+        heard = list[tuple[ChannelRef, datetime]]()
+        for member, at in cast("list[tuple[bytes, float]]", found):
+            workspace, channel = map(unquote, member.decode().split(" "))
+            ref = ChannelRef(platform=platform, workspace=workspace, channel=channel)
+            heard.append((ref, datetime.fromtimestamp(at, UTC)))
+        return tuple(heard)
 
     async def forget_workspace(self, home: WorkspaceRef) -> None:
         """Remove the members that begin with the workspace."""
-        await self._run("forget_channels", _heard(home.platform), workspace=f"{quote(home.workspace, safe='')} ")
-
-
-def _heard(platform: str) -> str:
-    return f"footnote:heard:{platform}"
-
-
-def _read(platform: str, member: bytes, at: float) -> tuple[ChannelRef, datetime]:
-    workspace, channel = map(unquote, member.decode().split(" "))
-    return ChannelRef(platform=platform, workspace=workspace, channel=channel), datetime.fromtimestamp(at, UTC)
+        workspace = f"{quote(home.workspace, safe='')} "
+        await self._run("forget_channels", f"footnote:heard:{home.platform}", workspace=workspace)

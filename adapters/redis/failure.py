@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
-from functools import cache
+
+from redis import exceptions
+from redis.asyncio.sentinel import MasterNotFoundError
 
 from core.errors import FootnoteError
 
@@ -24,10 +27,30 @@ CERTIFICATE = (
     "The certificate of the server in REDIS_URL cannot be verified. Name the file of its CA there: "
     "?ssl_ca_certs=/path/to/ca.pem."
 )
+NEWER = "What is stored there was written by a newer version of Footnote. Update this one, and type footnote doctor."
 NO_TLS = "The server in REDIS_URL does not speak TLS as it was asked to. Without TLS, write redis:// for rediss://."
 
-OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NO_TLS})
+OPERATORS = frozenset({LOGIN, RIGHTS, REPLICA, NODE, NO_CLUSTER, NO_SENTINEL, CERTIFICATE, NEWER, NO_TLS})
 """The sentences about what does not pass by itself: somebody has to change a setting."""
+
+
+# Kinds of failures with words in them and what they mean; the first that fits counts.
+MEANINGS: tuple[tuple[type[BaseException], str, str], ...] = (
+    (exceptions.AuthenticationError, "", LOGIN),
+    (MasterNotFoundError, "", NO_MASTER),
+    (ssl.SSLCertVerificationError, "", CERTIFICATE),
+    (ssl.SSLError, "WRONG_VERSION_NUMBER", NO_TLS),
+    (exceptions.RedisClusterException, "not enabled", NO_CLUSTER),
+    (exceptions.NoPermissionError, "", RIGHTS),
+    (exceptions.OutOfMemoryError, "", FULL),
+    (exceptions.ReadOnlyError, "", REPLICA),
+    (exceptions.AskError, "", NODE),  # also when a key has moved for good
+    (exceptions.ClusterDownError, "", UNREACHABLE),
+    (exceptions.ResponseError, "MISCONF", FULL),
+    (exceptions.ResponseError, "ACL failure", RIGHTS),  # in a script
+    (exceptions.ResponseError, "unknown command 'SENTINEL", NO_SENTINEL),
+    (exceptions.ResponseError, "", REFUSED),
+)
 
 
 def sentence(error: BaseException) -> str:
@@ -45,34 +68,6 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _meaning(error: BaseException, *, is_outermost: bool) -> str | None:
-    from redis.exceptions import ReadOnlyError
-
-    if isinstance(error, ReadOnlyError) and not is_outermost:
+    if isinstance(error, exceptions.ReadOnlyError) and not is_outermost:
         return None  # the master has just become a replica, and the next call asks the Sentinels
-    return next((means for kind, words, means in _meanings() if isinstance(error, kind) and words in str(error)), None)
-
-
-@cache
-def _meanings() -> tuple[tuple[type[BaseException], str, str], ...]:
-    """Return kinds of failures with words in them and what they mean; the first that fits counts."""
-    import ssl
-
-    from redis import exceptions
-    from redis.asyncio.sentinel import MasterNotFoundError
-
-    return (
-        (exceptions.AuthenticationError, "", LOGIN),
-        (MasterNotFoundError, "", NO_MASTER),
-        (ssl.SSLCertVerificationError, "", CERTIFICATE),
-        (ssl.SSLError, "WRONG_VERSION_NUMBER", NO_TLS),
-        (exceptions.RedisClusterException, "not enabled", NO_CLUSTER),
-        (exceptions.NoPermissionError, "", RIGHTS),
-        (exceptions.OutOfMemoryError, "", FULL),
-        (exceptions.ReadOnlyError, "", REPLICA),
-        (exceptions.AskError, "", NODE),  # also when a key has moved for good
-        (exceptions.ClusterDownError, "", UNREACHABLE),
-        (exceptions.ResponseError, "MISCONF", FULL),
-        (exceptions.ResponseError, "ACL failure", RIGHTS),  # in a script
-        (exceptions.ResponseError, "unknown command 'SENTINEL", NO_SENTINEL),
-        (exceptions.ResponseError, "", REFUSED),
-    )
+    return next((means for kind, words, means in MEANINGS if isinstance(error, kind) and words in str(error)), None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from adapters.redis.connection import translated
 from adapters.redis.failure import NODE, OPERATORS
+from adapters.redis.runner import check_version
 from core.errors import Misconfigured, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ async def check(client: Redis, address: str, *, now: Callable[[], float] = time.
             facts = await _facts(client)
             _check_mode(client, facts)
             await _check_rights(client)
+            await check_version(client)
             advice = [*_on_clock(await _skew(client, now)), *await _on_memory(client, facts)]
     except StoreUnavailable as error:
         if str(error) in OPERATORS:

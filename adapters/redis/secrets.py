@@ -40,7 +40,13 @@ class Seal:
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        _check(secrets)
+        if not secrets:
+            raise Misconfigured(f"FOOTNOTE_SECRET_KEY is empty. {RECIPE}")
+        if any(len(secret) < SHORTEST or len(set(secret)) < VARIETY for secret in secrets):
+            raise Misconfigured(
+                f"FOOTNOTE_SECRET_KEY holds a key that is too weak: it needs at least {SHORTEST} random characters. "
+                f"{RECIPE}"
+            )
         self._ciphers = [_cipher(secret) for secret in secrets]
 
     @classmethod
@@ -133,17 +139,6 @@ def parsed(kind: type[Kind], text: str | bytes) -> Kind | None:
         return kind.model_validate_json(text)
     except ValidationError:
         return None
-
-
-def _check(secrets: Sequence[str]) -> None:
-    if not secrets:
-        raise Misconfigured(f"FOOTNOTE_SECRET_KEY is empty. {RECIPE}")
-    for secret in secrets:
-        if len(secret) < SHORTEST or len(set(secret)) < VARIETY:
-            raise Misconfigured(
-                f"FOOTNOTE_SECRET_KEY holds a key that is too weak: it needs at least {SHORTEST} random characters. "
-                f"{RECIPE}"
-            )
 
 
 def _cipher(secret: str) -> AESGCM:

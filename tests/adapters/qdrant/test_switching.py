@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from aiohttp import web
 from qdrant_client import models
 
+from adapters.qdrant.edge import open_shard
+from adapters.qdrant.points import Label
 from core.errors import Misconfigured, RetrievalUnavailable
 from tests.adapters.qdrant.shelf import EMBEDDER, opened, page, put, texts
 from tests.servers.qdrant import QdrantServer
@@ -43,6 +48,22 @@ async def test_a_collection_of_another_embedder_is_refused(other: dict[str, obje
                 match=rf"documents was made with {EMBEDDER.name} .*{other['embedder']}.*`footnote ingest`.*docs, wiki",
             ):
                 await ask()
+
+
+async def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
+    """On a server and in a folder, with the command that makes a new one."""
+    before = {"embedder": EMBEDDER.name, "dimension": EMBEDDER.dimension, "format": 1}
+    refusal = r"another version of Footnote \(format 1; this one needs 2\).*`footnote ingest`"
+    async with QdrantServer() as server, opened(server.url) as index, opened(server.url, embedder="older") as older:
+        await put(older, page("a", "Robots act."))
+        (name,) = server.created
+        await server.engine.update_collection(name, metadata={"label": before})
+        with pytest.raises(Misconfigured, match=refusal):
+            await texts(index)
+
+    (tmp_path / "label.json").write_text(json.dumps(before))
+    with pytest.raises(Misconfigured, match=refusal):
+        open_shard(tmp_path, Label(EMBEDDER.name, EMBEDDER.dimension))
 
 
 async def test_a_new_collection_takes_over_once_every_source_is_complete() -> None:

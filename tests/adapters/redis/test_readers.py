@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
@@ -10,9 +10,9 @@ from redis.asyncio import Redis
 
 from adapters.redis import community, dedup
 from adapters.redis.community import RedisQuota, RedisVotes
-from adapters.redis.dedup import RedisDedup
+from adapters.redis.dedup import RedisChannelCursor, RedisDedup
 from core.errors import Misconfigured
-from core.model import Tally, Vote
+from core.model import ChannelRef, Tally, Vote
 from tests.builders import NOON, question, thread
 from tests.fixtures.redis import all_keys, say
 from tests.past import let_pass
@@ -107,5 +107,16 @@ async def test_a_note_that_is_repeated_is_kept(redis_client: Redis) -> None:
         await let_pass(redis_client, 20 * DAY)
         assert not await store.changed("commands", "a")
     await let_pass(redis_client, dedup.KEPT.total_seconds())
+
+    assert await all_keys(redis_client) == []
+
+
+async def test_of_channels_that_were_heard_long_ago_nothing_is_left(redis_client: Redis) -> None:
+    """Neither a name nor a time."""
+    cursor = RedisChannelCursor(redis_client)
+    await cursor.note(ChannelRef(platform="slack", workspace="T1", channel="C1"), datetime.now(UTC))
+    await let_pass(redis_client, 29 * DAY)
+    assert len(await all_keys(redis_client)) == 1
+    await let_pass(redis_client, DAY)
 
     assert await all_keys(redis_client) == []

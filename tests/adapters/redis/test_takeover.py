@@ -16,7 +16,7 @@ from adapters.redis.inbox import READY, RedisInbox
 from adapters.redis.lease import PREFIX, Lease
 from adapters.redis.secrets import Seal
 from core.events import Event, TakenOver
-from core.model import Claim, Delivery, Interruption, MessageRef
+from core.model import Backlog, Claim, Delivery, Interruption, MessageRef
 from tests.adapters.redis.desk import Desk
 from tests.fixtures.redis import say
 from tests.inboxes import ADA, PATIENCE, POSTED, SECRET, asked, asks, deleted, edited, fail, fall_short, is_empty, taken
@@ -243,6 +243,30 @@ async def test_a_workspace_has_its_bound_too_and_a_dead_worker_frees_its_place(d
         await begun(desk)
 
         assert {(await taken(inbox)).message.id, (await taken(inbox)).message.id} == {"m1", "m2"}
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_a_thread_that_waits_for_others_is_looked_at_every_five_seconds(desk: Desk) -> None:
+    """Also where nobody has said that one of them is done: whoever should have may be gone."""
+    async with desk.inbox(bounds=desk.bounds(20.0, per_person=1)) as inbox:
+        for number in range(2):
+            await inbox.put(asked(f"m{number}", in_thread=str(number)))
+        async with inbox.claim():
+            await inbox.fetch()
+            assert await inbox.take() is None
+            seconds, _ = cast("tuple[int, int]", await say(desk.client, "TIME"))
+            delayed = cast(
+                "list[list[bytes | float]]",
+                await say(desk.client, "ZRANGE", f"{PREFIX}delayed", "0", "-1", "WITHSCORES"),
+            )
+
+    assert 3_000 < float(delayed[0][1]) - seconds * 1000 <= 6_000
+
+
+@pytest.mark.promise("queue-is-known")
+async def test_where_nothing_was_asked_nothing_waits(desk: Desk) -> None:
+    """Nor where no worker was there yet."""
+    assert await desk.inbox().backlog() == Backlog(0, 0, 0, 0.0)
 
 
 async def test_the_backlog_counts_what_waits_and_runs_and_was_given_up(desk: Desk) -> None:
