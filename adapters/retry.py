@@ -11,7 +11,7 @@ import math
 import random
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -76,22 +76,18 @@ class RetryPolicy:
         wait = self.waits[min(failures, len(self.waits)) - 1] if failures else 0.0
         return random.uniform(0.0, wait) if self.jitter else wait  # noqa: S311 - no secret hangs on it
 
-    def begin(self) -> Retrying:
-        """Return the policy at work, for calls that share what it counts."""
-        return Retrying(self)
-
     async def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Return what a call returns at last, which has to be one that can be made twice; raise how the last failed."""
-        return await self.begin().call(work)
+        return await Retrying(self).call(work)
 
 
+@dataclass(slots=True)
 class Retrying:
-    """A policy at work: it counts the failures in a row, and the seconds that were waited in all."""
+    """A *policy* at work, for calls that share what it counts: failures in a row, and the seconds waited in all."""
 
-    def __init__(self, policy: RetryPolicy) -> None:
-        self._policy = policy
-        self._failures = 0
-        self._waited = 0.0
+    policy: RetryPolicy
+    _failures: int = field(default=0, init=False)
+    _waited: float = field(default=0.0, init=False)
 
     async def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Return what a call returns at last; raise how the last one failed."""
@@ -101,16 +97,16 @@ class Retrying:
             except Exception as error:
                 wait = self.wait_after(error)
                 if wait is None:
-                    self.reset()
+                    self._failures = 0
                     raise
             else:
-                self.reset()
+                self._failures = 0
                 return result
-            await self._policy.sleep(wait)
+            await self.policy.sleep(wait)
 
     def wait_after(self, error: Exception) -> float | None:
         """Count a failure, and return the seconds to wait before the next try; None if there is to be none."""
-        policy, failure = self._policy, self._policy.judge(error)
+        policy, failure = self.policy, self.policy.judge(error)
         self._failures += 1
         if failure is None or self._failures >= (policy.attempts or math.inf):
             return None

@@ -299,7 +299,7 @@ def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
 
 def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
     """Confirm the end of a pause, and say what still holds, or what was lost."""
-    if applied.before.is_closed:
+    if applied.before.fault is not None:
         yield "I'm answering again, with the default settings. This was lost:"
         yield from lost_lines(applied.before, drawing)
         return

@@ -85,7 +85,10 @@ class Worker:
 
     async def _do(self, task: Task) -> None:
         try:
-            await self._attempt(task)
+            if task.attempt > MOST_ATTEMPTS:
+                raise DeadLettered(EXHAUSTED)  # noqa: TRY301 - it is told like whatever fails
+            surface = self._surface(task)
+            await (self._answer(task, surface) if isinstance(task, Claim) else self._withdraw(task, surface))
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
@@ -101,20 +104,24 @@ class Worker:
                 with suppress(StoreUnavailable):
                     await self._inbox.put(Recheck(question=task.question))
 
-    async def _attempt(self, task: Task) -> None:
-        if task.is_exhausted:
-            raise DeadLettered(EXHAUSTED)
-        surface = self._surface(task)
-        if isinstance(task, Claim):
-            await self._answer(task, surface)
-        else:
-            await self._withdraw(task, surface)
-
     async def _answer(self, claim: Claim, surface: ChatSurface) -> None:
-        """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it."""
-        if await self._is_too_late(claim):
-            return
-        turn = await self._remembered(claim)
+        """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it.
+
+        An answer to be updated stays as it is if it is old, or people have gone on from it, and none of it is new. What
+        a worker had answered before it died is shown again, since what is remembered was shown before; one without
+        footnotes is no great loss, and may have been something else than an answer.
+        """
+        asked_at, turn = claim.question.asked_at, None
+        if claim.is_update and not claim.is_redelivered:
+            if self._now() - asked_at > UPDATE_WINDOW:
+                return
+            others = [each for each in await self._turns(claim) if each.question_ref != claim.message]
+            if any((each.asked_at or each.at) > asked_at for each in others):
+                return
+        elif claim.is_redelivered and not claim.is_update:
+            with suppress(StoreUnavailable):
+                turns = await self._turns(claim)
+                turn = next((each for each in turns if each.question_ref == claim.message and each.citations), None)
         async with ended_by(claim.cancelled, REPLACED):
             if turn is not None:
                 await self._responder.repeat(claim, surface, turn)
@@ -154,28 +161,6 @@ class Worker:
         except Exception:  # noqa: BLE001 - whatever it was, the next time it may work
             return task.attempt == MOST_APOLOGIES
         return True
-
-    async def _is_too_late(self, claim: Claim) -> bool:
-        """Return whether an answer stays as it is: it is old, or people have gone on from it, and none of it is new."""
-        if not claim.is_update or claim.is_redelivered:
-            return False
-        asked_at = claim.question.asked_at
-        if self._now() - asked_at > UPDATE_WINDOW:
-            return True
-        turns = await self._turns(claim)
-        return any((turn.asked_at or turn.at) > asked_at for turn in turns if turn.question_ref != claim.message)
-
-    async def _remembered(self, claim: Claim) -> Turn | None:
-        """Return the turn of a question that a worker had answered before it died: what is remembered was shown before.
-
-        One without footnotes is no great loss, and may have been something else than an answer.
-        """
-        if not claim.is_redelivered or claim.is_update:
-            return None
-        with suppress(StoreUnavailable):
-            turns = await self._turns(claim)
-            return next((each for each in turns if each.question_ref == claim.message and each.citations), None)
-        return None
 
     def _surface(self, task: Task) -> ChatSurface:
         platform = task.thread.platform

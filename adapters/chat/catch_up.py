@@ -112,7 +112,7 @@ class CatchUp:
             self._running.discard(home)
 
     async def _read_home(self, home: str) -> None:
-        round_ = Round(replace(PATIENT, sleep=self._services.sleep).begin())
+        round_ = Round(Retrying(replace(PATIENT, sleep=self._services.sleep)))
         threads: list[HistoryPlace] = []
         async with asyncio.TaskGroup() as group, aclosing(self._history.places(home, round_)) as places:
             try:

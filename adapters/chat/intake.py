@@ -155,10 +155,10 @@ class Intake:
                 return
             standing = await self._standing(event)
             decision = route(event.inbound, standing)
-            if decision.is_for_us and event.inbound.kind is not InboundKind.DELETED:
+            if decision.action is not Action.LEAVE and event.inbound.kind is not InboundKind.DELETED:
                 event = replace(event, inbound=await event.channel.complete(event.inbound))
                 decision = route(event.inbound, standing)
-            if not decision.is_for_us:
+            if decision.action is Action.LEAVE:
                 return
             routed = RoutedEvent(event, standing, decision)
             if event.inbound.kind is not InboundKind.WRITTEN:
@@ -180,7 +180,7 @@ class Intake:
                 standing = replace(standing, askers=await services.askers(inbound.thread))
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             standing = replace(standing, answers_unasked=await self._answers_posts(event))
-        if inbound.kind is InboundKind.EDITED and not route(inbound, standing).is_for_us:
+        if inbound.kind is InboundKind.EDITED and route(inbound, standing).action is Action.LEAVE:
             may_be = event.reads_all and self._is_young(inbound)
             standing = replace(standing, is_asked=may_be and await _known(event, services.inbox.knows(inbound.message)))
         return standing

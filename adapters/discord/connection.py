@@ -27,7 +27,7 @@ from discord.utils import oauth_url
 from adapters.chat.delivery_log import traced
 from adapters.discord.limits import LONGEST_WAIT, Throttle, throttle_requests
 from adapters.discord.permissions import NEEDED
-from adapters.retry import CONNECTING, RetryPolicy, Transient
+from adapters.retry import CONNECTING, Retrying, RetryPolicy, Transient
 from core.errors import Misconfigured, Unavailable
 from core.events import unobserved
 
@@ -78,7 +78,7 @@ async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retr
     closes the connection for good; then a new client is made and tried. Raises `Misconfigured` where only the operator
     can help: the token is refused, or the content of messages is.
     """
-    retrying = replace(retries, judge=_judge).begin()
+    retrying = Retrying(replace(retries, judge=_judge))
 
     async def run() -> None:
         client = make()

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 from adapters.openai.client import EndpointDialect, OpenAITimeouts, Watch, connect, place
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Events, Reading
-from adapters.retry import SERVICE, LoadPacer, RetryPolicy, Transient
+from adapters.retry import SERVICE, LoadPacer, Retrying, RetryPolicy, Transient
 from adapters.vendor_errors import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
@@ -62,7 +62,7 @@ class OpenAIChat:
         self, prompt: Prompt, *, tools: Sequence[ToolSpec]
     ) -> AsyncGenerator[TextDelta | Restarted | ModelTurn, None]:
         """Yield text as it comes, then the turn; closing the generator closes the connection."""
-        retrying = self._retries.begin()
+        retrying = Retrying(self._retries)
         while True:
             shown = False
             trouble: Exception | None = None

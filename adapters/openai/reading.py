@@ -107,14 +107,6 @@ class PartialCall:
             extra=raw.get("extra_content"),
         )
 
-    def add(self, piece: PartialCall) -> None:
-        """Take a piece; an id or a name that is repeated is the same one."""
-        self.id = self.id or piece.id
-        if piece.name != self.name:
-            self.name += piece.name
-        self.arguments += piece.arguments
-        self.extra = piece.extra or self.extra
-
     def ends_before(self, piece: PartialCall) -> bool:
         """Return whether the piece begins another call, although index or id say that it belongs to this one.
 
@@ -148,8 +140,11 @@ class ToolCalls:
                 draft = next((each for each in newest if each.index == piece.index), None)
             if draft is None or draft.ends_before(piece):
                 self._drafts.append(piece)
-            else:
-                draft.add(piece)
+                continue
+            draft.id = draft.id or piece.id
+            draft.name += piece.name if piece.name != draft.name else ""  # one that is repeated is the same
+            draft.arguments += piece.arguments
+            draft.extra = piece.extra or draft.extra
 
     def finish(self, tools: Sequence[str]) -> tuple[tuple[ToolCall, ...], dict[str, Any]]:
         """Return the calls, each with an id of its own, and what the service wants back with them, by id."""

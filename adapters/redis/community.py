@@ -89,7 +89,7 @@ class RedisPolicies:
             found = cast("AsyncIterator[bytes]", self._client.scan_iter(match=f"{POLICIES}*", count=1_000))  # pyright: ignore[reportUnknownMemberType] - it takes untyped options
             names = [str(name, "utf-8") async for name in found]
         homes = [WorkspaceRef.parse(name.removeprefix(POLICIES)[1:-1]) for name in sorted(set(names))]
-        return [home for home in homes if (await self.load(home)).is_closed]
+        return [home for home in homes if (await self.load(home)).fault is not None]
 
     async def _moderate(
         self, home: WorkspaceRef, change: Field = ("", ""), entry: str = "", *, replaces: bool = False

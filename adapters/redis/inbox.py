@@ -102,7 +102,13 @@ class RedisInbox(InboxStore):
         finally:
             keeping.cancel()
             await asyncio.wait({keeping})
-            await self._finish(lease, write)
+            try:
+                await self._write(task.cancelled, write)
+            except StoreUnavailable:  # a server that is away gets it later, since the work is done
+                self._owed[task.cancelled] = write
+            except BaseException:  # broken off: nobody knows whether it was written, and it may be written twice
+                self._owed[task.cancelled] = write
+                raise
         if is_settled:
             self._observer(Passed(task.message, Step.SETTLED))
 
@@ -249,19 +255,8 @@ class RedisInbox(InboxStore):
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
         return await lease.postpone(delay)
 
-    async def _finish(self, lease: Lease, write: Callable[[], Awaitable[bool]]) -> None:
-        """Write down how the task ended; a server that is away gets it later, since the work is done."""
-        key = lease.task.cancelled
-        try:
-            await self._write(key, write)
-        except StoreUnavailable:
-            self._owed[key] = write
-        except BaseException:  # broken off: nobody knows whether it was written, and it may be written twice
-            self._owed[key] = write
-            raise
-
     async def _write(self, key: Cancellation, write: Callable[[], Awaitable[bool]]) -> None:
-        """Write it down, and hold it no more; two that write the same may both come here.
+        """Write down how a task ended, and hold it no more; two that write the same may both come here.
 
         Of what was not ours, nobody may know: a server that was failed over to has forgotten that we took it.
         """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.accepting import settle
 from adapters.chat.platform import nonce
-from adapters.retry import BRIEF
+from adapters.retry import BRIEF, Retrying
 from adapters.slack.api import never_arrived, once, pages, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import InteractionContext, SlackServices, by_question
@@ -142,7 +142,7 @@ class QuestionMessage:
         if not self._is_in_doubt:
             return ""
         oldest = f"{self._context.at.timestamp() - EARLY:.6f}"
-        retrying = replace(BRIEF, sleep=self._context.services.sleep).begin()
+        retrying = Retrying(replace(BRIEF, sleep=self._context.services.sleep))
         given = {"channel": self._context.channel, "oldest": oldest, "include_all_metadata": "true"}
         try:
             async for page in pages(retrying, client, "conversations.history", "messages", **given):

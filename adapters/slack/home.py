@@ -100,7 +100,7 @@ async def _overview(context: InteractionContext) -> tuple[Sequence[str], Collect
         if not actor.may_moderate:
             return (), None
         policy = await context.services.policies.load(actor.home)
-        return await status_lines(context.command), None if policy.is_closed else policy.silent_channels
+        return await status_lines(context.command), policy.silent_channels if policy.fault is None else None
     except StoreUnavailable:
         return [f"{messages.WARNING} {messages.AWAY}"], None
     except PostingFailed:

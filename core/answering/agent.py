@@ -12,7 +12,7 @@ from core.answering.citations import Sources, selected_text
 from core.answering.draft import AnswerDraft
 from core.answering.prompts import NOT_IN_SELECTION, REPAIR, TokenEstimate, history, opening
 from core.answering.search import SearchTool
-from core.answering.tools import Tool, Toolbox, as_message, asked_for
+from core.answering.tools import Tool, Toolbox, asked_for
 from core.answering.verdict import Verdict, is_small_talk, judge, stopped
 from core.errors import ModelUnavailable
 from core.events import Observer, ServiceFailed, State, StateChanged, TokensUsed, UrlsRemoved, unobserved
@@ -179,14 +179,16 @@ class Run:
                 async for item in asked:
                     yield item
             calls = self._calls()
-            if not calls and not self._needs_repair():
+            markup = self._draft.markup
+            is_excused = self._repaired or self._small_talk or not self._sources or self._with.toolbox.has_grounds
+            if not calls and (is_excused or markup.citations or markup.is_blank):
                 break
             for item in self._draft.take_back():
                 yield item
             if not calls:
                 self._repaired, self._rounds_left = True, 0
                 written = {"role": "assistant", "content": self._draft.before}
-                self._prompt = self._prompt.extended(written, {"role": "user", "content": REPAIR})
+                self._prompt = Prompt((*self._prompt.messages, written, {"role": "user", "content": REPAIR}))
                 continue
             async for item in self._use_tools(calls):
                 yield item
@@ -239,12 +241,6 @@ class Run:
         arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
         return (ToolCall(id="search-1", name=self._search.tool.spec.name, arguments=arguments),)
 
-    def _needs_repair(self) -> bool:
-        """Return whether an answer names none of its passages, which has not been asked for yet."""
-        if self._repaired or self._small_talk or not self._sources or self._with.toolbox.has_grounds:
-            return False
-        return not self._draft.markup.citations and not self._draft.markup.is_blank
-
     async def _use_tools(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Progress]:
         self._rounds_left = max(self._rounds_left - 1, 0)
         self._with.observer(StateChanged(self._question.message, State.RETRIEVING))
@@ -255,8 +251,13 @@ class Run:
         results = await self._with.toolbox.call(calls)
         if self._search.troubled and not troubled:
             yield SearchFailed()
-        text = self._turn.text if self._turn.tool_calls else ""
-        self._prompt = self._prompt.extended(as_message(text, calls), *results)
+        wishes = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in calls
+        ]
+        text = self._turn.text if self._turn.tool_calls else ""  # none, not an empty one: some services refuse that
+        own = {"role": "assistant", "content": text or None, "tool_calls": wishes}
+        self._prompt = Prompt((*self._prompt.messages, own, *results))
 
     def conclude(self, *, failed: bool) -> Iterator[Progress]:
         """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.

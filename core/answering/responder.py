@@ -134,7 +134,10 @@ class Responder:
         except StoreUnavailable:
             self._observer(MemoryFailed(question.message, "load"))
             return None
-        return conversation.without(question.message) if conversation else None
+        if conversation is None:
+            return None
+        turns = tuple(turn for turn in conversation.turns if turn.question_ref != question.message)
+        return conversation.model_copy(update={"turns": turns})
 
     async def _record(self, claim: Claim, delivery: Delivery) -> None:
         """Note what was posted, for edits and deletions to come; without the note they find nothing to change."""

@@ -47,7 +47,9 @@ class SearchTool:
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
         limit = max(1, min(top_k or asked.top_k, asked.top_k))
-        scope = asked.searchable
+        scope = asked.scope
+        if scope.open_at is None:  # then nothing that is released after the question was asked
+            scope = scope.model_copy(update={"open_at": asked.asked_at})
         if chapter and (not asked.scope.chapters or chapter in asked.scope.chapters):  # it stays within its chapters
             scope = scope.model_copy(update={"chapters": (chapter,)})
         self.searched = True

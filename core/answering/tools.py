@@ -144,15 +144,3 @@ def asked_for(call: ToolCall) -> str:
         return ""
     query = arguments.get("query", "") if isinstance(arguments, dict) else ""  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - the model's JSON
     return query if isinstance(query, str) else ""
-
-
-def as_message(text: str, calls: Sequence[ToolCall]) -> ChatMessage:
-    """Return the model's own turn back to it, as the chat format wants it before the results."""
-    return {
-        "role": "assistant",
-        "content": text or None,
-        "tool_calls": [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in calls
-        ],
-    }

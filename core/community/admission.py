@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -48,39 +49,30 @@ class Admission:
 
     async def refusal(self, claim: Claim) -> Refusal | None:
         """Return why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
-        policy, channel = await self._policy(claim.question), claim.thread.channel
-        if policy.is_closed:
-            return await self._told(claim, "closed", CLOSED)
-        if policy.is_paused:
-            return await self._told(claim, "paused", PAUSED)
-        if not policy.answers_in(channel):
-            return await self._told(claim, f"silent:{channel}", SWITCHED_OFF)
-        if await self._is_guest(claim.question):
-            return await self._told(claim, "guest", MEMBERS_ONLY)
-        seconds = await self._wait(claim.question)
-        return await self._told(claim, "quota", too_many(math.ceil(seconds))) if seconds > 0 else None
+        objection = await self._objection(claim.question)
+        return await self._told(claim, *objection) if objection else None
 
     async def admits(self, question: Question) -> bool:
         """Return whether a question would be answered now, of which nobody is told. Raises `PeopleUnavailable`."""
-        policy = await self._policy(question)
-        is_wanted = policy.answers_in(question.thread.channel)
-        return is_wanted and not await self._is_guest(question) and await self._wait(question) <= 0
+        return await self._objection(question) is None
 
-    async def _policy(self, question: Question) -> Policy:
-        try:
-            return await self._policies.load(question.thread.home)
-        except StoreUnavailable:
-            return Policy()
-
-    async def _is_guest(self, question: Question) -> bool:
-        membership = self._memberships.get(question.thread.platform)
-        return membership is not None and await membership.is_guest(question)
-
-    async def _wait(self, question: Question) -> float:
-        try:
-            return await self._quota.spend(question)
-        except StoreUnavailable:
-            return 0.0
+    async def _objection(self, question: Question) -> tuple[str, str] | None:
+        """Return why the question is not answered, in a word for the notes and in a sentence; None if it is."""
+        place, policy, seconds = question.thread, Policy(), 0.0
+        with suppress(StoreUnavailable):
+            policy = await self._policies.load(place.home)
+        if policy.fault is not None:
+            return "closed", CLOSED
+        if policy.paused_by is not None:
+            return "paused", PAUSED
+        if place.channel in policy.silent_channels:
+            return f"silent:{place.channel}", SWITCHED_OFF
+        membership = self._memberships.get(place.platform)
+        if membership is not None and await membership.is_guest(question):
+            return "guest", MEMBERS_ONLY
+        with suppress(StoreUnavailable):
+            seconds = await self._quota.spend(question)
+        return ("quota", too_many(math.ceil(seconds))) if seconds > 0 else None
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""

@@ -137,7 +137,7 @@ class Moderation:
         _check(actor)
         order = ModerationOrder(kind, about)
         applied = await self._policies.apply(actor.home, order, by=actor.person, at=self._now())
-        if applied.before.is_closed and not applied.is_new:
+        if applied.before.fault is not None and not applied.is_new:
             raise PolicyUnreadable(UNREADABLE)
         return applied
 

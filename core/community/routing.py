@@ -76,11 +76,6 @@ class Decision:
     reason: Reason
     reads_thread: bool = False
 
-    @property
-    def is_for_us(self) -> bool:
-        """Whether anything is to be done at all."""
-        return self.action is not Action.LEAVE
-
 
 def route(inbound: Inbound, standing: Standing) -> Decision:
     """Decide about one message, one edit or one deletion."""
@@ -89,7 +84,7 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
     decision = _addressed(inbound, standing)
     if inbound.kind is not InboundKind.EDITED:
         return decision
-    if decision.is_for_us:
+    if decision.action is not Action.LEAVE:
         return Decision(Action.REVISE, decision.reason, decision.reads_thread)
     return Decision(Action.REVISE, Reason.ASKED) if standing.is_asked else decision
 
@@ -132,7 +127,7 @@ def signal(
     *before* is what others said in the thread, and *terms* are how questions are asked here. Whoever replies to a
     message with nothing but a mention asks what that message asks.
     """
-    if not decision.is_for_us:
+    if decision.action is Action.LEAVE:
         return None
     if decision.action is Action.WITHDRAW:
         return Deleted(message=inbound.message)

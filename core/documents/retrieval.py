@@ -69,7 +69,11 @@ class HybridRetriever:
         """Return the best passages, best first; by words alone while the embedder is down."""
         start = self._clock()
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
-        vectors = await self._embed(texts)
+        vectors: Sequence[Vector | None] = [None] * len(texts)
+        try:
+            vectors = await _together([self._embedder.embed_query(text) for text in texts])
+        except EmbeddingUnavailable as error:
+            self._observer(ServiceFailed("embedder", str(error)))
         embedded = self._clock()
         queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
         with self._watching_index():
@@ -88,13 +92,6 @@ class HybridRetriever:
             total_time_ms=(end - start) * 1000,
             lexical_only=lexical_only,
         )
-
-    async def _embed(self, texts: Sequence[str]) -> Sequence[Vector | None]:
-        try:
-            return await _together([self._embedder.embed_query(text) for text in texts])
-        except EmbeddingUnavailable as error:
-            self._observer(ServiceFailed("embedder", str(error)))
-            return [None] * len(texts)
 
     @contextmanager
     def _watching_index(self) -> Generator[None]:

@@ -13,13 +13,9 @@ ChatMessage: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Everything that the model is given for one turn, oldest first."""
+    """Everything that the model is given for one turn, oldest first, so that its beginning stays cacheable."""
 
     messages: tuple[ChatMessage, ...]
-
-    def extended(self, *messages: ChatMessage) -> Prompt:
-        """Return a new prompt with *messages* at the end, so that the prefix stays cacheable."""
-        return Prompt((*self.messages, *messages))
 
 
 @dataclass(frozen=True, slots=True)

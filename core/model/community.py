@@ -34,12 +34,6 @@ class Conversation(Value):
     thread: ThreadRef
     turns: tuple[Turn, ...] = ()
 
-    def without(self, question_ref: MessageRef) -> Conversation:
-        """Leave out what was said to a question."""
-        return self.model_copy(
-            update={"turns": tuple(turn for turn in self.turns if turn.question_ref != question_ref)}
-        )
-
 
 class Complaint(StrEnum):
     """What is wrong with an answer; people choose among these, so that no words of theirs have to be kept."""
@@ -89,19 +83,9 @@ class Policy(Value):
     silent_channels: frozenset[str] = frozenset()
     fault: PolicyFault | None = None
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether nothing is answered because nobody can say what is wanted."""
-        return self.fault is not None
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether nothing is answered for now."""
-        return self.paused_by is not None
-
     def answers_in(self, channel: str) -> bool:
         """Return whether questions are answered in a channel and in its threads."""
-        return not (self.is_closed or self.is_paused or channel in self.silent_channels)
+        return self.fault is None and self.paused_by is None and channel not in self.silent_channels
 
 
 class Actor(Value):

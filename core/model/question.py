@@ -148,13 +148,6 @@ class Question(Value):
         """The conversation that the question belongs to."""
         return self.message.thread
 
-    @property
-    def searchable(self) -> Scope:
-        """What may be searched: nothing that is released after the question was asked, unless the scope says when."""
-        if self.scope.open_at is not None:
-            return self.scope
-        return self.scope.model_copy(update={"open_at": self.asked_at})
-
 
 class Terms(Value):
     """How questions are asked where nobody says otherwise."""

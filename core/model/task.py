@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Generator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
@@ -129,46 +129,33 @@ REPLACED: Final = frozenset({Interruption.EDITED, Interruption.DELETED, Interrup
 """The reasons after which nobody waits for the rest of this answer, and nothing of it may be shown any more."""
 
 
+@dataclass(slots=True, eq=False)
 class Cancellation:
-    """Tells whoever answers a question that it has to end early, and why; it cannot be taken back."""
+    """Tells whoever answers a question that it has to end early, and why; it cannot be taken back.
 
-    def __init__(self) -> None:
-        self._reason: Interruption | None = None
-        self._changed = asyncio.Event()
-        self._listeners: list[Callable[[Interruption], object]] = []
+    The `reason` is None as long as nothing has happened, and changes by `set` alone, which tells the `listeners`.
+    """
 
-    @property
-    def reason(self) -> Interruption | None:
-        """Why; None as long as nothing has happened."""
-        return self._reason
+    reason: Interruption | None = field(default=None, init=False)
+    listeners: list[Callable[[Interruption], object]] = field(default_factory=list, init=False, repr=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
 
     def is_set(self) -> bool:
         """Return whether the run has to end."""
-        return self._reason is not None
+        return self.reason is not None
 
     def set(self, reason: Interruption) -> None:
         """End the run; a weaker reason than the one before changes nothing."""
-        self._reason = max(reason, self._reason or reason)
+        self.reason = max(reason, self.reason or reason)
         self._changed.set()
-        for listener in tuple(self._listeners):
-            listener(self._reason)
-
-    @contextmanager
-    def telling(self, listener: Callable[[Interruption], object]) -> Generator[None, None, None]:
-        """Tell *listener* each reason while the block runs, beginning with the one that there is."""
-        self._listeners.append(listener)
-        try:
-            if self._reason is not None:
-                listener(self._reason)
-            yield
-        finally:
-            self._listeners.remove(listener)
+        for listener in tuple(self.listeners):
+            listener(self.reason)
 
     async def wait(self) -> Interruption:
         """Return as soon as there is a reason."""
         await self._changed.wait()
-        assert self._reason is not None  # noqa: S101 - set() has been called
-        return self._reason
+        assert self.reason is not None  # noqa: S101 - set() has been called
+        return self.reason
 
 
 class Attempt:
@@ -192,11 +179,6 @@ class Attempt:
     def is_last_attempt(self) -> bool:
         """Whether the task is given up if this attempt fails."""
         return self.attempt >= MOST_ATTEMPTS
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether every attempt that there is was begun, and no worker came to its end: it is not tried again."""
-        return self.attempt > MOST_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,13 +242,17 @@ async def ended_by(cancelled: Cancellation, reasons: Collection[Interruption]) -
         if reason in reasons and scope.when() is None:  # it ends once
             scope.reschedule(loop.time())
 
+    cancelled.listeners.append(end)
     try:
         async with scope:
-            with cancelled.telling(end):
-                yield
+            if cancelled.reason is not None:
+                end(cancelled.reason)
+            yield
     except TimeoutError:
         if not scope.expired():
             raise
+    finally:
+        cancelled.listeners.remove(end)
 
 
 async def until(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.retry import QUICK, RetryPolicy, doubling, retry_after
+from adapters.retry import QUICK, Retrying, RetryPolicy, doubling, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable, Unreachable
 from tests.portion import examples
 from tests.virtual_time import run
@@ -137,7 +137,7 @@ async def test_a_library_may_have_failures_of_its_own() -> None:
 async def test_calls_may_share_the_time_that_is_waited_and_not_the_failures_in_a_row() -> None:
     """What has worked meanwhile begins with a short wait again; all waits together end somewhere."""
     platform = Platform([AWAY, AWAY])
-    retrying = platform.under(RetryPolicy((1.0, 2.0), budget=6.0)).begin()
+    retrying = Retrying(platform.under(RetryPolicy((1.0, 2.0), budget=6.0)))
     await retrying.call(platform.call)
     platform.failures = [AWAY]
     await retrying.call(platform.call)

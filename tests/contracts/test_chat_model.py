@@ -68,7 +68,7 @@ def after(prompt: Prompt, called: ModelTurn) -> Prompt:
     data = {"results": [FOUND], "total": 1, "query": "stones"}
     content = json.dumps({"success": True, "data": data, "error": None})
     results = [{"role": "tool", "tool_call_id": call.id, "content": content} for call in called.tool_calls]
-    return prompt.extended({"role": "assistant", "content": None, "tool_calls": calls}, *results)
+    return Prompt((*prompt.messages, {"role": "assistant", "content": None, "tool_calls": calls}, *results))
 
 
 async def test_a_question_becomes_a_search_and_the_results_become_text(model: ChatModel) -> None:

@@ -45,18 +45,18 @@ class MemoryPolicies:
 
     async def closed(self) -> Sequence[WorkspaceRef]:
         """Look at every policy."""
-        return [WorkspaceRef.parse(name) for name, policy in sorted(self._policies.items()) if policy.is_closed]
+        return [WorkspaceRef.parse(name) for name, policy in sorted(self._policies.items()) if policy.fault is not None]
 
 
 def _after(policy: Policy, order: ModerationOrder, by: Person, at: datetime) -> Policy | None:
     """Return what becomes of a policy; None where an order changes nothing."""
     if order.kind.startswith("forget"):
         return policy
-    if policy.is_closed:
+    if policy.fault is not None:
         return Policy() if order.kind is OrderKind.RESUME else None
     here = {order.about}
     changes: dict[OrderKind, dict[str, Any]] = {
-        OrderKind.PAUSE: {} if policy.is_paused else {"paused_by": by, "paused_at": at},
+        OrderKind.PAUSE: {} if policy.paused_by else {"paused_by": by, "paused_at": at},
         OrderKind.RESUME: {"paused_by": None, "paused_at": None},
         OrderKind.PAUSE_CHANNEL: {"silent_channels": policy.silent_channels | here},
         OrderKind.RESUME_CHANNEL: {"silent_channels": policy.silent_channels - here},

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from core.answering.tools import Tool, Toolbox, ToolError, ToolOutput, as_message, asked_for, failure
+from core.answering.tools import Tool, Toolbox, ToolError, ToolOutput, asked_for, failure
 from core.errors import LeaseLost
 from core.events import Event, ServiceFailed, ToolCalled, unobserved
-from core.model import ToolCall, ToolRecord, ToolSpec
+from core.model import ToolRecord, ToolSpec
 from tests.builders import question
 from tests.fakes.chat import call
 from tests.fakes.clock import Clock
@@ -153,18 +153,6 @@ async def test_results_and_records_keep_the_order_of_the_calls() -> None:
 def test_the_toolbox_lists_its_tools() -> None:
     """The model is told of each."""
     assert [spec.name for spec in make_toolbox().specs] == ["add", "ping"]
-
-
-def test_the_models_own_turn_goes_back_in_the_chat_format() -> None:
-    """A turn without text has none, not an empty one: some services refuse that."""
-    wish = ToolCall(id="7", name="add", arguments='{"a": 1}')
-    function = {"name": "add", "arguments": '{"a": 1}'}
-
-    assert as_message("", [wish]) == {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [{"id": "7", "type": "function", "function": function}],
-    }
 
 
 async def broken() -> Mapping[str, Any]:

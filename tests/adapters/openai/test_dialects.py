@@ -20,10 +20,8 @@ SIGNATURE = {"google": {"thought_signature": "c2lnbmVk"}}
 def with_call(id: str = "a", arguments: str = "{}") -> Prompt:  # noqa: A002 - the field's name
     """A conversation with one call and its result."""
     call = {"id": id, "type": "function", "function": {"name": "search_documents", "arguments": arguments}}
-    return ASKED.extended(
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": id, "content": "{}"},
-    )
+    wish = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return Prompt((*ASKED.messages, wish, {"role": "tool", "tool_call_id": id, "content": "{}"}))
 
 
 def sent_call(server: ChatServer) -> ChatMessage:

@@ -76,9 +76,12 @@ async def test_the_second_round_repeats_the_first_with_the_results(model: OpenAI
     result = json.dumps({"data": {"results": found}})
     turn = await turn_of(
         model,
-        long.extended(
-            {"role": "assistant", "content": None, "tool_calls": [wished]},
-            {"role": "tool", "tool_call_id": call.id, "content": result},
+        Prompt(
+            (
+                *long.messages,
+                {"role": "assistant", "content": None, "tool_calls": [wished]},
+                {"role": "tool", "tool_call_id": call.id, "content": result},
+            )
         ),
     )
     assert turn.text == "A robot acts [1] [2]."

@@ -211,7 +211,7 @@ async def test_a_pause_is_one_whoever_has_ordered_it(client: Redis) -> None:
     """Though nobody can say who did."""
     await say(client, "HSET", POLICY, "version", "1", "paused", "{}")
 
-    assert (await RedisPolicies(client).load(HOME)).is_paused
+    assert (await RedisPolicies(client).load(HOME)).paused_by
 
 
 @pytest.mark.promise("unreadable-is-closed")

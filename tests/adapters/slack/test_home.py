@@ -108,7 +108,7 @@ async def test_a_button_of_moderators_does_nothing_for_others(office: Office) ->
         told = await shown(office, office.boss, office.server.press(office.boss, home(office, office.boss), PAUSE))
 
     assert told[0] == "Only moderators may do that. Ask one of them."
-    assert (await office.policies.load(office.home())).is_paused is False
+    assert (await office.policies.load(office.home())).paused_by is None
     assert buttons(office, office.boss) == [FORGET_ME]
 
 
