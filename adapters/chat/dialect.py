@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
 from adapters.chat.pager import Pager, units
 from adapters.chat.platform import Part
-from core.answering.addresses import host
+from core.answering.citations import host
 from core.answering.dialect import MarkdownDialect
 from core.answering.markup import shown_blocks
 from core.model import Answer, Citation, PartialAnswer, without_controls
-from core.model.markup import Block
 
 MOST_SOURCES = 5  # in a list; the footnotes in the text lead to all of them
 TITLE_LENGTH = 120  # characters
@@ -52,10 +51,6 @@ class ChatDialect(MarkdownDialect):
     def near(self, citation: Citation) -> str:
         """Return a section that comes near a question; its host is the link, since a title could name another place."""
         return self.section(citation, is_linked=True)
-
-    def spoken(self, blocks: Sequence[Block]) -> str:
-        """Return blocks as plain text for whoever cannot see the message; empty where nobody needs it."""
-        return ""
 
     def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
         """Return text of a document or a person on one line, of *limit* characters at most."""
@@ -140,18 +135,6 @@ class MessageRenderer:
         *parts, last = pager.parts() or [Part("")]
         text = "\n\n".join(filter(None, [last.text, below]))
         return [*parts, replace(last, text=text)] if text else []
-
-
-def listed(lines: Iterable[SmallPrint]) -> str:
-    """Return lines of small print as one text."""
-    return "\n".join(line.text for line in lines)
-
-
-def fitting(text: str, limit: int) -> str:
-    """Return as many whole lines of a text of ours as fit, or the beginning of the first one."""
-    if len(text) <= limit:
-        return text
-    return text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
 
 
 def one_line(text: str, limit: int) -> str:

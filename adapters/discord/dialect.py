@@ -34,6 +34,7 @@ class DiscordDialect(ChatDialect):
 
     limit = 1_900  # units: Discord allows 2,000 characters and does not say how it counts emoji
     small = "-# "
+    rule = ""
 
     def can_link(self, url: str) -> bool:
         """Return whether an address can be a link: no invitation, which always has a preview."""
@@ -86,10 +87,6 @@ class DiscordDialect(ChatDialect):
         names = [*head, *([""] * max(len(cells) - len(head), 0))]
         named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=False) if cell]
         return ["- " + " · ".join(named)] if named else []
-
-    def rule(self) -> str:
-        """Return nothing: there are no rules."""
-        return ""
 
 
 DISCORD = DiscordDialect()
