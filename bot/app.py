@@ -1,4 +1,4 @@
-"""The running bot: what listens and what answers, side by side, until somebody stops it in good order."""
+"""`footnote run`: what listens and what answers, side by side, until somebody stops it in good order."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
+import sys
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from bot.commands.ask import check_searchable
+from bot.commands.session import Session, session, tell_slips
 from bot.health import Health
-from bot.roles import Role
-from bot.settings import Settings
-from bot.wiring import open_platforms
+from bot.metrics import Metrics
+from bot.outcome import OK
+from bot.roles import Role, shares
+from bot.settings import Settings, read_settings
+from bot.wiring import RetryTiming, open_platforms
 from bot.wiring.platforms import LazyPlatform, Platform, Speaker
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
@@ -22,13 +27,14 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured
-from core.events import Observer, PlatformFailed, everyone
-from core.model import EVERYTHING, Outline, Scope
+from core.events import Connected, ConnectionLost, Event, Observer, PlatformFailed, everyone, unobserved
+from core.model import EVERYTHING, Outline, Scope, without_controls
 from core.ports import ChatSurface, Membership
 from core.worker import Worker
 
 if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
+
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 THRESHOLDS = (50_000, 10, 10)  # allocations, and rounds of the younger generation, between two walks of the collector
@@ -72,35 +78,23 @@ class Bot:
     async def run(self, chosen: Collection[Role]) -> None:
         """Work until it is stopped, by a call or a signal; raises what a share of the work cannot go on with."""
         with self._heeding_signals():
-            signs = self._health.pages()
-            async with (
-                self._watched(),
-                self._stores.inbox(self._observer) as inbox,
-                open_platforms(self._settings, self._observer, self._stores, self._outline, signs) as platforms,
-            ):
+            signs, port = self._health.pages(), self._settings.health_port
+            async with contextlib.AsyncExitStack() as stack:
+                if port is not None:
+                    await stack.enter_async_context(self._health.served(self._settings.health_host, port))
+                inbox = await stack.enter_async_context(self._stores.inbox(self._observer))
+                opening = open_platforms(self._settings, self._observer, self._stores, self._outline, signs)
+                platforms = await stack.enter_async_context(opening)
                 self._there = {platform.key for platform in platforms}
-                self._expect(chosen, inbox, platforms)
+                answers = Role.WORKER in chosen
+                self._health.begin(
+                    inbox,
+                    heard=[platform.name for platform in platforms if Role(platform.key) in chosen],
+                    entered=[platform.name for platform in platforms if answers],
+                )
+                if answers:
+                    self._health.needs(partial(self._outline, EVERYTHING), kept=OUTLINE_KEPT)
                 await until(self._leaving, self._share(chosen, inbox, platforms))
-
-    @contextlib.asynccontextmanager
-    async def _watched(self) -> AsyncGenerator[None]:
-        """Serve the health pages while the block runs, if there is a port for them."""
-        port = self._settings.health_port
-        async with contextlib.AsyncExitStack() as stack:
-            if port is not None:
-                await stack.enter_async_context(self._health.served(self._settings.health_host, port))
-            yield
-
-    def _expect(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
-        """Note what has to be there before it is ready."""
-        answers = Role.WORKER in chosen
-        self._health.begin(
-            inbox,
-            heard=[platform.name for platform in platforms if Role(platform.key) in chosen],
-            entered=[platform.name for platform in platforms if answers],
-        )
-        if answers:
-            self._health.needs(partial(self._outline, EVERYTHING), kept=OUTLINE_KEPT)
 
     async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         try:
@@ -223,3 +217,40 @@ def _leaves(failure: BaseException) -> Iterator[BaseException]:
     group = cast("BaseExceptionGroup[BaseException]", failure)
     for each in group.exceptions:
         yield from _leaves(each)
+
+
+CROWDED = RetryTiming(breath=0.005)  # the longest, 0.7 seconds, with 140 answers at once
+
+
+def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
+    """Listen and answer; a first signal stops in good order, a second one at once. The *observer* hears of events."""
+    settings = read_settings()
+    tell_slips()  # first, since a misspelt token is why a platform is missing
+    chosen = shares(named, settings)
+    metrics = None if settings.health_port is None else Metrics()
+    heard = everyone(_tell, observer, metrics.observe if metrics else unobserved)
+    with session("footnote run", memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
+        opened.run(check_searchable(opened.app.index, Scope()))
+        opened.run(_work(opened, chosen, Health(metrics)))
+    return OK
+
+
+async def _work(opened: Session, chosen: Collection[Role], health: Health) -> None:
+    stores = opened.app.stores
+    assert stores is not None  # noqa: S101 - the session was opened with memory
+    bot = Bot(opened.settings, opened.app.agent, stores, opened.observer, opened.app.index.outline, health)
+    await bot.run(chosen)
+
+
+def _tell(event: Event) -> None:
+    """Print what the person who started it wants to see; everything else is in the log."""
+    match event:
+        case Connected(platform, name):
+            line = f"{platform}: connected as {name}. Ctrl-C stops."
+        case ConnectionLost(platform, attempt, reason):
+            line = f"{platform}: no connection ({reason}); trying again, attempt {attempt}."
+        case PlatformFailed(platform, reason):
+            line = f"{platform}: not connected. {reason}"
+        case _:
+            return
+    sys.stderr.write(f"{without_controls(line)}\n")

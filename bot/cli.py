@@ -121,7 +121,7 @@ def run(
     """Run the bot. Ctrl-C or SIGTERM stops it: the first finishes what is being answered."""
 
     def run() -> int:
-        from bot.commands.run import run_bot
+        from bot.app import run_bot
 
         return run_bot(roles or ())
 
@@ -166,7 +166,7 @@ def list_letters(as_json: AsJson = False) -> None:
     def run() -> int:
         from bot.commands import inbox
 
-        return inbox.list_letters(as_json=as_json)
+        return inbox.do("list", as_json=as_json)
 
     raise typer.Exit(report(run, as_json=as_json))
 
@@ -178,7 +178,7 @@ def show(ref: Ref, as_json: AsJson = False) -> None:
     def run() -> int:
         from bot.commands import inbox
 
-        return inbox.show_letter(ref, as_json=as_json)
+        return inbox.do("show", ref, as_json=as_json)
 
     raise typer.Exit(report(run, as_json=as_json))
 
@@ -190,7 +190,7 @@ def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> 
     def run() -> int:
         from bot.commands import inbox
 
-        return inbox.retry_letters(ref, every=every, as_json=as_json)
+        return inbox.do("retry", ref, every=every, as_json=as_json)
 
     raise typer.Exit(report(run, as_json=as_json))
 
@@ -202,7 +202,7 @@ def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> N
     def run() -> int:
         from bot.commands import inbox
 
-        return inbox.drop_letters(ref, every=every, as_json=as_json)
+        return inbox.do("drop", ref, every=every, as_json=as_json)
 
     raise typer.Exit(report(run, as_json=as_json))
 

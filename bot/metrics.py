@@ -77,7 +77,10 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         self._models: set[str] = set()
         self._heard: dict[MessageRef, None] = {}
-        self._counted = self._counters()
+        self._counted = {
+            name: Counter(f"footnote_{name}", says, labels, registry=self._registry)
+            for name, (says, labels) in COUNTED.items()
+        }
         self._stages = Histogram(
             "footnote_answer_stage_seconds",
             "Seconds that questions wait for their turn, that the first words take from then on, that searching and "
@@ -107,12 +110,6 @@ class Metrics:
         self._inbox.backlog = backlog
         encode, kind = choose_encoder(accepts)
         return encode(self._registry), kind
-
-    def _counters(self) -> Mapping[str, Counter]:
-        return {
-            name: Counter(f"footnote_{name}", says, labels, registry=self._registry)
-            for name, (says, labels) in COUNTED.items()
-        }
 
     def _add(self, name: str, *labels: str, amount: float = 1.0) -> None:
         counter = self._counted[name]

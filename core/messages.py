@@ -38,27 +38,27 @@ NOT_PART_OF_IT = "Only those who asked in this thread, or moderators, can have i
 NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
 ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
 CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
-AWAY = "I can't reach what I keep right now. Please try again in a moment."
+AWAY = "I can't reach my storage right now. Please try again in a moment."
 BROKEN = "Sorry, that didn't work. Please try again in a moment."
 OUTDATED = "This command has changed. Please try it again in a minute."
-NO_TEXT = "That message has no text that I could answer from."
+NO_TEXT = "That message has no text I could answer from."
 NO_SOURCES = "There is no answer with sources here, or I don't remember it any more."
 THANKS = "Thank you, that's noted."
-TELL_MORE = "What is wrong with this answer?"
-NOT_YOURS = "Only whoever asked, or somebody who may manage messages, can stop an answer."
-OVER = "There is nothing to stop any more."
-NOT_RETRIED = "I can't try this one again. Please ask the question anew."
+TELL_MORE = "What's wrong with this answer?"
+NOT_YOURS = "Only the person who asked, or someone who can manage messages, can stop an answer."
+OVER = "There is nothing left to stop."
+NOT_RETRIED = "I can't try this one again. Please ask the question again."
 NOBODY_NAMED = "Please name the person."
-ONLY_IN_CHANNELS = "Please write this in the channel that you mean."
+ONLY_IN_CHANNELS = "Please use this in the channel you mean."
 PROMPTS_TITLE = "Ask me about the documents, for example:"
 PROMPTS = ("What can you do?", "How do I get started?", "Where can I get help?")
 MEMBERS_ONLY = (
-    "Sorry, I answer only members of this workspace, as its documents may not be meant for guests. "
+    "Sorry, I only answer members of this workspace, since its documents may not be meant for guests. "
     "A member can ask for you."
 )
-LOOKING = "I'm looking for an answer, which only you will see."
+LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
-UNCOUNTED = "I can't look into the documents right now."
+UNCOUNTED = "I can't look at the documents right now."
 SHOWN_SOURCES = SHOWN_CHANNELS = 20
 PAGE_LENGTH = 1_500  # characters of a list, which leaves room for what stands around it in a Discord message
 UNCHANGED = "Nothing has changed."
@@ -70,16 +70,16 @@ FAULTS = {
 CHANNEL_ORDERS = frozenset(
     {OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF}
 )
-NO_ENTRIES = "There are no older orders."
+NO_ENTRIES = "There are no older entries."
 MORE = "There is more: {}"
 NO_SUCH_PAGE = "The list is not that long."
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
     Complaint.INCOMPLETE: "Something is missing",
-    Complaint.BAD_SOURCES: "The sources do not say this",
+    Complaint.BAD_SOURCES: "The sources don't say this",
     Complaint.UNCLEAR: "It is hard to understand",
-    Complaint.OFF_TOPIC: "It answers another question",
+    Complaint.OFF_TOPIC: "It answers a different question",
 }
 
 
@@ -90,14 +90,14 @@ def too_many(seconds: int) -> str:
 
 
 def no_context(question: Question, *, has_nearest: bool) -> str:
-    """Say that the documents do not answer; at a terminal there is nobody else who may know more."""
+    """Return that the documents do not answer; at a terminal there is nobody else who may know more."""
     if question.thread.platform == "terminal":
         return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
     return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
 
 
 def not_in_selection(question: str) -> str:
-    """Say that the selected text does not answer."""
+    """Return that the selected text does not answer."""
     topic = question.strip().rstrip("?!. ")
     topic = topic if len(topic) <= 120 else topic[:117].rsplit(" ", 1)[0] + " ..."  # noqa: PLR2004 - about two lines
     return f'The selected text doesn\'t contain information about "{topic}".'
@@ -153,13 +153,13 @@ def not_understood(text: str) -> str:
 
 
 def help_text(forms: Forms) -> str:
-    """Say what the bot can do, and how."""
+    """Return what the bot can do, and how."""
     more = f"\n{forms.more}" if forms.more else ""
     return f"""\
-I answer questions from this community's documents, with a numbered footnote behind every statement.
+I answer questions from this community's documents, with a numbered footnote after every statement.
 
 **Mention me** with your question, or use **{forms.ask}**; with `{forms.privately}`, only you see the answer.
-**Go on** in the thread of the answer: I remember what was said there.
+**Follow up** in the thread of the answer: I remember what was said there.
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
 **Stop**, **Retry** and the votes are below an answer.
@@ -178,14 +178,15 @@ class Practices:
 
 
 def privacy(practices: Practices, forms: Forms = Forms()) -> str:
-    """Say what is kept, how long, who gets it, and how to be forgotten."""
-    hours = _hours(practices.conversation_hours)
+    """Return what is kept, how long, who gets it, and how to be forgotten."""
+    kept = practices.conversation_hours
+    hours = "1 hour" if kept == 1 else f"{kept:g} hours"
     return f"""\
-**What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. Asked in the \
-middle of another thread, I also read its last messages, and forget them again.
+**What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
+asked in the middle of another thread, I also read its latest messages, and don't keep them.
 **What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
 answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
-moderators order is noted.
+moderators do is logged.
 **Who gets it:** {_readers(practices.services)}
 **How to be forgotten:** {forms.forget} removes a thread, or everything about you, at once. Deleting a question \
 removes it too."""
@@ -198,12 +199,12 @@ def _readers(services: Sequence[str]) -> str:
 
 
 def thread_forgotten(*, was_there: bool) -> str:
-    """Say what became of a conversation."""
-    return "I have forgotten this conversation." if was_there else "I remember nothing of this conversation."
+    """Return what became of a conversation."""
+    return "I have forgotten this conversation." if was_there else "I don't remember anything about this conversation."
 
 
 def person_forgotten(questions: int, votes: int) -> str:
-    """Say what was removed of somebody."""
+    """Return what was removed of somebody."""
     return (
         f"I no longer remember {_counted(questions, 'question')} with the answers, and {_counted(votes, 'vote')}. "
         "Messages stay until somebody deletes them."
@@ -211,43 +212,45 @@ def person_forgotten(questions: int, votes: int) -> str:
 
 
 def everything_forgotten(conversations: int) -> str:
-    """Say what was removed of everybody."""
+    """Return what was removed of everybody."""
     return f"I no longer remember {_counted(conversations, 'conversation')}. Messages stay until somebody deletes them."
 
 
 def paused(*, is_new: bool) -> str:
     """Confirm a pause."""
-    return "I answer nothing here until you resume." if is_new else "I was paused already."
+    return "I won't answer anything here until you resume." if is_new else "I was already paused."
 
 
 def resumed(*, is_new: bool) -> str:
     """Confirm the end of a pause."""
-    return "I answer again." if is_new else "I was not paused."
+    return "I'm answering again." if is_new else "I wasn't paused."
 
 
 def silenced(channel: str, *, on: bool, is_new: bool) -> str:
     """Confirm that nothing is answered in a channel, which is named as the platform shows it, or the end of that."""
     if on:
-        new, old = f"I answer nothing in {channel} until you resume there.", f"I was switched off in {channel} already."
+        new, old = (
+            f"I won't answer anything in {channel} until you resume there.",
+            f"I was already switched off in {channel}.",
+        )
         return new if is_new else old
-    return f"I am no longer switched off in {channel}." if is_new else f"I was not switched off in {channel}."
+    return f"I'm no longer switched off in {channel}." if is_new else f"I wasn't switched off in {channel}."
 
 
 def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
     """Confirm whether new posts are answered unasked; *is_heard* says whether the bot may read them at all."""
     if on and not is_heard:
-        return "Noted, but I may not read messages that do not mention me, so nothing changes until I may."
-    again = "" if is_new else " That was so already."
-    return ("I answer every new post there." if on else "I answer there only if I am mentioned.") + again
+        return "Saved, but I'm not allowed to read messages that don't mention me, so nothing changes until I am."
+    again = "" if is_new else " It was already set that way."
+    return ("I'll answer every new post there." if on else "I'll only answer there if I'm mentioned.") + again
 
 
 def outline_lines(outline: Outline) -> Sequence[str]:
-    """Say what there is to search, and how the sources are called, as many as people read."""
+    """Return what there is to search, and how the sources are called, as many as people read."""
     if not outline.pages:
         return ("I don't have any documents yet.",)
     names = list(outline.sources[:SHOWN_SOURCES])
-    left = len(outline.sources) - len(names)
-    more = [f"and {left:,} more"] if left else []
+    more = [f"and {len(outline.sources) - len(names):,} more"] if len(outline.sources) > len(names) else []
     return (f"I have {_counted(outline.pages, 'page')} from {_counted(len(outline.sources), 'source')}.", *names, *more)
 
 
@@ -282,7 +285,7 @@ class Drawing:
 
 
 def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Say what is set, and what to do where that cannot be read."""
+    """Return what is set, and what to do where that cannot be read."""
     if policy.fault:
         yield f"{FAULTS[policy.fault]} Until that is fixed, I don't answer anything."
         if policy.fault is PolicyFault.NEWER:
@@ -290,7 +293,7 @@ def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
         yield f"{drawing.resume} starts again with the default settings. This would be lost:"
         yield from lost_lines(policy, drawing)
         return
-    yield _pause_line(policy, drawing) or "Questions are answered."
+    yield _pause_line(policy, drawing) or "I'm answering questions."
     yield from channel_lines(policy, drawing)
 
 
@@ -305,14 +308,14 @@ def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
 
 
 def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Say what of an unreadable policy is known, line by line."""
+    """Return what of an unreadable policy is known, line by line."""
     known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
     more = "Anything else that was set." if known else "Everything that was set."
     yield from (f"{drawing.bullet} {line}" for line in (*known, more))
 
 
 def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Say in which channels nothing is answered, and in which every new post is."""
+    """Return in which channels nothing is answered, and in which every new post is."""
     if policy.silent_channels:
         yield silent_line([drawing.channel(each) for each in sorted(policy.silent_channels)])
     if policy.auto_answer:
@@ -320,40 +323,42 @@ def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
 
 
 def silent_line(channels: Sequence[str]) -> str:
-    """Say in which channels nothing is answered, as many as people read."""
+    """Return where nothing is answered, as many channels as people read."""
     return f"Switched off in {_listed(channels)}."
 
 
 def auto_answer_line(channels: Sequence[str]) -> str:
-    """Say in which channels every new post is answered, as many as people read."""
+    """Return in which channels every new post is answered, as many as people read."""
     return f"Every new post is answered in {_listed(channels)}."
 
 
 def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | None) -> Iterator[str]:
-    """Say what moderators did, and which page is the next one with *older* entries."""
+    """Return what moderators did, and which page is the next one with *older* entries."""
     if entries:
-        yield "What moderators did:"
+        yield "What moderators did lately:"
     for entry in entries:
         about = f" ({_about(entry, drawing)})" if entry.about else ""
         by = drawing.plain(entry.by.name or entry.by.id)
         yield f"{drawing.bullet} {drawing.moment(entry.at)}: {by}, {entry.did}{about}"
     if older:
-        yield f"Older orders: {drawing.page.format(older)}"
+        yield f"Older entries: {drawing.page.format(older)}"
 
 
 def tally_line(tally: Tally) -> str:
-    """Say what readers think."""
+    """Return what readers think."""
     return f"Votes: {tally.helpful} helpful, {tally.unhelpful} not helpful."
 
 
 def waiting_line(count: int) -> str:
     """Return how many wait."""
-    return f"Waiting everywhere: {_counted(count, 'question')}."
+    return f"In the queue, everywhere: {_counted(count, 'question')}."
 
 
 def lacking_line(permissions: Sequence[str]) -> str:
     """Return which permissions the bot lacks, in the platform's words."""
-    return f"I lack these permissions here: {', '.join(permissions)}." if permissions else "I lack no permission here."
+    if not permissions:
+        return "I have all the permissions I need here."
+    return f"I'm missing these permissions here: {', '.join(permissions)}."
 
 
 def permissions_lacking(channel: str, names: Sequence[str]) -> str:
@@ -389,10 +394,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _hours(hours: float) -> str:
-    return "1 hour" if hours == 1 else f"{hours:g} hours"
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -25,11 +25,11 @@ _SAFE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class SmallPrint:
-    """A line below an answer: as the platform shows it, its words alone, and where they lead."""
+    """A line below an answer: as the platform shows it, and its words alone, which end with a section."""
 
     text: str
     words: str
-    url: str = ""
+    citation: Citation | None = None
 
 
 class ChatDialect(MarkdownDialect):
@@ -46,10 +46,6 @@ class ChatDialect(MarkdownDialect):
         """Return whether the platform can show an address as a link."""
         return bool(_SAFE_URL.fullmatch(url) and host(url))
 
-    def small_text(self, text: str) -> str:
-        """Return words for small print so that they are nothing but words."""
-        return self.text(text)
-
     def small_link(self, url: str, label: str) -> str:
         """Return a link for small print; the label is written already."""
         raise NotImplementedError
@@ -64,7 +60,7 @@ class ChatDialect(MarkdownDialect):
 
     def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
         """Return text of a document or a person on one line, of *limit* characters at most."""
-        return self.small_text(_one_line(text, limit))
+        return self.text(one_line(text, limit))
 
     def section(self, citation: Citation, *, is_linked: bool = False) -> str:
         """Return the title of a section, its host, and its score."""
@@ -78,14 +74,14 @@ class ChatDialect(MarkdownDialect):
         for each in citations:
             number = f"[{each.number}]"
             mark = self.small_link(each.url, number) if self.can_link(each.url) else number
-            lines.append(_line(f"{self.small}{mark} {self.section(each)}", f"{number} ", each))
+            lines.append(SmallPrint(f"{self.small}{mark} {self.section(each)}", f"{number} ", each))
         return self._fitting(lines, self.small)
 
     def nearest(self, citations: Sequence[Citation]) -> Sequence[SmallPrint]:
         """Return the sections that come nearest to a question, for somebody to look into."""
         if not citations:
             return []
-        lines = [_line(f"{self.bullet}{self.near(each)}", self.bullet, each) for each in citations]
+        lines = [SmallPrint(f"{self.bullet}{self.near(each)}", self.bullet, each) for each in citations]
         title = SmallPrint(self.nearest_title, self.nearest_title.strip("*"))
         return [title, *self._fitting(lines, self.bullet)]
 
@@ -116,7 +112,7 @@ class MessageRenderer:
         self._draft: PartialAnswer | None = None
         self._drawn = 0
         self._limit = dialect.limit - units(head)
-        self._pager = Pager(dialect, self._limit)
+        self._pager = Pager(dialect, self._limit, head)
 
     def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
         """Return the messages of an answer that is being written.
@@ -124,7 +120,7 @@ class MessageRenderer:
         What more text could change, or move to another message, is not shown yet.
         """
         if draft is not self._draft:
-            self._draft, self._drawn, self._pager = draft, 0, Pager(self._dialect, self._limit)
+            self._draft, self._drawn, self._pager = draft, 0, Pager(self._dialect, self._limit, self._head)
         finished, tail = draft.read()
         for at in range(self._drawn, len(finished)):
             self._pager.add(finished[at])
@@ -134,20 +130,17 @@ class MessageRenderer:
             ahead.add(block)
         for block in tail[-1:]:
             ahead.add_open(block)
-        return self._with_head(ahead.parts(is_open=self._stays_open))
+        return ahead.parts(is_open=self._stays_open)
 
     def drawn(self, answer: Answer, below: str = "") -> Sequence[Part]:
         """Return the messages of a whole answer, with what stands *below* it in the last of them."""
-        pager = Pager(self._dialect, self._limit)
+        pager = Pager(self._dialect, self._limit, self._head)
         for block in shown_blocks(answer):
             pager.add(block)
         pager.finish(units(f"\n\n{below}") if below else 0)
         *parts, last = pager.parts() or [Part("")]
         text = "\n\n".join(filter(None, [last.text, below]))
-        return self._with_head([*parts, replace(last, text=text)] if text else [])
-
-    def _with_head(self, parts: list[Part]) -> Sequence[Part]:
-        return [replace(part, text=f"{self._head}{part.text}") if at == 0 else part for at, part in enumerate(parts)]
+        return [*parts, replace(last, text=text)] if text else []
 
 
 def listed(lines: Iterable[SmallPrint]) -> str:
@@ -162,14 +155,8 @@ def fitting(text: str, limit: int) -> str:
     return text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
 
 
-def _line(text: str, sign: str, citation: Citation) -> SmallPrint:
-    """Return a line about a section."""
-    home = host(citation.url)
-    words = [_one_line(citation.heading, TITLE_LENGTH), *([f"({home})"] if home else [])]
-    return SmallPrint(text, f"{sign}{' '.join(words)} {citation.relevance_score:.2f}", without_controls(citation.url))
-
-
-def _one_line(text: str, limit: int) -> str:
+def one_line(text: str, limit: int) -> str:
+    """Return a text on one line, of *limit* characters at most."""
     line = " ".join(without_controls(text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 

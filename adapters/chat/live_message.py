@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
 from adapters.chat.platform import Controls, Part, Posted, Poster, Renderer
-from adapters.load_pacer import LoadPacer
+from adapters.retry import LoadPacer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, Drafted, Progress, Question, Restarted, Status
 

@@ -38,9 +38,10 @@ class Writer(Protocol):
 class Pager:
     """Puts blocks into messages of at most so many units, and cuts what is too long; a copy goes its own way."""
 
-    def __init__(self, dialect: Writer, limit: int) -> None:
+    def __init__(self, dialect: Writer, limit: int, head: str = "") -> None:
         self._dialect = dialect
         self._limit = limit
+        self._head = head  # stands above the first message, and is not counted
         self._done: tuple[Part, ...] = ()
         self._titles: tuple[Block, ...] = ()  # each stays with what it is the title of
         self._blocks: tuple[Block, ...] = ()
@@ -48,7 +49,7 @@ class Pager:
 
     def parts(self, *, is_open: bool = False) -> list[Part]:
         """Return the messages; with *is_open* the last one is not closed."""
-        body = self._body if is_open else self._body + self._closing
+        body = ("" if self._done else self._head) + self._body + ("" if is_open else self._closing)
         return [*self._done, *([Part(body, plain=self._dialect.spoken(self._blocks))] if self._blocks else [])]
 
     def add(self, block: Block) -> None:
@@ -92,7 +93,7 @@ class Pager:
                 self._turn()
                 self._add_in_pieces(title)
         if units(self._body + self._closing) + room > self._limit:
-            last = Pager(self._dialect, self._limit - room)
+            last = Pager(self._dialect, self._limit - room, "" if self._done else self._head)
             for block in self._blocks:
                 last.add(block)
             last.finish(0)

@@ -10,8 +10,7 @@ from functools import partial
 from adapters.chat.delivery_log import DeliveryLog, LeaseGuard
 from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
 from adapters.chat.platform import Barred, ChatPlatform, Destination, ExpiringSet, Posted, QuestionGone, nonce, utc_now
-from adapters.load_pacer import LoadPacer
-from adapters.retry import QUICK
+from adapters.retry import QUICK, LoadPacer
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
 from core.model import Claim, Delivery, MessageRef, Progress, Reaction, WaitNotice, Withdrawal

@@ -58,7 +58,7 @@ def judge(error: Exception) -> Transient | None:
     from cohere.core.api_error import ApiError
 
     match error:
-        case ApiError(status_code=int(status)) if _passes(status):
+        case ApiError(status_code=int(status)) if status in PASSING or (status >= 500 and status != 501):  # noqa: PLR2004 - the server's own failures, but not what it cannot do
             return Transient(f"status {status}", retry_after(error.headers or {}))
         case TimeoutError() | httpx.TimeoutException():
             return Transient("time-out")
@@ -127,11 +127,6 @@ class Explainer:
         if self.api_key:
             message = message.replace(self.api_key, "***")
         return f"{type(error).__name__}, status {status}: {message[:LONGEST_QUOTE]}"
-
-
-def _passes(status: int) -> bool:
-    theirs = status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED
-    return theirs or status in PASSING
 
 
 def _message(body: Any) -> str:

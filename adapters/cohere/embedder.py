@@ -173,7 +173,7 @@ class CohereEmbedder:
     async def _embed(self, texts: Sequence[str], input_type: InputType, seconds: float) -> list[Vector]:
         """Embed at most one batch."""
         turns = self._connection.turns
-        prepared = await turns.each(_prepared, texts)
+        prepared = await turns.each(lambda batch: [cut(sendable(text), WINDOW) for text in batch], texts)
 
         async def work(client: AsyncClientV2) -> EmbedByTypeResponse:
             return await client.embed(
@@ -194,7 +194,3 @@ class CohereEmbedder:
         if version is None or int(version[1]) < FIRST_WITH_DIMENSIONS:
             return {}
         return {"additional_body_parameters": {"output_dimension": self.dimension}}
-
-
-def _prepared(texts: Sequence[str]) -> list[str]:
-    return [cut(sendable(text), WINDOW) for text in texts]

@@ -227,7 +227,7 @@ class Folder:
             url=address(finding.path, finding.relative, page.meta, self._base_url),
             title=page.title or title_of(finding.relative.stem),
             text=page.text,
-            chapter=_chapter(finding.relative, page),
+            chapter=frontmatter.word(page.meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
             opens_at=opens_at,
         )
 
@@ -256,8 +256,3 @@ def _read(finding: FoundFile) -> Page:
     except OSError as error:
         raise NotReadable("cannot be opened; it may have been moved while the folder was read.") from error
     return reader(content)
-
-
-def _chapter(relative: PurePosixPath, page: Page) -> str:
-    folder = relative.parts[0] if len(relative.parts) > 1 else ""
-    return frontmatter.word(page.meta, "chapter") or folder

@@ -80,21 +80,16 @@ TOLERATED, ALWAYS_TOLERATED = (
 
 def decode(content: bytes) -> str:
     """Read UTF-8, UTF-16 or UTF-32 by their mark, else UTF-8, else Western European; refuse what is not text."""
-    text = _marked(content)
-    if text is None:
-        if b"\x00" in content:
-            raise NotReadable("is not text; save it as UTF-8, or take it out of the folder.")
+    mark, encoding = next((each for each in BYTE_ORDER_MARKS if content.startswith(each[0])), (b"", ""))
+    if encoding:
+        text = content[len(mark) :].decode(encoding, errors="replace")
+    elif b"\x00" in content:
+        raise NotReadable("is not text; save it as UTF-8, or take it out of the folder.")
+    else:
         text = _unmarked(content)
     if len(CONTROLS.findall(text)) > ALWAYS_TOLERATED + TOLERATED * len(text):
         raise NotReadable("is not text; save it as UTF-8, or take it out of the folder.")
     return cleaned(text)
-
-
-def _marked(content: bytes) -> str | None:
-    for mark, encoding in BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return content[len(mark) :].decode(encoding, errors="replace")
-    return None
 
 
 def _unmarked(content: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from operator import mul
 from typing import Any
 
@@ -65,7 +65,9 @@ class ExtractiveModel:
         chosen = choose(question, await self._scored(question, sources))
         if not chosen:
             return [NOTHING]
-        return [*compose(chosen), *([] if _is_noticed(prompt.messages) else [NOTICE])]
+        said = (each for each in prompt.messages if each["role"] == "assistant")
+        is_noticed = any(NOTICE in str(each.get("content")) for each in said)  # not every answer says that it quotes
+        return [*compose(chosen), *([] if is_noticed else [NOTICE])]
 
     async def _from_selection(self, text: str, question: str) -> list[str]:
         """Quote the selection if a sentence of it has to do with the question."""
@@ -81,7 +83,8 @@ class ExtractiveModel:
 
     async def _scored(self, question: str, sources: Sequence[Source]) -> list[ScoredUnit]:
         found = candidates(sources)
-        texts = [_in_section(source, unit) for source, unit in found]
+        names = (source.section.rpartition(" › ")[2] for source, _ in found)  # what it is about often stands only there
+        texts = [f"{name}: {unit.text}" if name else unit.text for name, (_, unit) in zip(names, found, strict=True)]
         cosines = await self._cosines(question, texts)
         return [
             ScoredUnit(
@@ -109,11 +112,6 @@ def _words(question: str, unit: Unit, in_section: str) -> float:
     return (word_fit(question, unit.text) + word_fit(question, in_section)) / 2
 
 
-def _in_section(source: Source, unit: Unit) -> str:
-    """Return a sentence under its heading, since what it is about often stands only there."""
-    return f"{source.section.rpartition(' › ')[2]}: {unit.text}" if source.section else unit.text
-
-
 def _queries(question: str, results: list[dict[str, Any]] | None, searches: int) -> list[str]:
     """Return what to search next: the question; then, if it found something, the parts of one that joins two."""
     if results is None:
@@ -134,19 +132,10 @@ def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | 
     found: list[list[dict[str, Any]]] = []
     for message in reversed(messages):
         if message["role"] == "user":
-            results = _merged(result for results in reversed(found) for result in results)
-            return str(message["content"]), results if found else None, len(found)
+            results = [result for results in reversed(found) for result in results]
+            merged = {(result["number"], result["text"]): result for result in results}  # some are found again
+            return str(message["content"]), list(merged.values()) if found else None, len(found)
         if message["role"] == "tool":
             data: dict[str, Any] = json.loads(message["content"])["data"] or {}
             found.append(data.get("results", []))
     return "", None, 0
-
-
-def _merged(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Drop what an earlier search has found already."""
-    return list({(result["number"], result["text"]): result for result in results}.values())
-
-
-def _is_noticed(messages: Sequence[ChatMessage]) -> bool:
-    """Return whether an earlier answer in the conversation has said already that it quotes; not every answer does."""
-    return any(message["role"] == "assistant" and NOTICE in str(message.get("content")) for message in messages)

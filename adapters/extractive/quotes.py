@@ -197,7 +197,13 @@ def compose(chosen: Sequence[ScoredUnit]) -> list[str]:
         source, unit = candidate.source, candidate.unit
         sources.setdefault(source.number, source)
         places.setdefault(source.number, set()).update(_with_neighbours(source, unit))
-    return _within(CHARACTERS, [_paragraph(sources[number], places[number]) for number in places])
+    kept: list[str] = []
+    for number, chosen_places in places.items():
+        paragraph = _paragraph(sources[number], chosen_places)
+        if kept and sum(map(len, kept)) + len(paragraph) > CHARACTERS:
+            break
+        kept.append(paragraph)
+    return kept
 
 
 def _with_neighbours(source: Source, unit: Unit) -> set[int]:
@@ -226,12 +232,3 @@ def _paragraph(source: Source, places: set[int]) -> str:
         before = "\n- " if unit.is_item and len(places) > 1 else " "
         lines.append(f"{before}{text} [{source.number}]")
     return "".join(lines).strip()
-
-
-def _within(limit: int, paragraphs: Sequence[str]) -> list[str]:
-    kept: list[str] = []
-    for paragraph in paragraphs:
-        if kept and sum(map(len, kept)) + len(paragraph) > limit:
-            break
-        kept.append(paragraph)
-    return kept

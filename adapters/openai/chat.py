@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import from_json
 
-from adapters.load_pacer import LoadPacer
 from adapters.openai.client import EndpointDialect, OpenAITimeouts, Watch, connect, place
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Events, Reading
-from adapters.retry import SERVICE, RetryPolicy, Transient
+from adapters.retry import SERVICE, LoadPacer, RetryPolicy, Transient
 from adapters.vendor_errors import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved

@@ -116,7 +116,7 @@ class Watch:
         self._size = 0
 
     def saw(self, piece: bytes, *, is_news: bool) -> None:
-        """Take note of a piece. Raises `TimeoutError` or `EndlessAnswer` for one too many."""
+        """Count a piece. Raises `TimeoutError` or `EndlessAnswer` for one too many."""
         now = time.monotonic()
         self._size += len(piece)
         if self._size > LARGEST or now - self._begun > self._timeouts.whole:

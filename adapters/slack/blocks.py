@@ -26,34 +26,31 @@ def blocks_of(part: Part, question: Question) -> list[dict[str, Any]]:
 
 def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
     """Return the blocks that stand below a message's Markdown: what ends a stream, whose text is there already."""
-    below = [{"type": "context", "elements": [{"type": "mrkdwn", "text": part.below}]}] if part.below else []
-    return [*below, *_controls(part.controls, question)]
-
-
-def _controls(controls: Controls, question: Question) -> list[dict[str, Any]]:
-    match controls:
+    below: list[dict[str, Any]] = []
+    if part.below:
+        below.append({"type": "context", "elements": [{"type": "mrkdwn", "text": part.below}]})
+    match part.controls:
         case Controls.NONE:
-            return []
+            pass
         case Controls.STOP:
-            about = f"{question.author.id} {question.message}"
-            return [{"type": "actions", "elements": [_button("Stop", STOP, about)]}]
+            below.append(_button("Stop", STOP, f"{question.author.id} {question.message}"))
         case Controls.RETRY:
-            return [{"type": "actions", "elements": [_button("Retry", RETRY, str(question.message))]}]
+            below.append(_button("Retry", RETRY, str(question.message)))
         case Controls.VOTE:
-            return [{"type": "context_actions", "elements": [_feedback(answer_id(question))]}]
+            name = answer_id(question)
+            feedback = {
+                "type": "feedback_buttons",
+                "action_id": VOTE,
+                "positive_button": _opinion("Helpful", f"{UP} {name}", "This answer was helpful"),
+                "negative_button": _opinion("Not helpful", f"{DOWN} {name}", "This answer was not helpful"),
+            }
+            below.append({"type": "context_actions", "elements": [feedback]})
+    return below
 
 
 def _button(label: str, action_id: str, value: str) -> dict[str, Any]:
-    return {"type": "button", "text": plain(label), "action_id": action_id, "value": value}
-
-
-def _feedback(name: str) -> dict[str, Any]:
-    return {
-        "type": "feedback_buttons",
-        "action_id": VOTE,
-        "positive_button": _opinion("Helpful", f"{UP} {name}", "This answer was helpful"),
-        "negative_button": _opinion("Not helpful", f"{DOWN} {name}", "This answer was not helpful"),
-    }
+    button = {"type": "button", "text": plain(label), "action_id": action_id, "value": value}
+    return {"type": "actions", "elements": [button]}
 
 
 def _opinion(label: str, value: str, spoken: str) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from adapters.chat.dialect import ChatDialect, MessageRenderer, SmallPrint, listed
+from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint, listed, one_line
 from adapters.chat.platform import Part
-from core.answering.addresses import without_scheme
+from core.answering.addresses import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect
-from core.model import Answer
+from core.model import Answer, Citation, without_controls
 from core.model.markup import Block, Emphasis, Inline, Strike, Strong
 
 LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
@@ -62,9 +62,9 @@ class SlackDialect(ChatDialect):
         label = self.inline(children)
         return f"[{label}]({address(url)})" if self.can_link(url) else label
 
-    def small_text(self, text: str) -> str:
-        """Return words for small print, which has another dialect."""
-        return escaped(_LABEL.sub(f"]{GAP}", _apart(text)))
+    def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
+        """Return text of a document or a person on one line of small print, which has another dialect."""
+        return escaped(_LABEL.sub(f"]{GAP}", _apart(one_line(text, limit))))
 
     def small_link(self, url: str, label: str) -> str:
         """Return a link for small print."""
@@ -125,14 +125,21 @@ class SlackRenderer(MessageRenderer):
 
 def _told(lines: Sequence[SmallPrint], room: int) -> str:
     """Return what stands below an answer as words: first the lines, then as many of the addresses as fit."""
-    left = room - sum(len(spoken(line.words)) + 1 for line in lines)
-    shown: list[str] = []
-    for line in lines:
-        url = f" {spoken(line.url)}" if line.url else ""
-        fits = len(url) <= left
-        left -= len(url) if fits else 0
-        shown.append(spoken(line.words) + (url if fits else ""))
-    return "\n".join(shown)[: max(room, 0)]
+    said = [spoken(line.words + (_described(line.citation) if line.citation else "")) for line in lines]
+    left = room - sum(len(words) + 1 for words in said)
+    for at, line in enumerate(lines):
+        url = f" {spoken(without_controls(line.citation.url))}" if line.citation and line.citation.url else ""
+        if len(url) <= left:
+            left -= len(url)
+            said[at] += url
+    return "\n".join(said)[: max(room, 0)]
+
+
+def _described(citation: Citation) -> str:
+    """Return the words about a section."""
+    home = host(citation.url)
+    place = f" ({home})" if home else ""
+    return f"{one_line(citation.heading, TITLE_LENGTH)}{place} {citation.relevance_score:.2f}"
 
 
 def escaped(text: str) -> str:

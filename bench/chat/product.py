@@ -14,8 +14,7 @@ import uvloop
 
 from bench.chat.load import DOCS
 from bench.chat.probes import Probes
-from bot.app import Bot
-from bot.commands.run import CROWDED
+from bot.app import CROWDED, Bot
 from bot.roles import Role
 from bot.settings import Settings
 from bot.wiring import App, assemble, folder

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from threading import Thread
 
 from bench.path.tracer import Tracer
-from bot.commands.run import run_bot
+from bot.app import run_bot
 from core.events import Event, Passed, Step
 from tests.end_to_end.community import Community
 from tests.end_to_end.on_discord import DiscordCommunity

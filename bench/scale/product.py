@@ -20,8 +20,7 @@ from bench.agent.job import pin
 from bench.chat.load import DOCS, Notes
 from bench.chat.probes import Probes
 from bench.scale.wall import Seen, Wall
-from bot.app import spare_the_collector
-from bot.commands.run import CROWDED
+from bot.app import CROWDED, spare_the_collector
 from bot.settings import Settings
 from bot.wiring import App, assemble, folder
 from core.answering.responder import Responder

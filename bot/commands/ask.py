@@ -170,7 +170,7 @@ class _Chat:
             return
         if known:
             asked = "1 question" if len(known.turns) == 1 else f"{len(known.turns)} questions"
-            self._say(f"This conversation goes on ({asked} so far); /forget starts anew.")
+            self._say(f"Continuing this conversation ({asked} so far); /forget starts over.")
 
     def take(self, line: str) -> None:
         match line:

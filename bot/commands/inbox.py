@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Literal, TypeAlias
 
 from bot.commands.session import session
 from bot.outcome import OK
@@ -24,11 +24,12 @@ UNKNOWN = "No failed question is called {}. Type footnote inbox list to see them
 UNCLEAR = "{} fits several questions: {}. Write more of it."
 WHICH = "Say which question: give its REF, as footnote inbox list prints it, or --all."
 GONE = (
-    "The words of {} are not kept any more, so that it can only be asked again by the person who did. "
+    "The words of {} are not kept any more, so only the person who asked it can ask it again. "
     "Type footnote inbox drop {} to clear it away."
 )
 LATER = "Nothing will happen before footnote run is started: then a worker answers {}."
 
+Action: TypeAlias = Literal["list", "show", "retry", "drop"]
 Report = tuple[str, Mapping[str, object]]
 """What there is to say, for a person and for a program."""
 
@@ -64,41 +65,23 @@ class Pile:
         return self.letters if words is None else dict([self.find(words)])
 
 
-def list_letters(*, as_json: bool) -> int:
-    """Print a line for each."""
-    return _do(lambda inbox, _: listed(inbox), as_json=as_json)
-
-
-def show_letter(words: str, *, as_json: bool) -> int:
-    """Print all that is known of one, with its text if that is kept."""
-    return _do(lambda inbox, _: shown(inbox, words), as_json=as_json)
-
-
-def retry_letters(words: str | None, *, every: bool, as_json: bool) -> int:
-    """Have them tried again."""
-    _check_choice(words, every=every)
-    return _do(lambda inbox, is_shared: retried(inbox, words, is_shared=is_shared), as_json=as_json)
-
-
-def drop_letters(words: str | None, *, every: bool, as_json: bool) -> int:
-    """Remove them with their words."""
-    _check_choice(words, every=every)
-    return _do(lambda inbox, _: dropped(inbox, words), as_json=as_json)
-
-
-def _check_choice(words: str | None, *, every: bool) -> None:
-    """Let nothing be done by accident: one question is meant, or all of them."""
-    if (words is not None) == every:
+def do(what: Action, words: str | None = None, *, every: bool = False, as_json: bool) -> int:
+    """Carry out a command, and print what came of it: about one question or, with *every*, about all of them."""
+    if what in ("retry", "drop") and (words is not None) == every:  # nothing is done by accident
         raise InvalidInput(WHICH, field="ref")
-
-
-def _do(work: Callable[[DeadLetters, bool], Coroutine[Any, Any, Report]], *, as_json: bool) -> int:
-    """Open the inbox, and print what came of the work."""
 
     async def run() -> Report:
         assert opened.app.stores is not None  # noqa: S101 - the session was opened with memory
         async with opened.app.stores.inbox() as inbox:
-            return await work(inbox, opened.settings.is_shared)
+            match what:
+                case "list":
+                    return await listed(inbox)
+                case "show":
+                    return await shown(inbox, words or "")
+                case "retry":
+                    return await retried(inbox, words, is_shared=opened.settings.is_shared)
+                case "drop":
+                    return await dropped(inbox, words)
 
     with session("footnote inbox", memory=True) as opened:
         says, facts = opened.run(run())
@@ -157,17 +140,14 @@ async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> 
         return NONE, facts
     if words is not None and left:
         raise InvalidInput(GONE.format(left[0], left[0]), field="ref")
-    return " ".join(_on_retrying(revived, left, is_shared=is_shared)), facts
-
-
-def _on_retrying(revived: Sequence[str], left: Sequence[str], *, is_shared: bool) -> Iterator[str]:
-    """Yield sentences on what happens next."""
+    says: list[str] = []
     if revived:
         whom = "it" if len(revived) == 1 else "them"
-        yield f"{_count(revived)} to be tried again."
-        yield f"A worker will answer {whom}." if is_shared else LATER.format(whom)
+        says.append(f"{_count(revived)} to be tried again.")
+        says.append(f"A worker will answer {whom}." if is_shared else LATER.format(whom))
     if left:
-        yield f"{_count(left)} left as before: the words are not kept any more."
+        says.append(f"{_count(left)} left as before: the words are not kept any more.")
+    return " ".join(says), facts
 
 
 async def dropped(inbox: DeadLetters, words: str | None) -> Report:

@@ -1,22 +1,128 @@
-"""What every command does around its work: settings, the data folder, the log, the app, and an event loop."""
+"""What every command does around its work: settings, the data folder and its log, the app, and an event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
+import json
+import logging
+import os
 import sys
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import Any, TypeVar
 
 import uvloop
 
 from adapters.telemetry import log_events
-from bot.data_folder import hold, logger_to
+from bot.outcome import places
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
+from core.errors import Misconfigured, Unavailable
 from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone, unobserved
 from core.model import without_controls
+
+
+class DataFolderInUse(Unavailable):
+    """Another process works with the data folder; the message says which and what to do."""
+
+
+@contextlib.contextmanager
+def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
+    """Own *folder* until the end; the kernel lets go of it even when this process is killed.
+
+    Processes that need not be *alone*, since what they share lies on servers, own it together.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / "owner.json", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Misconfigured(
+            f"The data folder {folder} cannot be written ({os.strerror(error.errno or 0)}). "
+            "Set FOOTNOTE_DATA_DIR to a folder that can."
+        ) from error
+    try:
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except OSError as error:
+            raise DataFolderInUse(_whose(folder, os.read(descriptor, 1_000))) from error
+        with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, json.dumps({"pid": os.getpid(), "command": command}).encode())
+        yield folder
+    finally:
+        os.close(descriptor)
+
+
+def _whose(folder: Path, owner: bytes) -> str:
+    who = "another process"
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        known = json.loads(owner)
+        who = f"`{known['command']}` (process {known['pid']})"
+    return (
+        f"The data folder {folder} is in use by {who}. "
+        "Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
+    )
+
+
+NAME = "footnote.log"
+SIZE = 2_000_000  # bytes; three files are kept
+
+
+LIBRARIES = ("discord", "slack_bolt", "slack_sdk", "aiohttp", "asyncio")
+"""Those that log what went wrong in the background, where nobody hears it as an exception."""
+
+
+class Background(logging.Handler):
+    """Writes of what a library logs only where it comes from: its words may hold somebody's, or a token."""
+
+    def __init__(self, logger: Any) -> None:
+        super().__init__(logging.WARNING)
+        self._logger = logger
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        error = record.exc_info[1] if record.exc_info else None
+        kind = type(error).__name__ if error else record.levelname.lower()
+        passed = places(error) if error else [f"{record.pathname}:{record.lineno} {record.funcName}"]
+        self._logger.warning("background", library=record.name, kind=kind, places=passed)
+
+
+def logger_to(folder: Path, level: str) -> Any:
+    """Return a logger that writes into *folder*; a disk that is full costs lines, not answers."""
+    import structlog
+
+    logging.raiseExceptions = False
+    handler = RotatingFileHandler(folder / NAME, maxBytes=SIZE, backupCount=2, encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    stdlib = logging.getLogger("footnote")
+    for old in stdlib.handlers[:]:
+        stdlib.removeHandler(old)
+        old.close()
+    stdlib.addHandler(handler)
+    stdlib.setLevel(level.upper())
+    stdlib.propagate = False
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=lambda *_: stdlib,
+    )
+    logger = structlog.get_logger("footnote")
+    for name in LIBRARIES:
+        library = logging.getLogger(name)
+        for old in [each for each in library.handlers if isinstance(each, Background)]:
+            library.removeHandler(old)
+        library.addHandler(Background(logger))
+    return logger
+
 
 Result = TypeVar("Result")
 

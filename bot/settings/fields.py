@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, TypeAlias
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings
@@ -14,35 +15,16 @@ from core.errors import Misconfigured
 from core.model import Prices
 
 
-def _checked_address(value: str) -> str:
-    """Refuse what is not at a web address, and one with a secret in it, since addresses are shown."""
-    return _checked_url(
-        value, {"http", "https"}, "this is not a web address. One looks like https://api.example.com/v1"
-    )
-
-
-def _checked_gateway(value: str) -> str:
-    """Refuse what is not a address of a web socket, and one with a secret in it."""
-    return _checked_url(
-        value, {"ws", "wss"}, "this is not the address of a gateway. One looks like wss://gateway.example.com"
-    )
-
-
-def _checked_url(value: str, schemes: Collection[str], refusal: str) -> str:
+def _checked_url(value: str, *, schemes: Collection[str], refusal: str) -> str:
+    """Refuse what is at no address of these kinds, and one with a secret in it, since addresses are shown."""
     parts = urlsplit("")
-    with suppress(ValueError):  # its words quote the address
-        parts = _split(value)
+    with suppress(ValueError):  # its words quote the address; its port is looked at only when it is asked for
+        parts = urlsplit(value) if urlsplit(value).port != 0 else parts
     if parts.scheme not in schemes or not parts.hostname:
         raise ValueError(refusal)
     if parts.username or parts.password:
         raise ValueError("leave the key out of the address, since addresses are shown; it has a setting of its own")
     return value.rstrip("/")
-
-
-def _split(value: str) -> SplitResult:
-    """Take an address apart, with its port, which is looked at only when it is asked for."""
-    parts = urlsplit(value)
-    return parts if parts.port != 0 else urlsplit("")
 
 
 def _checked_key(value: SecretStr) -> SecretStr:
@@ -53,27 +35,21 @@ def _checked_key(value: SecretStr) -> SecretStr:
     return SecretStr(key)
 
 
-def _checked_bot_token(value: SecretStr) -> SecretStr:
-    """Refuse what is not a token of a bot on Slack; one that is renewed has something in front."""
-    return _beginning(value, ("xoxb-", "xoxe.xoxb-"), "this is not a bot token. One begins with xoxb-")
-
-
-def _checked_app_token(value: SecretStr) -> SecretStr:
-    """Refuse what is not a token for connecting to Slack."""
-    return _beginning(value, ("xapp-",), "this is not an app-level token. One begins with xapp-")
-
-
-def _beginning(value: SecretStr, prefixes: tuple[str, ...], refusal: str) -> SecretStr:
+def _beginning(value: SecretStr, *, prefixes: tuple[str, ...], refusal: str) -> SecretStr:
     if not value.get_secret_value().startswith(prefixes):
         raise ValueError(f"{refusal}; SLACK_BOT_TOKEN and SLACK_APP_TOKEN are easily mixed up")
     return value
 
 
-Address: TypeAlias = Annotated[str, AfterValidator(_checked_address)]
-Gateway: TypeAlias = Annotated[str, AfterValidator(_checked_gateway)]
+WEB = "this is not a web address. One looks like https://api.example.com/v1"
+SOCKET = "this is not the address of a gateway. One looks like wss://gateway.example.com"
+BOT = "this is not a bot token. One begins with xoxb-"  # one that is renewed has something in front
+APP = "this is not an app-level token. One begins with xapp-"
+Address: TypeAlias = Annotated[str, AfterValidator(partial(_checked_url, schemes={"http", "https"}, refusal=WEB))]
+Gateway: TypeAlias = Annotated[str, AfterValidator(partial(_checked_url, schemes={"ws", "wss"}, refusal=SOCKET))]
 Key: TypeAlias = Annotated[SecretStr, AfterValidator(_checked_key)]
-BotToken: TypeAlias = Annotated[Key, AfterValidator(_checked_bot_token)]
-AppToken: TypeAlias = Annotated[Key, AfterValidator(_checked_app_token)]
+BotToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes=("xoxb-", "xoxe.xoxb-"), refusal=BOT))]
+AppToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes=("xapp-",), refusal=APP))]
 
 
 def setting(name: str, default: object, description: str, **limits: Any) -> Any:

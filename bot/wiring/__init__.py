@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -144,14 +143,10 @@ async def open_platforms(
         if settings.has_slack:
             from adapters.slack.api import open_session
 
-            waited = partial(_wait, observer, SLACK)
-            session = await stack.enter_async_context(open_session(waited))
+            opening = open_session(lambda seconds: observer(PlatformWaited(SLACK, seconds)))
+            session = await stack.enter_async_context(opening)
             found.append(SlackPlatform(settings, observer, session, stores.vault, outline, signs))
         yield tuple(found)
-
-
-def _wait(observer: Observer, platform: str, seconds: float) -> None:
-    observer(PlatformWaited(platform, seconds))
 
 
 def platform_checks(settings: Settings, observer: Observer, outline: Outlined) -> Iterator[Check]:

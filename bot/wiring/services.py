@@ -69,7 +69,10 @@ class Services:
         if not settings.has_chat_model:
             from adapters.extractive import ExtractiveModel
 
-            self.checks.insert(0, Check("chat model", _says("none is configured; answers quote the documents")))
+            async def look() -> str:
+                return "none is configured; answers quote the documents"
+
+            self.checks.insert(0, Check("chat model", look))
             return ExtractiveModel(embedder)
         from adapters.openai import OpenAIChat
         from adapters.openai.client import OpenAITimeouts
@@ -94,7 +97,12 @@ class Services:
             from adapters.minilm import MiniLM
 
             built_in = MiniLM(settings.data_dir / "models")
-            self.checks.append(Check("embedder", lambda: _tried(built_in)))
+
+            async def tried() -> str:
+                await built_in.embed_query("Is anybody there?")
+                return f"{built_in.name}, {built_in.dimension} dimensions, in this process"
+
+            self.checks.append(Check("embedder", tried))
             return built_in
         from adapters.cohere import CohereEmbedder
 
@@ -155,18 +163,3 @@ class Services:
 
     def _retries(self, policy: RetryPolicy) -> RetryPolicy:
         return replace(policy, waits=doubling(self._timing.retry_wait, policy.longest))
-
-
-def _says(line: str) -> Callable[[], Awaitable[str]]:
-    """Make a look that finds the same every time."""
-
-    async def look() -> str:
-        return line
-
-    return look
-
-
-async def _tried(embedder: Embedder) -> str:
-    """Let an embedder of this process do its work once."""
-    await embedder.embed_query("Is anybody there?")
-    return f"{embedder.name}, {embedder.dimension} dimensions, in this process"

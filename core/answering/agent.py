@@ -209,7 +209,7 @@ class Run:
                         case Restarted():
                             shown = self._draft.take_back()
                         case turn:
-                            shown = self._draft.finish()
+                            shown = self._draft.feed("", is_last=True)
                             self._turn = turn
                             self._usage += turn.usage
                             self._model_name = turn.model or self._model_name

@@ -30,25 +30,22 @@ class AnswerDraft:
         self._written = ""
         self._held = ""
 
-    def feed(self, piece: str) -> Iterator[Progress]:
-        """Take more of the model's text; what may become the word for no answer waits."""
+    def feed(self, piece: str, *, is_last: bool = False) -> Iterator[Progress]:
+        """Take more of the model's text; unless it *is_last*, what may become the word for no answer waits."""
         self._written += piece
         if self._unless:
             self.is_refusal = self._unless in self._written
             text = self._held + piece
-            sizes = range(min(len(text), len(self._unless)), 0, -1)
+            sizes = range(0 if is_last else min(len(text), len(self._unless)), 0, -1)
             overlap = next((size for size in sizes if self._unless.startswith(text[-size:])), 0)
             end = 0 if self.is_refusal else len(text) - overlap
             piece, self._held = text[:end], text[end:]
         self.markup.feed(piece)
-        yield from self._show(piece)
-
-    def finish(self) -> Iterator[Progress]:
-        """Read the rest, since the model has finished."""
-        rest = "" if self.is_refusal else self._held
-        self.markup.feed(rest)
-        self.markup.finish()
-        yield from self._show(rest)
+        if is_last:
+            self.markup.finish()
+        self.is_shown = self.is_shown or (self._live and bool(piece.strip()))
+        if self.is_shown:
+            yield Drafted(self.markup)
 
     def take_back(self) -> Iterator[Progress]:
         """Start over; the reader is told if anything was shown."""
@@ -56,8 +53,3 @@ class AnswerDraft:
             yield Restarted()
         self.before = self._written
         self._restart()
-
-    def _show(self, more: str) -> Iterator[Progress]:
-        self.is_shown = self.is_shown or (self._live and bool(more.strip()))
-        if self.is_shown:
-            yield Drafted(self.markup)

@@ -97,7 +97,7 @@ class MarkupReader:
         self._finish_leaf()
         self._tail = ()
         if not self._has_begun:
-            self._add(self._held)
+            self._release()
         self._held = ()
 
     def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
@@ -289,13 +289,14 @@ class MarkupReader:
             notes.shown = dict(notes.shown)
             if not self._read(raw, notes):
                 return
-        self._add((*self._held, raw))
-        self._held, self._has_begun = (), True
+        self._release(raw)
 
-    def _add(self, blocks: Sequence[RawBlock]) -> None:
-        for raw in blocks:
+    def _release(self, *more: RawBlock) -> None:
+        """Add what was held back, and more."""
+        for raw in (*self._held, *more):
             if leaf := self._read(raw, self.notes):
                 self._blocks.append(replace(raw.block, leaf=leaf))
+        self._held, self._has_begun = (), True
 
     def _read(self, raw: RawBlock, notes: Footnotes) -> Leaf | None:
         """Read the words of a block; None if it has none."""

@@ -38,7 +38,7 @@ class Forgetting:
         return Forgotten(turns, await self._votes.forget_person(home, person_id))
 
     async def workspace(self, home: WorkspaceRef) -> int:
-        """Remove all of everybody in a workspace; give the number of conversations. What is set there stays."""
+        """Remove all of everybody in a workspace; return the number of conversations. What is set there stays."""
         await self._waiting.forget_workspace(home)
         gone = await self._conversations.forget_workspace(home)
         await self._votes.forget_workspace(home)

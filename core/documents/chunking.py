@@ -119,7 +119,9 @@ class BlockSplitter:
         if cost <= room or len(text) == 1:
             yield Piece(text, cost)
             return
-        middle = _middle(text)
+        half = len(text) // 2  # cut behind the space nearest to the middle, or in the middle itself
+        ends = [space.end() for space in _SPACE.finditer(text) if 0 < space.end() < len(text)]
+        middle = min(ends, key=lambda end: abs(end - half), default=half)
         yield from self._halved(text[:middle], room)
         yield from self._halved(text[middle:], room)
 
@@ -212,13 +214,6 @@ def _sentences(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _middle(text: str) -> int:
-    """Return the place to cut: behind the space nearest to the middle, or the middle itself."""
-    half = len(text) // 2
-    ends = [space.end() for space in _SPACE.finditer(text) if 0 < space.end() < len(text)]
-    return min(ends, key=lambda end: abs(end - half), default=half)
-
-
 def _without_fence_start(text: str) -> str:
     """Escape the marks of a code fence where a cut brought them to the start of a text."""
     return f"\\{text}" if _FENCE_START.match(text) else text
@@ -264,7 +259,8 @@ class Chunker:
                 passage_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.url}\n{position}")),
                 source=document.source,
                 page_url=document.url,
-                source_url=document.url + _fragment(section.anchor),
+                # percent-encoded, so that no anchor can break out of a Markdown link
+                source_url=f"{document.url}#{quote(section.anchor, safe='-._~=')}" if section.anchor else document.url,
                 page_title=title,
                 section_title=name,
                 chapter=document.chapter,
@@ -310,8 +306,3 @@ class Chunker:
 def embedding_text(passage: Passage) -> str:
     """Return what is embedded and searched by words: the heading path, then the text."""
     return f"{passage.heading}\n\n{passage.text}"
-
-
-def _fragment(anchor: str) -> str:
-    """Return the end of a link to an anchor; percent-encoded, so that no anchor can break out of a Markdown link."""
-    return f"#{quote(anchor, safe='-._~=')}" if anchor else ""

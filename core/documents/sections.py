@@ -27,16 +27,12 @@ class Slugger:
         """Return the heading as people see it, and its anchor; a `{#anchor}` at its end wins and is not shown."""
         if explicit := _EXPLICIT.search(heading):
             return heading[: explicit.start()].rstrip(), explicit[1]
-        return heading, self._slug(heading)
-
-    def _slug(self, heading: str) -> str:
-        first = slug(heading)
-        result = first
+        first = result = slug(heading)
         while result in self._seen:
             self._seen[first] += 1
             result = f"{first}-{self._seen[first]}"
         self._seen[result] = 0
-        return result
+        return heading, result
 
 
 def slug(heading: str) -> str:

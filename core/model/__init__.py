@@ -14,7 +14,20 @@ from core.model.answer import (
     ToolRecord,
 )
 from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
-from core.model.conversation import Complaint, Conversation, Tally, Turn, Vote
+from core.model.community import (
+    Actor,
+    Applied,
+    AuditEntry,
+    Complaint,
+    Conversation,
+    ModerationOrder,
+    OrderKind,
+    Policy,
+    PolicyFault,
+    Tally,
+    Turn,
+    Vote,
+)
 from core.model.documents import (
     Calibration,
     Candidate,
@@ -29,7 +42,6 @@ from core.model.documents import (
     Vector,
     heading,
 )
-from core.model.policy import Actor, Applied, AuditEntry, ModerationOrder, OrderKind, Policy, PolicyFault
 from core.model.question import (
     CONTEXT_LIMIT,
     EVERYTHING,

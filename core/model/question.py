@@ -6,7 +6,8 @@ import re
 import unicodedata
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal, LiteralString, TypeAlias
 
 from pydantic import AfterValidator, ValidationError
 from pydantic_core import PydanticCustomError
@@ -53,32 +54,37 @@ def _joiner(found: re.Match[str]) -> str:
     return found[0][0] if len(around) > 1 and min(around) > _LAST_LATIN else ""
 
 
-def _question_text(text: str) -> str:
+def _stripped(text: str, *, limit: int, blank: LiteralString, too_long: LiteralString) -> str:
     text = without_controls(text).strip()
     if not text:
-        raise PydanticCustomError("blank", NO_QUESTION)
-    if len(text) > QUESTION_LIMIT:
-        raise PydanticCustomError(
-            "too_long",
-            "The question has {length} characters; the limit is {limit}. Please shorten it and ask again.",
-            {"length": f"{len(text):,}", "limit": f"{QUESTION_LIMIT:,}"},
-        )
+        raise PydanticCustomError("blank", blank)
+    if len(text) > limit:
+        raise PydanticCustomError("too_long", too_long, {"length": f"{len(text):,}", "limit": f"{limit:,}"})
     return text
 
 
-def _selection_text(text: str | None) -> str | None:
-    if text is None:
-        return None
-    text = without_controls(text).strip()
-    if not text:
-        raise PydanticCustomError("blank", "The selected text is empty. Select some text, or ask without a selection.")
-    if len(text) > SELECTION_LIMIT:
-        raise PydanticCustomError(
-            "too_long",
-            "The selected text has {length} characters; the limit is {limit}. Please select less.",
-            {"length": f"{len(text):,}", "limit": f"{SELECTION_LIMIT:,}"},
+QuestionText: TypeAlias = Annotated[
+    str,
+    AfterValidator(
+        partial(
+            _stripped,
+            limit=QUESTION_LIMIT,
+            blank=NO_QUESTION,
+            too_long="The question has {length} characters; the limit is {limit}. Please shorten it and ask again.",
         )
-    return text
+    ),
+]
+SelectionText: TypeAlias = Annotated[
+    str,
+    AfterValidator(
+        partial(
+            _stripped,
+            limit=SELECTION_LIMIT,
+            blank="The selected text is empty. Select some text, or ask without a selection.",
+            too_long="The selected text has {length} characters; the limit is {limit}. Please select less.",
+        )
+    ),
+]
 
 
 def _newest(messages: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -117,9 +123,9 @@ class Question(Value):
 
     message: MessageRef
     revision: int = 0
-    text: Annotated[str, AfterValidator(_question_text)]
+    text: QuestionText
     author: Person
-    selection: Annotated[str | None, AfterValidator(_selection_text)] = None
+    selection: SelectionText | None = None
     context: Annotated[tuple[Message, ...], AfterValidator(_newest)] = ()
     reply_to: MessageRef | None = None
     visibility: Literal["thread", "private"] = "thread"

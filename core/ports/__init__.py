@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from core.ports.models import ChatModel, DocumentSource, Embedder, PassageIndex, Reranker, Retriever
-from core.ports.platform import ChatSurface, Membership, Surface
+from core.ports.services import (
+    ChatModel,
+    ChatSurface,
+    DocumentSource,
+    Embedder,
+    Membership,
+    PassageIndex,
+    Reranker,
+    Retriever,
+    Surface,
+)
 from core.ports.stores import (
     Accepting,
     Backlogged,

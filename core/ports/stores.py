@@ -44,19 +44,19 @@ class ConversationStore(Protocol):
         ...
 
     async def remove(self, question_ref: MessageRef) -> bool:
-        """Take one turn out; say whether it was there."""
+        """Take one turn out; return whether it was there."""
         ...
 
     async def forget(self, thread: ThreadRef) -> bool:
-        """Remove the whole conversation; say whether there was one."""
+        """Remove the whole conversation; return whether there was one."""
         ...
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove every turn that a person has asked for in a workspace; give their number."""
+        """Remove every turn that a person has asked for in a workspace; return their number."""
         ...
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove every conversation of a workspace; give their number."""
+        """Remove every conversation of a workspace; return their number."""
         ...
 
 
@@ -139,7 +139,7 @@ class PersonalData(Protocol):
     """Anything that is kept of people. Raises `StoreUnavailable`."""
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove all of a person in a workspace; give the number of what was removed.
+        """Remove all of a person in a workspace; return the number of what was removed.
 
         Of an inbox, these are words: what waits or is being answered is treated as deleted, and nothing else that was
         answered can be tried again.
@@ -238,11 +238,11 @@ class VoteStore(Protocol):
         ...
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove every vote of a person in a workspace; give their number."""
+        """Remove every vote of a person in a workspace; return their number."""
         ...
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove every vote of a workspace; give their number."""
+        """Remove every vote of a workspace; return their number."""
         ...
 
 
@@ -250,7 +250,7 @@ class Quota(Protocol):
     """Bounds how much one person, or one thread, may ask in a time. Raises `StoreUnavailable`."""
 
     async def spend(self, question: Question) -> float:
-        """Count a question, the same one once; give the seconds until it may be asked, 0 if it may be now."""
+        """Count a question, the same one once; return the seconds until it may be asked, 0 if it may be now."""
         ...
 
 
@@ -258,7 +258,7 @@ class Memo(Protocol):
     """Remembers for a time what was said or done last, so that it is not repeated. Raises `StoreUnavailable`."""
 
     async def changed(self, key: str, value: str) -> bool:
-        """Note *value* under *key*; say whether there was none or another. Of several at once, one hears yes."""
+        """Note *value* under *key*; return whether there was none or another. Of several at once, one hears yes."""
         ...
 
     async def forget(self, key: str) -> None:

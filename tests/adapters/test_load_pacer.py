@@ -9,7 +9,7 @@ import pytest
 
 from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import Part
-from adapters.load_pacer import LoadPacer
+from adapters.retry import LoadPacer
 from tests.fakes.poster import Thread
 
 

@@ -40,7 +40,7 @@ def test_a_conversation_goes_on_in_the_next_process(footnote: Footnote) -> None:
     ended = footnote("chat", stdin="From how far away is its lamp visible?\n/sources\n")
 
     assert (ended.code, ended.err) == (0, "")
-    assert "This conversation goes on (1 question so far); /forget starts anew." in ended.out
+    assert "Continuing this conversation (1 question so far); /forget starts over." in ended.out
     assert "thirty kilometres" in ended.out
     assert re.search(
         r"^\[1\] Lighthouses › Lamps  https://zoo\.example/sea/lighthouses#lamps  [01]\.\d\d$", ended.out, re.MULTILINE

@@ -14,7 +14,7 @@ from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.secrets import Seal
 from bot.commands.inbox import LATER, NONE, WHICH
-from bot.data_folder import hold
+from bot.commands.session import hold
 from core.errors import ModelUnavailable
 from core.model import Asked, Claim, Question
 from tests.builders import question

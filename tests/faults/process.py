@@ -40,7 +40,7 @@ LOADED = (
     "adapters.slack.listener",
     "adapters.slack.app",
     "adapters.slack.sockets",
-    "bot.commands.run",
+    "bot.app",
     "cohere.v2.client",
     "core.documents.retrieval",
     "cryptography.hazmat.primitives.ciphers.aead",
@@ -114,7 +114,7 @@ def _become(order: dict[str, Any]) -> NoReturn:
         os.dup2(log, 2)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdout = sys.stderr  # the other one is for what has happened
-        from bot.commands.run import run_bot
+        from bot.app import run_bot
         from bot.outcome import report
         from bot.roles import Role
 

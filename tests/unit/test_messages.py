@@ -68,7 +68,7 @@ def test_people_without_a_name_are_named_all_the_same() -> None:
 
     assert list(messages.policy_lines(Policy(paused_by=nobody), DRAWING)) == ["Paused by a moderator."]
     entry = AuditEntry(by=nobody, did="pause", at=NOON)
-    assert list(messages.log_lines([entry], DRAWING, older=None)) == ["What moderators did:", "- now: P1, pause"]
+    assert list(messages.log_lines([entry], DRAWING, older=None)) == ["What moderators did lately:", "- now: P1, pause"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_log_names_what_orders_were_about(did: str, about: str, said: str) -
     _, line, older = messages.log_lines([entry], DRAWING, older=2)
 
     assert line == " ".join(filter(None, ["- now: ADA,", did, about and said]))
-    assert older == "Older orders: page 2"
+    assert older == "Older entries: page 2"
 
 
 @pytest.mark.promise("unreadable-is-closed")
@@ -121,7 +121,7 @@ def test_the_status_names_the_channels_that_differ() -> None:
     policy = Policy(auto_answer=frozenset({"7"}), silent_channels=frozenset("98"))
 
     assert list(messages.policy_lines(policy, DRAWING)) == [
-        "Questions are answered.",
+        "I'm answering questions.",
         "Switched off in <#8> and <#9>.",
         "Every new post is answered in <#7>.",
     ]

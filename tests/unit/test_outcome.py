@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.data_folder import LIBRARIES, Background, logger_to
+from bot.commands.session import LIBRARIES, Background, logger_to
 from bot.outcome import OK, UNAVAILABLE, report
 
 

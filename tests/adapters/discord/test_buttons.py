@@ -187,7 +187,7 @@ async def test_an_unhelpful_answer_gets_a_vote_at_once_and_reasons_by_a_form(off
     assert (told.content, told.seen_by) == (messages.THANKS, place.ada.id)
     assert at_once == (vote,)
     assert office.votes.of(home(place.guild.id)) == (vote.model_copy(update={"complaints": reasons}),)
-    assert fields_of(form.modal) == [("What is wrong with this answer?", 22)]
+    assert fields_of(form.modal) == [("What's wrong with this answer?", 22)]
 
 
 def fields_of(form: dict[str, Any] | None) -> list[tuple[str, int]]:

@@ -123,7 +123,7 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office,
         messages.silenced(name, on=False, is_new=True),
         messages.silenced(name, on=False, is_new=False),
     ]
-    assert status[:2] == ["Questions are answered.", messages.silent_line([name])]
+    assert status[:2] == ["I'm answering questions.", messages.silent_line([name])]
     assert [(entry.did, entry.about) for entry in noted] == [
         ("resume channel", str(place.channel.id)),
         ("pause channel", str(place.channel.id)),
@@ -162,9 +162,9 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
     assert told.content.split("\n") == [
         rf"Paused by Bo\*ss\* {moment}.",
         "Votes: 0 helpful, 1 not helpful.",
-        "Waiting everywhere: 0 questions.",
-        "I lack these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
-        "What moderators did:",
+        "In the queue, everywhere: 0 questions.",
+        "I'm missing these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
+        "What moderators did lately:",
         rf"- {moment}: Bo\*ss\*, pause",
     ]
     assert told.seen_by == boss.id
@@ -176,10 +176,10 @@ async def test_where_nothing_is_wrong_the_status_says_so(office: Office, place: 
         told = await ordered(office, boss, place, "status")
 
     assert told.content.split("\n") == [
-        "Questions are answered.",
+        "I'm answering questions.",
         "Votes: 0 helpful, 0 not helpful.",
-        "Waiting everywhere: 0 questions.",
-        "I lack no permission here.",
+        "In the queue, everywhere: 0 questions.",
+        "I have all the permissions I need here.",
     ]
 
 
@@ -195,13 +195,13 @@ async def test_the_status_lists_channels_and_the_log_page_by_page(office: Office
 
     assert pages[0][1] == messages.auto_answer_line([f"<#{forum.id}>"])
     assert pages[0][-12:-9] == [
-        "What moderators did:",
+        "What moderators did lately:",
         rf"- {moment}: Bo\*ss\*, resume channel (<#{place.channel.id}>)",
         rf"- {moment}: Bo\*ss\*, pause channel (<#{place.channel.id}>)",
     ]
-    assert pages[0][-1] == f"Older orders: `/{NAME} status page:2`"
+    assert pages[0][-1] == f"Older entries: `/{NAME} status page:2`"
     assert pages[1:] == [
-        ["What moderators did:", rf"- {moment}: Bo\*ss\*, auto-answer on (<#{forum.id}>)"],
+        ["What moderators did lately:", rf"- {moment}: Bo\*ss\*, auto-answer on (<#{forum.id}>)"],
         [messages.NO_ENTRIES],
     ]
 
@@ -226,7 +226,7 @@ async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office, 
     ]
     assert (status[2:4], refused) == (lost, [messages.UNREADABLE] * 2)
     assert resumed == ["I'm answering again, with the default settings. This was lost:", *lost]
-    assert later[0] == "Questions are answered."
+    assert later[0] == "I'm answering questions."
 
 
 async def test_moderators_forget_a_person(office: Office, place: Place, boss: User) -> None:

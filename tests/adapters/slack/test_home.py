@@ -86,7 +86,7 @@ async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Offic
 
     assert first[-3:] == [
         "For moderators",
-        "Questions are answered.\nVotes: 0 helpful, 0 not helpful.\nWaiting everywhere: 0 questions.",
+        "I'm answering questions.\nVotes: 0 helpful, 0 not helpful.\nIn the queue, everywhere: 0 questions.",
         "Channels where I stay silent",
     ]
     assert (paused[0], resumed[0], last[0]) == (

@@ -81,7 +81,7 @@ async def test_the_bot_is_switched_off_in_a_channel_and_on_again(office: Office)
         direct = await office.use(office.boss, "admin pause here", office.server.direct(office.workspace, office.boss))
 
     name, noted = f"<#{office.channel.id}>", await office.policies.recent(office.home(), limit=9)
-    assert told.pop(2).split("\n")[:2] == ["Questions are answered.", messages.silent_line([name])]
+    assert told.pop(2).split("\n")[:2] == ["I'm answering questions.", messages.silent_line([name])]
     assert [*told, direct] == [
         messages.silenced(name, on=True, is_new=True),
         messages.silenced(name, on=True, is_new=False),
@@ -109,8 +109,8 @@ async def test_the_status_says_how_things_are(office: Office) -> None:
     assert told.split("\n") == [
         f"Paused by bo&lt;ss {moment}.",
         "Votes: 0 helpful, 1 not helpful.",
-        "Waiting everywhere: 0 questions.",
-        "What moderators did:",
+        "In the queue, everywhere: 0 questions.",
+        "What moderators did lately:",
         f"• {moment}: bo&lt;ss, pause",
     ]
 
@@ -128,10 +128,10 @@ async def test_the_status_shows_the_log_page_by_page(office: Office) -> None:
     )
     assert pages[0] == pages[1]
     assert (pages[0][-12:-9:2], pages[0][-1]) == (
-        ["What moderators did:", line.replace("pause", "resume")],
-        "Older orders: `/footnote admin status 2`",
+        ["What moderators did lately:", line.replace("pause", "resume")],
+        "Older entries: `/footnote admin status 2`",
     )
-    assert pages[2:] == [["What moderators did:", line], [messages.NO_ENTRIES]]
+    assert pages[2:] == [["What moderators did lately:", line], [messages.NO_ENTRIES]]
 
 
 @pytest.mark.promise("unreadable-is-closed")
@@ -151,7 +151,7 @@ async def test_moderators_learn_of_settings_that_cannot_be_read(office: Office) 
     ]
     assert told[1:3] == [[messages.UNREADABLE]] * 2
     assert told[3] == ["I'm answering again, with the default settings. This was lost:", *lost]
-    assert told[4][0] == "Questions are answered."
+    assert told[4][0] == "I'm answering questions."
 
 
 async def test_moderators_forget_a_person(office: Office) -> None:

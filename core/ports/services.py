@@ -1,4 +1,4 @@
-"""What reads, writes and finds text: models, and where documents come from and are found again."""
+"""What an answer needs besides the stores: models, documents, and the platform where it appears."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from core.model import (
     EVERYTHING,
     Calibration,
     Candidate,
+    Claim,
+    Delivery,
     Document,
     EmbeddedPassage,
     IndexQuery,
+    MessageRef,
     ModelTurn,
     Outline,
     Passage,
+    Progress,
     Prompt,
+    Question,
+    Reaction,
     Restarted,
     Scope,
     SearchResult,
@@ -23,6 +29,7 @@ from core.model import (
     ToolSpec,
     Unreadable,
     Vector,
+    Withdrawal,
 )
 
 
@@ -145,4 +152,43 @@ class Reranker(Protocol):
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
         """Return a relevance between 0 and 1 for each passage, in their order. Raises `RetrievalUnavailable`."""
+        ...
+
+
+class Surface(Protocol):
+    """A platform where people read answers."""
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Draw *progress* until its last item, the `Answer`, which replaces all that was shown before.
+
+        Return the messages that carry it; where nothing can be shown, those that were posted before. Raises
+        `PostingFailed` if the platform cannot be reached, or does not take the answer.
+        """
+        ...
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; doing it twice is no error. Raises nothing: a mark that cannot be set is left out."""
+        ...
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away, if it is there. Raises nothing."""
+        ...
+
+
+class ChatSurface(Surface, Protocol):
+    """A platform where questions can be deleted, by those who asked them or by others."""
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless others than the asker have replied to it; doing it twice is no error.
+
+        Raises `PostingFailed` if the platform cannot be reached.
+        """
+        ...
+
+
+class Membership(Protocol):
+    """Knows who belongs to the community whose documents are asked about. Raises `PeopleUnavailable`."""
+
+    async def is_guest(self, question: Question) -> bool:
+        """Return whether whoever asks is a guest of the place, or a stranger to it."""
         ...
