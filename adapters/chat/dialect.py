@@ -18,6 +18,7 @@ MOST_SOURCES = 5  # in a list; the footnotes in the text lead to all of them
 TITLE_LENGTH = 120  # characters
 QUESTION_LENGTH = 300  # characters of a question that is quoted
 
+_MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
 _SAFE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 
 
@@ -141,3 +142,11 @@ def one_line(text: str, limit: int) -> str:
     """Return a text on one line, of *limit* characters at most."""
     line = " ".join(without_controls(text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def heading(question: str, most: int, *, otherwise: str = "") -> str:
+    """Return the beginning of a question on one line, without marks, cut between words at *most* characters."""
+    line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
+    if len(line) > most:
+        line = line[: most - 1].rsplit(" ", 1)[0][: most - 1].rstrip(" ,;:-") + "…"
+    return line or otherwise
