@@ -1,12 +1,13 @@
-"""What is done beside, so that nobody waits for it, and what is written once the store is back."""
+"""What nobody waits for, what is written once the store is back, and what keeps its order."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from adapters.retry import DEFERRED, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
@@ -97,3 +98,20 @@ class DeferredWrites:
         finally:
             if not is_away and self._writes[0] is write:  # it is not, if it was given up meanwhile
                 self._writes.popleft()
+
+
+class KeyedLock:
+    """Lets those with the same key in one after the other, first come, first served; others do not wait.
+
+    Who calls first is who comes first, so it has to be asked for before anything else is awaited.
+    """
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def hold(self, key: str) -> AsyncGenerator[None]:
+        """Wait for the lock of a key, and hold it while the block runs."""
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
+            yield

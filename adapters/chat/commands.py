@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adapters.chat.dialect import ChatDialect, listed
+from adapters.chat.dialect import ChatDialect
 from core import messages
 from core.errors import (
     InvalidInput,
@@ -150,7 +150,7 @@ async def shown_sources(context: CommandContext, _: Values | None = None) -> str
     if context.thread is None:
         return context.forms.in_thread
     citations = await context.services.self_help.sources(context.thread)
-    return listed(context.dialect.sources(citations)) or messages.NO_SOURCES
+    return "\n".join(line.text for line in context.dialect.sources(citations)) or messages.NO_SOURCES
 
 
 async def _forget(context: CommandContext, values: Values) -> str:

@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from adapters.chat.platform import Destination, Part, Posted
 from adapters.retry import NOTE, retry_after
@@ -22,7 +23,7 @@ from core.model import Delivery, Task, WaitNotice
 from core.ports import Deliveries
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession, TraceConfig, TraceRequestEndParams
+    from aiohttp import ClientSession, TraceConfig, TraceRequestEndParams, TraceRequestStartParams
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 TOO_MANY_REQUESTS = 429
@@ -30,22 +31,12 @@ LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
 _CURRENT: ContextVar[LeaseGuard | None] = ContextVar("lease", default=None)
 
 
-class Request(Protocol):
-    """What is known of a request before it is sent."""
-
-    @property
-    def method(self) -> str:
-        """How it is made."""
-        ...
-
-
+@dataclass(frozen=True, slots=True)
 class LeaseGuard:
     """A task that is worked on; without *deliveries* nobody else can take it, and nothing is noted."""
 
-    def __init__(self, task: Task, deliveries: Deliveries | None, observer: Observer = unobserved) -> None:
-        self.task = task
-        self._deliveries = deliveries
-        self._observer = observer
+    task: Task
+    deliveries: Deliveries | None
 
     @contextmanager
     def applies(self) -> Generator[None]:
@@ -58,32 +49,19 @@ class LeaseGuard:
 
     async def check(self) -> None:
         """Raise `LeaseLost` if another worker may have the task."""
-        if self._deliveries is not None and not await self._deliveries.holds(self.task):
+        if self.deliveries is not None and not await self.deliveries.holds(self.task):
             raise LeaseLost("another worker has the question")
-
-    async def record(self, delivery: Delivery) -> None:
-        """Note what belongs to the task. Raises `LeaseLost`, or `StoreUnavailable`."""
-        if self._deliveries is not None and not await self._deliveries.record(self.task, delivery):
-            raise LeaseLost("another worker has the question")
-
-    def passed(self, step: Step) -> None:
-        """Tell that something was done."""
-        self._observer(Passed(self.task.message, step))
-
-
-async def require_lease(_session: object, _context: object, request: Request) -> None:
-    """Raise `LeaseLost` for a request that would change something about a task that another worker may have.
-
-    The form is the one that aiohttp calls before it sends something, each time that it does.
-    """
-    guard = _CURRENT.get()
-    if guard is not None and request.method not in READING:
-        await guard.check()
 
 
 def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
     """Return what has a session ask before it changes something; *waited* hears how long a platform wants peace."""
     from aiohttp import TraceConfig
+
+    async def require_lease(_session: ClientSession, _context: object, request: TraceRequestStartParams) -> None:
+        """Raise `LeaseLost` for a request that would change something about a task that another worker may have."""
+        guard = _CURRENT.get()
+        if guard is not None and request.method not in READING:
+            await guard.check()
 
     async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
         if ended.response.status == TOO_MANY_REQUESTS:
@@ -112,6 +90,7 @@ class DeliveryLog:
         now: Callable[[], datetime],
         retract: Callable[[WaitNotice], Awaitable[object]],
         showing: Callable[[], object] = unobserved,
+        observer: Observer = unobserved,
     ) -> None:
         delivery = guard.task.delivery
         self._guard = guard
@@ -119,6 +98,8 @@ class DeliveryLog:
         self._poster = destination.poster
         self._now = now
         self._showing = showing
+        self._observer = observer
+        self._question = guard.task.message
         self._ids = [message.id for message in delivery.messages]
         self._leaving = [message.id for message in delivery.leaving]
         self._trying = delivery.trying
@@ -149,7 +130,7 @@ class DeliveryLog:
         self._showing()
         before, self._trying = self._trying, self._trying or self._now()
         await NOTE.call(self._noted)
-        self._guard.passed(Step.POSTING)
+        self._observer(Passed(self._question, Step.POSTING))
         try:
             posted = await self._poster.post(part, nonce, obsolete)
         except Unreachable:
@@ -157,7 +138,7 @@ class DeliveryLog:
         except PostingFailed:
             self._trying = before
             raise
-        self._guard.passed(Step.POSTED)
+        self._observer(Passed(self._question, Step.POSTED))
         self._trying = None
         if posted.id not in self._ids:
             self._ids.append(posted.id)
@@ -171,9 +152,9 @@ class DeliveryLog:
         if message_id not in self._ids:
             self._ids.append(message_id)
             self._note()
-        self._guard.passed(Step.EDITING)
+        self._observer(Passed(self._question, Step.EDITING))
         await self._poster.edit(message_id, part, obsolete)
-        self._guard.passed(Step.EDITED)
+        self._observer(Passed(self._question, Step.EDITED))
         self._begin_retracting()
 
     async def delete(self, message_id: str) -> None:
@@ -222,11 +203,9 @@ class DeliveryLog:
                 trying=self._trying,
                 notice=self._notice,
             )
-            try:
-                with suppress(StoreUnavailable):
-                    await self._guard.record(delivery)
-                    self._is_written = True
-                    if delivery.trying is None:
-                        self._guard.passed(Step.NOTED)
-            except LeaseLost:
-                self._is_lost = True
+            store = self._guard.deliveries
+            with suppress(StoreUnavailable):
+                self._is_written = store is None or await store.record(self._guard.task, delivery)
+                self._is_lost = not self._is_written
+            if self._is_written and delivery.trying is None:
+                self._observer(Passed(self._question, Step.NOTED))

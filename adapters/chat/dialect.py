@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
 from adapters.chat.pager import Pager, units
 from adapters.chat.platform import Part
-from core.answering.addresses import host
+from core.answering.citations import host
 from core.answering.dialect import MarkdownDialect
 from core.answering.markup import shown_blocks
 from core.model import Answer, Citation, PartialAnswer, without_controls
-from core.model.markup import Block
 
 MOST_SOURCES = 5  # in a list; the footnotes in the text lead to all of them
 TITLE_LENGTH = 120  # characters
 QUESTION_LENGTH = 300  # characters of a question that is quoted
 
+_MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
 _SAFE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 
 
@@ -52,10 +52,6 @@ class ChatDialect(MarkdownDialect):
     def near(self, citation: Citation) -> str:
         """Return a section that comes near a question; its host is the link, since a title could name another place."""
         return self.section(citation, is_linked=True)
-
-    def spoken(self, blocks: Sequence[Block]) -> str:
-        """Return blocks as plain text for whoever cannot see the message; empty where nobody needs it."""
-        return ""
 
     def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
         """Return text of a document or a person on one line, of *limit* characters at most."""
@@ -142,19 +138,15 @@ class MessageRenderer:
         return [*parts, replace(last, text=text)] if text else []
 
 
-def listed(lines: Iterable[SmallPrint]) -> str:
-    """Return lines of small print as one text."""
-    return "\n".join(line.text for line in lines)
-
-
-def fitting(text: str, limit: int) -> str:
-    """Return as many whole lines of a text of ours as fit, or the beginning of the first one."""
-    if len(text) <= limit:
-        return text
-    return text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
-
-
 def one_line(text: str, limit: int) -> str:
     """Return a text on one line, of *limit* characters at most."""
     line = " ".join(without_controls(text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def heading(question: str, most: int, *, otherwise: str = "") -> str:
+    """Return the beginning of a question on one line, without marks, cut between words at *most* characters."""
+    line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
+    if len(line) > most:
+        line = line[: most - 1].rsplit(" ", 1)[0][: most - 1].rstrip(" ,;:-") + "…"
+    return line or otherwise

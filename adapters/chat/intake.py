@@ -12,13 +12,11 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from adapters.chat.background import BackgroundTasks, DeferredWrites
-from adapters.chat.keyed_lock import KeyedLock
-from adapters.chat.platform import REMARK, Part, Poster, nonce
-from adapters.chat.wait_notice import WaitNotices
+from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLock
+from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
 from adapters.retry import BRIEF, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal
-from core.errors import InvalidInput, StoreUnavailable
+from core.errors import InvalidInput, PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, WARNING
 from core.model import (
     Asked,
@@ -28,15 +26,18 @@ from core.model import (
     InboundKind,
     Message,
     MessageRef,
+    Question,
     Setting,
     Signal,
     ThreadRef,
+    WaitNotice,
 )
 
 if TYPE_CHECKING:
-    from adapters.chat.services import ChatServices
+    from adapters.chat.services import ChatServices, Waits
 
 LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
+QUIET = 600  # seconds in which nobody is told again in the same place that many wait
 LONGEST_COMMAND = 40  # characters; no word that stands for a command is nearly as long
 
 
@@ -308,3 +309,43 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
         if event.comes_again:
             raise
         return False
+
+
+class WaitNotices:
+    """Says below a question that many wait; nobody waits for that, and what may not be said is left unsaid.
+
+    The words are part of what is delivered to a question, so that whoever takes that knows them, also where whoever
+    said them has died over it. Whoever answers the question takes them away.
+    """
+
+    def __init__(self, waits: Waits, tasks: BackgroundTasks) -> None:
+        self._waits = waits
+        self._tasks = tasks
+
+    def give(self, question: Question, at: ThreadRef, poster: Poster) -> None:
+        """Have people told how long it takes, if many wait, *at* a place in whose channel this is said once in a while.
+
+        It is noted before it is posted and after, and taken away at once if somebody answers by then.
+        """
+
+        async def tell() -> None:
+            waits, is_admitted = self._waits, False
+            backlog = await waits.room.backlog()
+            words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
+            with suppress(PeopleUnavailable):
+                is_admitted = bool(words) and await waits.admits(question)
+            if not is_admitted:
+                return
+            period = str(int(waits.now().timestamp() // QUIET))
+            if not await waits.memo.changed(f"busy:{at.home}:{at.channel}", period):
+                return
+            notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
+            if not await waits.room.announce(question.message, notice):
+                return
+            posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
+            with suppress(StoreUnavailable):
+                if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
+                    return
+            await QUICK.call(partial(poster.delete, posted.id))
+
+        self._tasks.begin(tell)

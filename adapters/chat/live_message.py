@@ -17,7 +17,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 from adapters.chat.platform import Controls, Part, Posted, Poster, Renderer
 from adapters.retry import LoadPacer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, Unreachable
-from core.model import Answer, Claim, Drafted, Progress, Question, Restarted, Status
+from core.model import Answer, Drafted, Progress, Question, Restarted, Status
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]
@@ -46,6 +46,7 @@ class Pace:
 class PriorAttempt:
     """What earlier attempts have left: messages, and with *has_doubt* perhaps a further one that nobody knows of.
 
+    What only one person sees cannot be looked for, and is not in doubt.
     Those that are *leaving* are removed at the end, if they are still there.
     Where it *is_contested*, a worker that had the question before may still change the messages; so each is edited once
     more at the end, whatever it seems to show.
@@ -55,13 +56,6 @@ class PriorAttempt:
     leaving: Sequence[Posted] = ()
     has_doubt: bool = False
     is_contested: bool = False
-
-
-def prior_attempt(claim: Claim, posted: Sequence[Posted]) -> PriorAttempt:
-    """Return what earlier attempts have left; what only one person sees cannot be looked for."""
-    has_doubt = claim.delivery.trying is not None and claim.question.visibility == "thread"
-    leaving = [Posted(message.id) for message in claim.delivery.leaving]
-    return PriorAttempt(posted, leaving, has_doubt=has_doubt, is_contested=claim.is_redelivered)
 
 
 class LiveMessage:
@@ -210,17 +204,12 @@ class LiveMessage:
                 raise failure
             failures += not isinstance(failure, RateLimited) or failure.wait <= 0
             if isinstance(failure, Rejected) or failures >= self._pace.tries or self.waited > self._pace.endurance:
-                self._start_anew(failure)
-                failures = 0
+                if self._is_anew or not self.messages or isinstance(failure, RateLimited):
+                    raise failure  # there is nothing to leave, or the platform is busy
+                self._is_anew, failures = True, 0
+                self.leaving, self.messages = [*self.leaving, *self.messages], []
             elif isinstance(failure, Unreachable):
                 self._rest_until = self._pace.clock() + self._interval * failures
-
-    def _start_anew(self, failure: PostingFailed) -> None:
-        """Leave the messages that cannot be edited; raise the failure if there are none, or the platform is busy."""
-        if self._is_anew or not self.messages or isinstance(failure, RateLimited):
-            raise failure
-        self._is_anew = True
-        self.leaving, self.messages = [*self.leaving, *self.messages], []
 
     async def _attempt(self, parts: Sequence[Part]) -> PostingFailed | None:
         """Bring the messages to *parts* once the platform has had its rest; return the failure if that did not work."""

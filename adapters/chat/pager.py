@@ -11,9 +11,9 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from adapters.chat.platform import Part
+from core.answering.dialect import MarkdownDialect
 from core.answering.nodes import TextRun, runs, visible
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, Inline, LineBreak, Paragraph, TableRow, Text
 
@@ -23,22 +23,10 @@ _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*(?:[ \t]?\ufffc)*(?=[ \t\n])|[�
 _WORD = re.compile(r"(?<=\S)(?=[ \t])(?![ \t]*\ufffc)")
 
 
-class Writer(Protocol):
-    """Writes blocks: for those who see a message, and as words alone for those who do not."""
-
-    def extended(self, body: str, closing: str, block: Block, before: Block | None) -> tuple[str, str]:
-        """Return a text with one more block, and what has to close it if nothing follows."""
-        ...
-
-    def spoken(self, blocks: Sequence[Block]) -> str:
-        """Return blocks as plain text."""
-        ...
-
-
 class Pager:
     """Puts blocks into messages of at most so many units, and cuts what is too long; a copy goes its own way."""
 
-    def __init__(self, dialect: Writer, limit: int, head: str = "") -> None:
+    def __init__(self, dialect: MarkdownDialect, limit: int, head: str = "") -> None:
         self._dialect = dialect
         self._limit = limit
         self._head = head  # stands above the first message, and is not counted
@@ -50,7 +38,9 @@ class Pager:
     def parts(self, *, is_open: bool = False) -> list[Part]:
         """Return the messages; with *is_open* the last one is not closed."""
         body = ("" if self._done else self._head) + self._body + ("" if is_open else self._closing)
-        return [*self._done, *([Part(body, plain=self._dialect.spoken(self._blocks))] if self._blocks else [])]
+        if not self._blocks:
+            return list(self._done)
+        return [*self._done, Part(body, plain=self._dialect.spoken.write(self._blocks) if self._dialect.spoken else "")]
 
     def add(self, block: Block) -> None:
         """Add a block that is whole."""
@@ -58,7 +48,7 @@ class Pager:
         if isinstance(block.leaf, Heading):
             self._titles = group
         elif not self._has_placed(group):
-            if self._is_half_full or (self._blocks and not isinstance(block.leaf, Paragraph)):
+            if units(self._body) >= self._limit * _HALF or (self._blocks and not isinstance(block.leaf, Paragraph)):
                 self._turn()
             titles = () if self._has_placed(group[:-1]) else group[:-1]
             if not self._has_placed((*titles, block)):
@@ -71,7 +61,7 @@ class Pager:
             return
         group, self._titles = (*self._titles, block), ()
         size = units("".join(self._with(group)))
-        if self._is_half_full:
+        if units(self._body) >= self._limit * _HALF:
             if size > self._limit:
                 self._turn()
                 self._titles = group[:-1]
@@ -99,10 +89,6 @@ class Pager:
             last.finish(0)
             self._done += last._done
             self._blocks, self._body, self._closing = last._blocks, last._body, last._closing
-
-    @property
-    def _is_half_full(self) -> bool:
-        return units(self._body) >= self._limit * _HALF
 
     def _turn(self) -> None:
         """Go on in the next message."""
@@ -212,6 +198,7 @@ def units(text: str) -> int:
 
 
 _JOINER = "\u200d"
+_FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # two of them make a flag
 _REACH = 64  # a character made of more code points is no character that anybody wrote
 _VIRAMA = 9  # the combining class of signs that join two Indic letters
 
@@ -227,27 +214,16 @@ def boundary(text: str, at: int) -> int:
 def _joined(text: str, at: int) -> bool:
     """Return whether the code points before and behind *at* belong to one character."""
     before, behind = text[at - 1], text[at]
-    if before == _JOINER or _extends(behind):
+    category = unicodedata.category(behind)
+    if _JOINER in (before, behind) or category in ("Mn", "Me", "Mc"):
         return True
-    if _is_flag_half(before) and _is_flag_half(behind):
-        return _flag_halves(text, at) % 2 == 1
-    if unicodedata.combining(before) == _VIRAMA and unicodedata.category(behind) == "Lo":
+    if "\U0001f3fb" <= behind <= "\U0001f3ff" or "\U000e0020" <= behind <= "\U000e007f":
+        return True  # a skin tone, or a tag
+    if before in _FLAG_HALVES and behind in _FLAG_HALVES:
+        return (at - len(text[:at].rstrip(_FLAG_HALVES))) % 2 == 1
+    if unicodedata.combining(before) == _VIRAMA and category == "Lo":
         return True
     return 0 < _jamo(before) <= _jamo(behind)
-
-
-def _extends(char: str) -> bool:
-    """Return whether a code point changes the one before it: accents, selectors, skin tones, tags, the joiner."""
-    return (
-        char == _JOINER
-        or "\U0001f3fb" <= char <= "\U0001f3ff"
-        or "\U000e0020" <= char <= "\U000e007f"
-        or unicodedata.category(char) in ("Mn", "Me", "Mc")
-    )
-
-
-def _is_flag_half(char: str) -> bool:
-    return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
 def _jamo(char: str) -> int:
@@ -255,11 +231,3 @@ def _jamo(char: str) -> int:
     if not "\u1100" <= char <= "\u11ff":
         return 0
     return 1 + (char >= "\u1160") + (char >= "\u11a8")
-
-
-def _flag_halves(text: str, at: int) -> int:
-    """Count the flag halves in a row that end at *at*; two make a flag."""
-    start = at
-    while start > 0 and _is_flag_half(text[start - 1]):
-        start -= 1
-    return at - start

@@ -8,13 +8,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from adapters.chat.wait_notice import Waits
+from core.community.admission import WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.errors import StoreUnavailable
 from core.events import Observer, unobserved
 from core.messages import Practices
-from core.model import Outline, Scope, Terms, ThreadRef, WorkspaceRef
-from core.ports import Accepting, Inbox, LastHeard, Memo, PolicyStore, VoteStore
+from core.model import Outline, Question, Scope, Terms, ThreadRef, WorkspaceRef
+from core.ports import Accepting, Inbox, LastHeard, Memo, PolicyStore, VoteStore, WaitingRoom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """How long people wait, and who hears of it; `admits` says whether a question will be answered."""
+
+    estimate: WaitEstimate
+    room: WaitingRoom
+    memo: Memo
+    admits: Callable[[Question], Awaitable[bool]]
+    now: Callable[[], datetime] = partial(datetime.now, UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

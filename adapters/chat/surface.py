@@ -8,19 +8,51 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from adapters.chat.delivery_log import DeliveryLog, LeaseGuard
-from adapters.chat.live_message import LiveMessage, Pace, prior_attempt
-from adapters.chat.place_breaker import PlaceBreaker
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Posted, QuestionGone, nonce, utc_now
+from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
+from adapters.chat.platform import Barred, ChatPlatform, Destination, ExpiringSet, Posted, QuestionGone, nonce, utc_now
 from adapters.retry import QUICK, LoadPacer
 from core.errors import Gone, PostingFailed, Rejected
 from core.events import Observer, PlaceRefused, unobserved
 from core.model import Claim, Delivery, MessageRef, Progress, Reaction, WaitNotice, Withdrawal
-from core.ports import Deliveries
+from core.ports import Deliveries, Surface
 
 UPDATED = "Updated after the question was edited."
 LATE = "Sorry for the wait."
 LONG_WAIT = timedelta(minutes=5)
 PACE = Pace()
+
+
+class PlaceBreaker:
+    """Channels and threads that refused a post not long ago; a channel that is shut shuts its threads.
+
+    The *observer* hears of the first claim that a place refuses. Who used a command gets the answer in the command's
+    own name, which needs no right in the place: such claims are told each time, and never kept out.
+    """
+
+    def __init__(self, observer: Observer, now: Callable[[], datetime]) -> None:
+        self._observer = observer
+        self._shut = ExpiringSet(now)
+
+    def trip(self, claim: Claim) -> None:
+        """Remember that the place of a question takes no posts."""
+        places = _places(claim)
+        is_first = claim.message.id == claim.thread.thread  # such a question stands in the channel itself
+        if not places or self._shut.add(places[0] if is_first else places[1]):
+            self._observer(PlaceRefused(claim.message))
+
+    async def keeps_out(self, claim: Claim, surface: Surface) -> bool:
+        """Return whether an answer to the claim would be refused, and then mark the question."""
+        is_shut = any(place in self._shut for place in _places(claim))
+        if is_shut:
+            await surface.react(claim.message, Reaction.WARNING)
+        return is_shut
+
+
+def _places(claim: Claim) -> Sequence[str]:
+    """Return the channel and the thread where the bot needs a right to answer; none for a command."""
+    if claim.address is not None and claim.address.interaction is not None:
+        return ()
+    return str(claim.thread.model_copy(update={"thread": claim.thread.channel})), str(claim.thread)
 
 
 class PlatformSurface:
@@ -53,7 +85,7 @@ class PlatformSurface:
         An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if the
         platform does not do its work, or if another worker has the claim.
         """
-        guard = LeaseGuard(claim, self._deliveries, self._observer)
+        guard = LeaseGuard(claim, self._deliveries)
         with guard.applies():
             if await self._breaker.keeps_out(claim, self):
                 return claim.delivery
@@ -67,7 +99,9 @@ class PlatformSurface:
             retract = partial(self._retract, claim.message)
             async with (
                 destination.sign() as showing,
-                DeliveryLog(guard, destination, now=self._now, retract=retract, showing=showing) as log,
+                DeliveryLog(
+                    guard, destination, now=self._now, retract=retract, showing=showing, observer=self._observer
+                ) as log,
             ):
                 shown = await self._show(claim, progress, destination, log)
                 return Delivery(messages=destination.named([each.id for each in shown]))
@@ -75,7 +109,7 @@ class PlatformSurface:
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
         platform, notice = self._platform, withdrawal.delivery.notice
-        with suppress(Rejected), LeaseGuard(withdrawal, self._deliveries, self._observer).applies():
+        with suppress(Rejected), LeaseGuard(withdrawal, self._deliveries).applies():
             await platform.end_sign(withdrawal)
             if notice is not None:
                 with suppress(Gone, Rejected):
@@ -102,7 +136,12 @@ class PlatformSurface:
     ) -> Sequence[Posted]:
         """Draw the answer, and return its messages, or what is left of it where the bot may not go on."""
         nonces = partial(nonce, claim.message, claim.question.revision)
-        prior = prior_attempt(claim, destination.posted)
+        prior = PriorAttempt(
+            destination.posted,
+            leaving=[Posted(message.id) for message in claim.delivery.leaving],
+            has_doubt=claim.delivery.trying is not None and claim.question.visibility == "thread",
+            is_contested=claim.is_redelivered,
+        )
         async with LiveMessage(log, nonces, prior=prior, pace=self._pace, pacer=self._pacer) as live:
             try:
                 answer = await live.draw(progress, destination.renderer, claim.question, grows=destination.grows)

@@ -28,7 +28,7 @@ from adapters.chat.commands import (
     stop,
     vote,
 )
-from adapters.discord.buttons import MARK, PATTERN
+from adapters.discord.dialect import MARK, PATTERN
 from adapters.discord.events import words
 from adapters.discord.interactions import (
     ADMIN,

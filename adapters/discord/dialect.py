@@ -1,4 +1,4 @@
-"""How an answer looks on Discord: its own Markdown, footnotes that are links, and the sources in small print.
+"""How an answer looks on Discord: its own Markdown, footnotes that are links, sources in small print, and buttons.
 
 Discord closes a block of code at the first three backticks wherever they stand, and knows no tables, no deep headings
 and no rules. Its servers find mentions and invitations where its clients show none, so that no backslash helps there.
@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer
-from adapters.chat.platform import Part
+from adapters.chat.platform import Controls, Part
+from core.answering.agent import answer_id
 from core.answering.dialect import GAP
-from core.model import Answer, Citation
+from core.model import Answer, Citation, MessageRef, Question
 from core.model.markup import Inline, TableRow
+
+if TYPE_CHECKING:
+    from discord import Message
+    from discord.ui import View
 
 MENTION_TO_CONTINUE = "-# To go on, mention me, or reply to this message and leave the ping on."
 MENTION_AGAIN = "-# To go on, mention me."
+MARK = "footnote"
+PATTERN = rf"{MARK}:(?P<what>stop|retry|up|down):(?P<about>[0-9a-f:]{{1,90}})"  # the id of a button
 
 _DEEPEST = 3
 _SPECIAL = re.compile(r"[\\`*\[\]]|_(?!(?<=[^\W_]_)[^\W_])|~~+|\|\|+")
@@ -34,6 +42,7 @@ class DiscordDialect(ChatDialect):
 
     limit = 1_900  # units: Discord allows 2,000 characters and does not say how it counts emoji
     small = "-# "
+    rule = ""
 
     def can_link(self, url: str) -> bool:
         """Return whether an address can be a link: no invitation, which always has a preview."""
@@ -87,10 +96,6 @@ class DiscordDialect(ChatDialect):
         named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=False) if cell]
         return ["- " + " · ".join(named)] if named else []
 
-    def rule(self) -> str:
-        """Return nothing: there are no rules."""
-        return ""
-
 
 DISCORD = DiscordDialect()
 
@@ -120,3 +125,53 @@ def quoted(question: str) -> str:
 def _address(url: str) -> str:
     """Return characters that Discord would read as marks as their codes, which lead to the same page."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", url)
+
+
+def controls_view(controls: Controls, question: Question | None) -> View | None:
+    """Return the buttons for a message of the answer to *question*; None if it has none. Needs a running loop.
+
+    All that a press needs to know is in the button's id, so that none is remembered; the server is named by the press.
+    """
+    from discord import ButtonStyle
+    from discord.ui import Button, View
+
+    if question is None or controls is Controls.NONE:
+        return None
+    view, grey = View(timeout=None), ButtonStyle.secondary
+    match controls:
+        case Controls.STOP:
+            about = f"{_place(question.message)}:{question.author.id}"
+            view.add_item(Button(style=grey, label="Stop", custom_id=f"{MARK}:stop:{about}"))
+        case Controls.RETRY:
+            view.add_item(Button(style=grey, label="Retry", custom_id=f"{MARK}:retry:{_place(question.message)}"))
+        case Controls.VOTE:
+            name = answer_id(question)
+            view.add_item(Button(style=grey, emoji="👍", label="Helpful", custom_id=f"{MARK}:up:{name}"))
+            view.add_item(Button(style=grey, emoji="👎", label="Not helpful", custom_id=f"{MARK}:down:{name}"))
+    view.stop()  # otherwise the client that posts it remembers it as long as it lives
+    return view
+
+
+def _place(message: MessageRef) -> str:
+    """Name a message within its server, which a press names by itself; an id of Discord's has 20 digits at most."""
+    return f"{message.thread.channel}:{message.thread.thread}:{message.id}"
+
+
+def buttons_of(shown: Message | View | None) -> list[str]:
+    """Return the ids of the buttons below a message, in order."""
+    from discord import ActionRow, Button
+    from discord.ui import View
+
+    if shown is None:
+        return []
+    if isinstance(shown, View):
+        return [str(getattr(item, "custom_id", "")) for item in shown.children]
+    rows = [row for row in shown.components if isinstance(row, ActionRow)]
+    return [str(item.custom_id) for row in rows for item in row.children if isinstance(item, Button)]
+
+
+def names_question(message: Message, question: Question) -> bool:
+    """Return whether the buttons of a message are those of an answer to a question, whoever asked it."""
+    own = {name for each in Controls for name in buttons_of(controls_view(each, question))}
+    place = f":{_place(question.message)}:"
+    return any(name in own or place in f"{name}:" for name in buttons_of(message))

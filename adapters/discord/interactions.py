@@ -14,7 +14,6 @@ from discord.http import Route
 from discord.utils import format_dt
 
 from adapters.chat.commands import CommandContext, carried_out
-from adapters.chat.dialect import fitting
 from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, PLATFORM, ChannelInfo
 from adapters.discord.permissions import NAMES, NEEDED
@@ -181,7 +180,9 @@ async def is_taken(reply: Awaitable[object]) -> bool:
 
 async def tell(used: Used, text: str) -> None:
     """Say something to the one person who did it, in whatever way is left; a reader who is gone misses it."""
-    first = fitting(text, DISCORD.limit)
+    first, limit = text, DISCORD.limit
+    if len(text) > limit:  # as many whole lines as fit, or the beginning of the first one
+        first = text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
     with suppress(PostingFailed):
         await QUICK.call(lambda: translated(_say(used, first)))
 

@@ -71,16 +71,12 @@ class Throttle:
         is_first = not self._urgent and not (obsolete and self._others)
         if is_first and self._left >= ENOUGH:
             self._left -= 1
-        elif obsolete is None:
-            await self._wait(self._urgent)
-        elif obsolete.is_set():
+            return
+        if obsolete is not None and obsolete.is_set():
             raise RateLimited(0.0)
-        else:
-            await self._wait(self._others, obsolete)
-
-    async def _wait(self, line: dict[Future, None], obsolete: asyncio.Event | None = None) -> None:
         loop = asyncio.get_running_loop()
         request: Future = loop.create_future()
+        line = self._urgent if obsolete is None else self._others
         line[request] = None
         self._schedule()
         dropping = loop.create_task(_drop(request, obsolete)) if obsolete is not None else None
@@ -165,9 +161,14 @@ class Bucket(Ratelimit):
         """Wait until a request may be made. Raises `discord.RateLimited` if that takes too long, or is not worth it."""
         if self.remaining <= 0 and self._lasts() > LONGEST_WAIT:
             raise discord.RateLimited(self._lasts())
+        obsolete = _OBSOLETE.get()
         try:
             async with asyncio.timeout(LONGEST_WAIT):
-                await self._wait()
+                if obsolete is not None:  # what need not be made holds no place while it waits
+                    await self._throttle.take(obsolete)
+                await self._pass()
+                if obsolete is None:
+                    await self._take_turn()
         except TimeoutError as error:
             raise discord.RateLimited(max(self._lasts(), 1.0)) from error
         except RateLimited as failure:
@@ -180,7 +181,8 @@ class Bucket(Ratelimit):
         traceback: TracebackType | None,
     ) -> None:
         if isinstance(value, discord.RateLimited):
-            self._shut(value.retry_after)
+            self.remaining, self.reset_after = 0, value.retry_after  # nothing passes for a while, as Discord has said
+            self.expires = asyncio.get_running_loop().time() + value.retry_after
         if isinstance(value, asyncio.CancelledError):
             self._broken_off()
         self.outgoing -= 1
@@ -194,14 +196,8 @@ class Bucket(Ratelimit):
             self.reset()
             self._wake(self.remaining)
 
-    async def _wait(self) -> None:
-        """Wait for the route and for the throttle; what need not be made holds no place while it waits."""
-        obsolete = _OBSOLETE.get()
-        if obsolete is not None:
-            await self._throttle.take(obsolete)
-            await self._pass()
-            return
-        await self._pass()
+    async def _take_turn(self) -> None:
+        """Wait for the throttle, and give back what was taken of the route if that comes to nothing."""
         try:
             await self._throttle.take()
         except BaseException:
@@ -219,11 +215,6 @@ class Bucket(Ratelimit):
     def _lasts(self) -> float:
         """Say for how many seconds the window goes on."""
         return self.expires - asyncio.get_running_loop().time() if self.expires is not None else 0.0
-
-    def _shut(self, seconds: float) -> None:
-        """Let nothing pass for a while, as Discord has said so in a refusal."""
-        self.remaining, self.reset_after = 0, seconds
-        self.expires = asyncio.get_running_loop().time() + seconds
 
 
 def throttle_requests(http: HTTPClient, throttle: Throttle, waited: Callable[[float], object] = unobserved) -> None:

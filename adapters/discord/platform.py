@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.chat.platform import ChatPlatform, Destination, Posted, utc_now
-from adapters.discord.buttons import names_question
-from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, quoted
+from adapters.chat.dialect import heading
+from adapters.chat.platform import ChatPlatform, Destination, Posted, Poster, utc_now
+from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, names_question, quoted
 from adapters.discord.limits import Throttle, low_priority
 from adapters.discord.poster import NO_PLACE, ChannelPoster, translated
-from adapters.discord.recovery import find_lost, forgotten, said_after, unknown_messages
+from adapters.discord.recovery import find_lost, said_after, unknown_messages
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
 from adapters.discord.tagging import Tagging
 from core.errors import Gone, PostingFailed, RateLimited, Rejected
@@ -31,14 +30,11 @@ from core.model import (
     Status,
     WaitNotice,
     Withdrawal,
-    without_controls,
 )
 from core.ports import PolicyStore
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, PartialMessage
-
-    from adapters.discord.poster import Channel
 
 EMOJI = {Reaction.WARNING: WARNING}
 NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
@@ -50,7 +46,6 @@ LOOKED_AT = 20  # messages below an answer
 UNTITLED = "Question removed"
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
-_MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
 _NOW_OR_NEVER = asyncio.Event()
 _NOW_OR_NEVER.set()
 
@@ -86,21 +81,25 @@ class DiscordChat(ChatPlatform):
         lives = interaction is not None and interaction.expires_at > self._now()
         if not is_public and not lives:
             return None
-        posted = tuple(Posted(message.id) for message in claim.delivery.messages)
-        if interaction is None:
-            place, reply_to, posted = await self._place(claim, posted)
-            poster = self._poster(claim, place, reply_to)
-        else:
-            place, posted = place_of(claim.message), posted or (Posted(claim.message.id),)
+        place, reply_to, posted = await self._place(claim)
+        channel = self._client.get_partial_messageable(int(place))
+        doubtful = partial(self._observer, PossiblyDoubled(claim.message))
+        poster: Poster = ChannelPoster(
+            channel,
+            reply_to=int(reply_to.id) if reply_to else None,
+            question=claim.question,
+            find=partial(find_lost, channel, self._me, claim, self._now(), doubtful),
+        )
+        if interaction is not None:
             poster = ResponsePoster(
                 self._client,
                 interaction,
                 claim.question,
-                self._poster(claim, place, claim.message) if is_public else None,
+                poster if is_public else None,
                 drafts=self._drafts,
                 lives=lambda: interaction.expires_at > self._now(),
                 may_be_there=claim.delivery.trying is not None,
-                doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
+                doubtful=doubtful,
             )
         hint = MENTION_TO_CONTINUE if interaction is None else MENTION_AGAIN
         renderer = DiscordRenderer(
@@ -119,7 +118,7 @@ class DiscordChat(ChatPlatform):
 
     async def delete(self, message: MessageRef) -> None:
         """Remove a message of the bot's."""
-        await ChannelPoster(self._channel(message.thread.thread)).delete(message.id)
+        await ChannelPoster(self._client.get_partial_messageable(int(message.thread.thread))).delete(message.id)
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message."""
@@ -132,7 +131,8 @@ class DiscordChat(ChatPlatform):
 
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
         """Return the id of what replies to a message with the words of a notice."""
-        for one in await said_after(self._channel(notice.thread.thread), message.id, limit=LOOKED_AT):
+        place = self._client.get_partial_messageable(int(notice.thread.thread))
+        for one in await said_after(place, message.id, limit=LOOKED_AT):
             is_ours = one.author.id == self._me and one.content.startswith(BUSY)
             if is_ours and one.reference and str(one.reference.message_id) == message.id:
                 return str(one.id)
@@ -144,12 +144,13 @@ class DiscordChat(ChatPlatform):
         if not ids:
             return False
         thread, place = withdrawal.thread.thread, withdrawal.delivery.messages[0].thread.thread
-        for channel in dict.fromkeys([thread, place]):
+        for each in dict.fromkeys([thread, place]):
+            channel = self._client.get_partial_messageable(int(each))
             with suppress(PostingFailed):
-                for one in await said_after(self._channel(channel), ids[0], limit=LOOKED_AT):
+                for one in await said_after(channel, ids[0], limit=LOOKED_AT):
                     is_reply = one.reference is not None and str(one.reference.message_id) in ids
                     is_by_others = not one.author.bot and str(one.author.id) != withdrawal.asker_id
-                    if is_by_others and (channel == thread or is_reply):
+                    if is_by_others and (each == thread or is_reply):
                         return True
         return False
 
@@ -159,8 +160,9 @@ class DiscordChat(ChatPlatform):
         if since is None:
             return ()
         place = messages[0].thread if messages else withdrawal.thread
+        channel = self._client.get_partial_messageable(int(place.thread))
         try:
-            found = await unknown_messages(self._channel(place.thread), self._me, withdrawal, since)
+            found = await unknown_messages(channel, self._me, withdrawal, since)
         except (Gone, Rejected):
             return ()
         asker = Person(id=withdrawal.asker_id or "0")
@@ -185,48 +187,26 @@ class DiscordChat(ChatPlatform):
     def _me(self) -> int:
         return self._client.user.id if self._client.user else 0
 
-    def _channel(self, channel_id: str) -> Channel:
-        """Return a channel, of which nothing but the id is known."""
-        return self._client.get_partial_messageable(int(channel_id))
-
-    async def _place(
-        self, claim: Claim, posted: tuple[Posted, ...]
-    ) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
+    async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
+        address, here, outside = claim.address, claim.thread, place_of(claim.message)
+        posted = tuple(Posted(message.id) for message in claim.delivery.messages)
+        response = (Posted(claim.message.id),)
+        if address is not None and address.interaction is not None:
+            return outside, claim.message, posted or response
         if posted:
             return claim.delivery.messages[0].thread.thread, None, posted
-        if await self._is_late_response(claim):
-            return place_of(claim.message), None, (Posted(claim.message.id),)
-        address, here = claim.address, claim.thread
+        if self._now() - claim.question.asked_at >= WAY_LASTS:
+            # A command whose response is too old still shows that an answer comes; the bot may edit it as its own.
+            asking = self._client.get_partial_messageable(int(outside)).fetch_message(int(claim.message.id))
+            with suppress(Gone, Rejected):
+                if (await translated(asking)).author == self._client.user:
+                    return outside, None, response
         if address is not None and address.thread != here:  # no thread can be opened there
             return address.thread.thread, address.message, ()
         if opens_thread(claim) and not await self._open_thread(claim.message, claim.question.text):
             return here.channel, claim.message, ()
         return here.thread, None, ()
-
-    def _poster(self, claim: Claim, channel_id: str, reply_to: MessageRef | None) -> ChannelPoster:
-        """Return what posts in a channel; it looks for what may be there already if the nonce is too old to tell."""
-        channel, since = self._channel(channel_id), forgotten(claim, self._now())
-        doubtful = partial(self._observer, PossiblyDoubled(claim.message))
-        return ChannelPoster(
-            channel,
-            reply_to=int(reply_to.id) if reply_to else None,
-            question=claim.question,
-            find=partial(find_lost, channel, self._me, claim, since, doubtful) if since is not None else None,
-        )
-
-    async def _is_late_response(self, claim: Claim) -> bool:
-        """Return whether a question stands in a message of the bot's: the response to a command that is too old.
-
-        Discord shows it as an answer that is still to come, and lets the bot edit it as any message of its own.
-        """
-        if self._now() - claim.question.asked_at < WAY_LASTS:
-            return False
-        asking = self._channel(place_of(claim.message)).fetch_message(int(claim.message.id))
-        try:
-            return (await translated(asking)).author == self._client.user
-        except (Gone, Rejected):
-            return False
 
     async def _open_thread(self, message: MessageRef, question: str) -> bool:
         """Open the thread of a question on a message; one that is there already, by whomever, is the one.
@@ -239,7 +219,7 @@ class DiscordChat(ChatPlatform):
         opening = self._client.http.start_thread_with_message(
             int(message.thread.channel),
             int(message.id),
-            name=thread_name(question),
+            name=heading(question, LONGEST_NAME, otherwise="Question"),
             auto_archive_duration=HIDDEN_AFTER,
             reason="A question to the bot",
         )
@@ -269,7 +249,7 @@ class DiscordChat(ChatPlatform):
         places = [to.thread.channel, to.thread.thread] if is_first(to) else [to.thread.thread]
         for place in dict.fromkeys(places):
             with suppress(Gone):
-                message = self._channel(place).get_partial_message(int(to.id))
+                message = self._client.get_partial_messageable(int(place)).get_partial_message(int(to.id))
                 await translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE)
                 return
 
@@ -302,14 +282,6 @@ async def typing(
     finally:
         task.cancel()
         await asyncio.wait([task])
-
-
-def thread_name(question: str) -> str:
-    """Return the beginning of a question on one line, without marks, cut between words."""
-    line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
-    if len(line) > LONGEST_NAME:
-        line = line[: LONGEST_NAME - 1].rsplit(" ", 1)[0][: LONGEST_NAME - 1].rstrip(" ,;:-") + "…"
-    return line or "Question"
 
 
 def opens_thread(claim: Claim) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from adapters.chat.platform import Barred, Part, Posted
-from adapters.discord.buttons import buttons_of, controls_view
+from adapters.discord.dialect import buttons_of, controls_view
 from adapters.discord.limits import low_priority
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Question
@@ -118,18 +118,15 @@ def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingF
     match error:
         case discord.RateLimited(retry_after=wait):
             return RateLimited(wait)
-        case discord.HTTPException():
-            return Gone("it is not there any more") if error.code in gone else _refusal(error.status, error.code)
+        case discord.HTTPException(status=status, code=code):
+            if code in gone:
+                return Gone("it is not there any more")
+            if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
+                return RateLimited(1.0)
+            kind = MayNotReply if code == MAY_NOT_REPLY else Barred if code in BARRED else Rejected
+            is_broken = kind is Rejected and status >= FIRST_SERVER_ERROR
+            return Unreachable(f"status {status}") if is_broken else kind(f"code {code}")
         case ClientError() | OSError() | TimeoutError():
             return Unreachable(type(error).__name__)
         case _:
             return None
-
-
-def _refusal(status: int, code: int) -> PostingFailed:
-    if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
-        return RateLimited(1.0)
-    kind = MayNotReply if code == MAY_NOT_REPLY else Barred if code in BARRED else Rejected
-    if kind is Rejected and status >= FIRST_SERVER_ERROR:
-        return Unreachable(f"status {status}")
-    return kind(f"code {code}")

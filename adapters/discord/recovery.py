@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from adapters.discord.buttons import buttons_of, names_question
+from adapters.discord.dialect import buttons_of, names_question
 from adapters.discord.poster import NO_PLACE, translated
 from core.errors import Gone, Rejected
 from core.model import Claim, Task
@@ -24,20 +24,18 @@ EARLY = timedelta(seconds=30)  # as much may our clock be ahead of Discord's
 LOOKED_AT = 100  # messages around the time of the post
 
 
-def forgotten(claim: Claim, now: datetime) -> datetime | None:
-    """Return since when a message may stand there unknown whose nonce cannot be relied on; None if there is none."""
-    may_be_there = claim.is_redelivered and not claim.delivery.messages
-    since = claim.delivery.trying or (claim.question.asked_at if may_be_there else None)
-    return since if since is not None and now - since > NONCES_LIVE else None
-
-
 async def find_lost(
-    channel: Channel, me: int, claim: Claim, since: datetime, doubtful: Callable[[], object]
+    channel: Channel, me: int, claim: Claim, now: datetime, doubtful: Callable[[], object]
 ) -> str | None:
     """Return the id of what an attempt before has posted for a claim; None if it is not there.
 
-    Where nobody can know that, *doubtful* hears that the answer may stand there twice. Raises `PostingFailed`.
+    It is looked for where its nonce may be forgotten by *now*. Where nobody can know whether it is there, *doubtful*
+    hears that the answer may stand there twice. Raises `PostingFailed`.
     """
+    is_unheard = claim.is_redelivered and not claim.delivery.messages
+    since = claim.delivery.trying or (claim.question.asked_at if is_unheard else None)
+    if since is None or now - since <= NONCES_LIVE:
+        return None
     try:
         unknown = await unknown_messages(channel, me, claim, since)
     except (Gone, Rejected):

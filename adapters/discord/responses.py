@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from adapters.chat.platform import Part, Posted, Poster
-from adapters.discord.buttons import controls_view
+from adapters.discord.dialect import controls_view
 from adapters.discord.limits import Throttle
 from adapters.discord.poster import translated
 from core.errors import Rejected, Unreachable

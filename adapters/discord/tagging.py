@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.place_breaker import ExpiringSet
-from adapters.chat.platform import Barred
+from adapters.chat.platform import Barred, ExpiringSet
 from adapters.discord.poster import translated
 from core.errors import PostingFailed, StoreUnavailable
 from core.model import Claim

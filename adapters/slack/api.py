@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout
 from slack_sdk.errors import SlackApiError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 API = "https://slack.com/api/"
+HOOKS = "https://hooks.slack.com"
 LONGEST_REQUEST = 30.0  # seconds
 LONGEST_CONNECT = 10.0  # seconds
 LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives up, and says so
@@ -191,3 +193,22 @@ def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingF
 def never_arrived(failure: PostingFailed) -> bool:
     """Return whether there was not even a connection, so that the call has done nothing for certain."""
     return isinstance(failure.__cause__, ClientConnectorError)
+
+
+async def respond(session: ClientSession, url: str, body: Mapping[str, object], *, api_url: str | None) -> None:
+    """Post to an address for answers, which has to be Slack's, or as in the settings. Raises `PostingFailed`."""
+    if _origin(url) not in {HOOKS, _origin(api_url or HOOKS)}:
+        raise Rejected("there is no way back")
+    async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
+        if response.status == TOO_MANY_REQUESTS:
+            wait = retry_after(response.headers)
+            raise RateLimited(USUAL_WAIT if wait is None else wait)
+        if response.status >= FIRST_SERVER_ERROR:
+            raise Unreachable(f"status {response.status}")
+        if not response.ok:
+            raise Rejected(f"status {response.status}")
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

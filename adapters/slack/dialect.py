@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint, listed, one_line
+from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint, one_line
 from adapters.chat.platform import Part
-from core.answering.addresses import host, without_scheme
+from core.answering.citations import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect
-from core.model import Answer, Citation, without_controls
-from core.model.markup import Block, Emphasis, Inline, Strike, Strong
+from core.model import Answer, without_controls
+from core.model.markup import Emphasis, Inline, Strike, Strong
 
 LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
 LEFT_OUT = "…"
@@ -28,6 +28,29 @@ _LABEL = re.compile(r"\](?=\(|\Z)")
 _UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]|@(?=channel|here|everyone)", re.IGNORECASE)
 
 
+class SpokenDialect(MarkdownDialect):
+    """Words alone, as notifications show them and screen readers read them; nothing in them is live."""
+
+    marks = {Strong: "", Emphasis: "", Strike: ""}  # noqa: RUF012 - it is never changed
+
+    fence = ""
+
+    def text(self, text: str) -> str:
+        """Return words, at the start of a line and in code too, as they are, but for what Slack would read."""
+        return spoken(text)
+
+    at_start = code = code_line = text
+
+    def link(self, url: str, children: Sequence[Inline]) -> str:
+        """Return the words of a link, and where it leads."""
+        label = self.inline(children)
+        return url if label == without_scheme(url).removesuffix("/") else f"{label} ({spoken(url)})"
+
+    def heading(self, level: int, text: str) -> str:
+        """Return a heading as a line."""
+        return text
+
+
 class SlackDialect(ChatDialect):
     """The Markdown of Slack's blocks and streams."""
 
@@ -35,6 +58,7 @@ class SlackDialect(ChatDialect):
     small_print_limit = 1_800  # units; Slack takes 2,000 to 3,000 in one block
     bullet = "• "
     nearest_title = "*Nearest sections*"
+    spoken = SpokenDialect()
 
     def text(self, text: str) -> str:
         """Escape what would be a mark; what would mention or link is written as entities, or kept apart."""
@@ -70,36 +94,8 @@ class SlackDialect(ChatDialect):
         """Return a link for small print."""
         return f"<{address(url)}|{label.replace('|', '¦')}>"
 
-    def spoken(self, blocks: Sequence[Block]) -> str:
-        """Return blocks as words alone."""
-        return SPOKEN.write(blocks)
-
-
-class SpokenDialect(MarkdownDialect):
-    """Words alone, as notifications show them and screen readers read them; nothing in them is live."""
-
-    marks = {Strong: "", Emphasis: "", Strike: ""}  # noqa: RUF012 - it is never changed
-
-    fence = ""
-
-    def text(self, text: str) -> str:
-        """Return words, at the start of a line and in code too, as they are, but for what Slack would read."""
-        return spoken(text)
-
-    at_start = code = code_line = text
-
-    def link(self, url: str, children: Sequence[Inline]) -> str:
-        """Return the words of a link, and where it leads."""
-        label = self.inline(children)
-        return url if label == without_scheme(url).removesuffix("/") else f"{label} ({spoken(url)})"
-
-    def heading(self, level: int, text: str) -> str:
-        """Return a heading as a line."""
-        return text
-
 
 SLACK = SlackDialect()
-SPOKEN = SpokenDialect()
 
 
 class SlackRenderer(MessageRenderer):
@@ -119,13 +115,21 @@ class SlackRenderer(MessageRenderer):
         lines = [*SLACK.sources(answer.citations), *SLACK.nearest(answer.nearest), *remark]
         *parts, last = self.drawn(answer) or [Part(LEFT_OUT if lines else "")]
         told = _told(lines, LONGEST_TEXT - len(last.plain) - 2)
-        last = replace(last, below=listed(lines), plain="\n\n".join(filter(None, [last.plain, told])))
+        last = replace(
+            last, below="\n".join(line.text for line in lines), plain="\n\n".join(filter(None, [last.plain, told]))
+        )
         return self._most([*parts, last] if last.text else [])
 
 
 def _told(lines: Sequence[SmallPrint], room: int) -> str:
     """Return what stands below an answer as words: first the lines, then as many of the addresses as fit."""
-    said = [spoken(line.words + (_described(line.citation) if line.citation else "")) for line in lines]
+    said = list[str]()
+    for line in lines:
+        words, citation = line.words, line.citation
+        if citation:
+            place = f" ({home})" if (home := host(citation.url)) else ""
+            words += f"{one_line(citation.heading, TITLE_LENGTH)}{place} {citation.relevance_score:.2f}"
+        said.append(spoken(words))
     left = room - sum(len(words) + 1 for words in said)
     for at, line in enumerate(lines):
         url = f" {spoken(without_controls(line.citation.url))}" if line.citation and line.citation.url else ""
@@ -133,13 +137,6 @@ def _told(lines: Sequence[SmallPrint], room: int) -> str:
             left -= len(url)
             said[at] += url
     return "\n".join(said)[: max(room, 0)]
-
-
-def _described(citation: Citation) -> str:
-    """Return the words about a section."""
-    home = host(citation.url)
-    place = f" ({home})" if home else ""
-    return f"{one_line(citation.heading, TITLE_LENGTH)}{place} {citation.relevance_score:.2f}"
 
 
 def escaped(text: str) -> str:

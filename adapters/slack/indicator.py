@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from enum import IntEnum
@@ -12,7 +11,6 @@ from adapters.slack.api import Denied, once, tell
 from adapters.slack.recovery import Place
 from adapters.slack.streaming import Budget
 from core.errors import PostingFailed
-from core.model import without_controls
 
 SIGNS = 20  # in a minute in a workspace; Slack takes 50 changes of sessions, two for each, or 20 reactions back
 RENEWED = 100.0  # seconds; Slack takes the older status away after 120
@@ -22,7 +20,6 @@ SEARCHING = "is searching the documents…"
 EYES = "eyes"
 UNKNOWN = frozenset({"feature_not_enabled", "missing_scope", "not_allowed_token_type", "unknown_method"})
 NOT_HERE = frozenset({"channel_type_not_supported", "method_not_supported_for_channel_type"})
-_MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
 
 
 class SignKind(IntEnum):
@@ -132,11 +129,3 @@ async def _put(place: Place, sign: SignKind, *, is_there: bool, title: str = "")
         case SignKind.REACTION:
             method = "reactions.add" if is_there else "reactions.remove"
             await tell(client, method, channel=place.channel, timestamp=place.asked, name=EYES)
-
-
-def title_of(question: str) -> str:
-    """Return the beginning of a question on one line, without marks, cut between words."""
-    line = " ".join(_MARKS.sub(" ", without_controls(question)).split())
-    if len(line) > TITLE:
-        line = line[: TITLE - 1].rsplit(" ", 1)[0][: TITLE - 1].rstrip(" ,;:-") + "…"
-    return line

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from adapters.chat.commands import CommandContext, carried_out
 from adapters.retry import QUICK
-from adapters.slack.api import tell
+from adapters.slack.api import respond, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import PLATFORM, workspace_of
-from adapters.slack.responses import respond
 from adapters.slack.slash import ADMIN, NAME
 from adapters.slack.workspaces import name_of
 from core.errors import PostingFailed, Rejected

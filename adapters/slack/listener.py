@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import ChatEvent, Intake
-from adapters.chat.place_breaker import ExpiringSet
+from adapters.chat.platform import ExpiringSet
 from adapters.slack.api import tell
 from adapters.slack.channels import read_event
 from adapters.slack.events import PLATFORM, Json, line_of, moment, workspace_of

@@ -9,11 +9,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
+from adapters.chat.dialect import heading
 from adapters.chat.live_message import Pace
 from adapters.chat.platform import ChatPlatform, Destination, Posted, nonce, utc_now
 from adapters.slack.api import ask, once, tell
 from adapters.slack.dialect import SlackRenderer
-from adapters.slack.indicator import Indicator, title_of
+from adapters.slack.indicator import TITLE, Indicator
 from adapters.slack.people import People
 from adapters.slack.poster import ThreadPoster
 from adapters.slack.recovery import LostPosts, Place, remove_orphans
@@ -83,7 +84,7 @@ class SlackChat(ChatPlatform):
             if claim.is_redelivered:
                 await remove_orphans(claim, place, {message.id for message in shown})
 
-        title = title_of(claim.question.text) if claim.message.id == claim.thread.thread else ""
+        title = heading(claim.question.text, TITLE) if claim.message.id == claim.thread.thread else ""
         return Destination(
             poster=poster,
             renderer=SlackRenderer(remark=remark),

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from adapters.chat.platform import Part, Posted
-from adapters.retry import retry_after
-from adapters.slack.api import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, USUAL_WAIT, translated
+from adapters.slack.api import respond
 from adapters.slack.blocks import blocks_of
-from core.errors import Gone, RateLimited, Rejected, Unreachable
+from core.errors import Gone, Rejected, Unreachable
 from core.events import unobserved
 from core.model import Question
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession
     from slack_sdk.web.async_client import AsyncWebClient
 
-HOOKS = "https://hooks.slack.com"
 MOST = 4  # messages of an answer: an address takes five posts, of which one may have said that the answer is coming
 LEFT_OUT = "…\n\n"
 
@@ -90,22 +86,3 @@ def few(parts: Sequence[Part]) -> Sequence[Part]:
     if len(parts) <= MOST:
         return parts
     return [*parts[: MOST - 1], replace(parts[-1], text=LEFT_OUT + parts[-1].text)]
-
-
-async def respond(session: ClientSession, url: str, body: Mapping[str, object], *, api_url: str | None) -> None:
-    """Post; only to Slack, or to whatever stands for it in the settings. Raises `PostingFailed`."""
-    if _origin(url) not in {HOOKS, _origin(api_url or HOOKS)}:
-        raise Rejected("there is no way back")
-    async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
-        if response.status == TOO_MANY_REQUESTS:
-            wait = retry_after(response.headers)
-            raise RateLimited(USUAL_WAIT if wait is None else wait)
-        if response.status >= FIRST_SERVER_ERROR:
-            raise Unreachable(f"status {response.status}")
-        if not response.ok:
-            raise Rejected(f"status {response.status}")
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"

@@ -70,8 +70,7 @@ class PlatformServices:
         self, name: str, outline: Outlined, *, reads_all: bool = True, memberships: Mapping[str, Membership] = NOBODY
     ) -> ChatServices:
         """Return it for the platform of a *name*, where *memberships* say who is answered."""
-        from adapters.chat.services import ChatServices
-        from adapters.chat.wait_notice import Waits
+        from adapters.chat.services import ChatServices, Waits
 
         stores, now = self._stores, self._now
         forgetting = Forgetting(stores.conversations, stores.votes, self._inbox, stores.policies)

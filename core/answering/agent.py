@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from core.answering.citations import Sources, selected_text
-from core.answering.draft import AnswerDraft
 from core.answering.prompts import NOT_IN_SELECTION, REPAIR, TokenEstimate, history, opening
 from core.answering.search import SearchTool
 from core.answering.tools import Tool, Toolbox, asked_for
-from core.answering.verdict import Verdict, is_small_talk, judge, stopped
+from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
 from core.errors import ModelUnavailable
 from core.events import Observer, ServiceFailed, State, StateChanged, TokensUsed, UrlsRemoved, unobserved
 from core.messages import FAILED

@@ -1,15 +1,25 @@
-"""The sources of one answer, numbered by page section, and the lists of them that models write themselves."""
+"""The sources of one answer, numbered by section, the addresses in it, and lists of sources that models write."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
-from core.answering.addresses import URL, trim_url
 from core.model import Citation, Hit
 from core.model.markup import Block, Footnote, Heading, ListItem, Paragraph, TableRow
 
+LONGEST_URL = 800  # characters of a link: two of them leave room for words in a message
+
+URL = re.compile(r"""(?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.)[^\s<>"'`\\^{}|\[\]]+""")
+_TRAILING = ".,;:!?*_~"
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{1,30}:)?//|(?=www\.)", re.IGNORECASE)
+_PLACE = re.compile(r"(?<![\w.@-])((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})(?![\w.-]*\w)(/\S*|:\d\S*)?", re.IGNORECASE)
+_ENDINGS = re.compile(  # the ones that people know an address by; with all of them, `asyncio.run` would look like one
+    r"\.(?:com|org|net|edu|gov|mil|int|info|biz|example|io|dev|app|ai|co|gg|me|tv|xyz|site|online|shop"
+    r"|eu|us|uk|de|fr|ch|at|nl|it|es|pl|se|no|ru|ua|cn|jp|kr|in|pk|br|ca|au)\Z"
+)
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*\^?(\d+)|(\d+)")
 _MARK = r"\[{1,2}\s?\^?\d{1,4}\s?\]{1,2}|【\d{1,4}[^】]{0,40}】|［\d{1,4}］"
 _ENTRY = re.compile(rf"[ \t>]*(?:\*\*|__)?(?:{_MARK})")
@@ -30,6 +40,7 @@ class Sources:
 
     keeps_numbers = False
     are_quoted = False
+    may_name_all = False  # whether any address may be written
 
     def __init__(self) -> None:
         self.citations: dict[int, Citation] = {}
@@ -65,32 +76,24 @@ class Sources:
 
     def names(self, url: str) -> bool:
         """Return whether the text of a passage names this address, so that it may be written, but never clicked."""
-        return url in self._named
+        return self.may_name_all or url in self._named
 
 
 class Remembered(Sources):
     """The sources of an answer that was given before: footnotes keep their numbers, and any address may be written."""
 
-    keeps_numbers = True
+    keeps_numbers = may_name_all = True
 
     def __init__(self, citations: Sequence[Citation]) -> None:
         super().__init__()
         self.citations = {citation.number: citation for citation in citations}
         self._urls.update(citation.url for citation in citations)
 
-    def names(self, url: str) -> bool:
-        """Return that every address may be written."""
-        return True
-
 
 class Quoted(Sources):
     """The sources of a text that is quoted: its own numbers are words, and the addresses in it may be written."""
 
-    are_quoted = True
-
-    def names(self, url: str) -> bool:
-        """Return that every address may be written."""
-        return True
+    are_quoted = may_name_all = True
 
 
 def selected_text(text: str) -> Sources:
@@ -134,11 +137,6 @@ class Footnotes:
                         shown[number] = known[number].model_copy(update={"number": new})
                     yield Footnote(shown[number].number, shown[number].url)
 
-    def citations(self, shown: Container[int]) -> tuple[Citation, ...]:
-        """Return the footnotes whose numbers are *shown*, in the order of their numbers."""
-        used = (citation for citation in self.shown.values() if citation.number in shown)
-        return tuple(sorted(used, key=lambda citation: citation.number))
-
 
 @dataclass(frozen=True, slots=True)
 class RawBlock:
@@ -181,3 +179,37 @@ def _is_entry(line: str) -> bool:
 
 def _bare(line: str) -> str:
     return line[: _LONGEST_TITLE + 20].strip(" *_#:：.").casefold()
+
+
+def trim_url(url: str) -> str:
+    """Leave off the punctuation that belongs to the sentence, and a closing bracket that was not opened inside."""
+    while url:
+        if url[-1] in _TRAILING or (url[-1] == ")" and url.count("(") < url.count(")")):
+            url = url[:-1]
+        else:
+            break
+    return url
+
+
+def host(url: str) -> str:
+    """Return the name of the place that an address leads to, without `www.`; empty if it has none."""
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def names_another_place(label: str, url: str) -> bool:
+    """Return whether a label looks like an address with another host than *url*; a name in code does not."""
+    home = host(url)
+    has_scheme = bool(_SCHEME.search(label))
+    for found in _PLACE.finditer(label):
+        place = found[1].lower().removeprefix("www.")
+        if place != home and (has_scheme or found[2] or _ENDINGS.search(place)):
+            return True
+    return has_scheme and home not in label.lower()
+
+
+def without_scheme(url: str) -> str:
+    """Leave off the scheme of an address: platforms make no link of a label that has one."""
+    return re.sub(r"^[a-z][a-z0-9+.-]{1,30}://", "", url, flags=re.IGNORECASE)

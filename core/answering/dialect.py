@@ -52,7 +52,9 @@ class MarkdownDialect:
 
     fence = FENCE
     keeps_code_in_place = True
+    rule = "---"  # a line between two parts; empty where there is none
     marks: Mapping[Wrap, str] = {Strong: "**", Emphasis: "_", Strike: "~~"}
+    spoken: MarkdownDialect | None = None  # writes the words alone, for whoever cannot see a message
 
     def write(self, blocks: Iterable[Block]) -> str:
         """Return blocks as one text."""
@@ -90,7 +92,7 @@ class MarkdownDialect:
             case Paragraph(children):
                 text = lead + self.inline(children, f"\n{again}", at_start=True)
             case Rule():
-                text = self.rule()
+                text = self.rule
         return (f"{body}{closing}{joint}{text}", "") if text else (body + closing, "")
 
     def inline(self, nodes: Iterable[Inline], line_break: str = " ", *, at_start: bool = False) -> str:
@@ -205,16 +207,10 @@ class MarkdownDialect:
 
     def rows(self, row: TableRow, *, is_first: bool) -> Sequence[str]:
         """Return a row of a table, with the head above it where it *is_first*."""
-        head = [self.row(row.head), f"|{'---|' * len(row.head)}"] if is_first else []
-        return [*head, *([self.row(row.cells)] if row.cells else [])]
-
-    def row(self, cells: Iterable[Sequence[Inline]]) -> str:
-        """Return the cells of a row between lines."""
-        return f"| {' | '.join(self.inline(cell).replace('|', chr(92) + '|') for cell in cells)} |"
-
-    def rule(self) -> str:
-        """Return a line between two parts; empty where there is none."""
-        return "---"
+        wanted = [*([row.head] if is_first else []), *([row.cells] if row.cells else [])]
+        written = ([self.inline(cell).replace("|", "\\|") for cell in cells] for cells in wanted)
+        lines = [f"| {' | '.join(cells)} |" for cells in written]
+        return [lines[0], f"|{'---|' * len(row.head)}", *lines[1:]] if is_first else lines
 
 
 MARKDOWN = MarkdownDialect()

@@ -14,8 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.answering.addresses import URL, can_be_link, names_another_place, trim_url, without_scheme
-from core.answering.citations import Footnotes, Sources
+from core.answering.citations import LONGEST_URL, URL, Footnotes, Sources, names_another_place, trim_url, without_scheme
 from core.answering.nodes import ends_apart, put, trimmed, visible, without_false_marks, without_open_end
 from core.model import without_controls
 from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text
@@ -88,11 +87,11 @@ class _InlineReader:
 
     def read(self) -> list[Inline]:
         """Return the nodes."""
-        readers = self._READERS
         with suppress(_Undecided):
             while self._at < len(self._text):
-                readers.get(self._text[self._at], _InlineReader._plain)(self)
-                self._release()
+                self._READERS.get(self._text[self._at], _InlineReader._plain)(self)
+                while len(self._frames) > 1 and self._at - self._frames[1].start > REACH:
+                    self._dissolve(1)  # marks that were opened too far back are text
         while self._is_whole and len(self._frames) > 1:
             self._dissolve(-1)
         if self._is_whole:
@@ -187,7 +186,7 @@ class _InlineReader:
         sources = self._notes.sources
         children = read_inline(label, Footnotes(Sources()))
         is_blank = not visible(children).strip()
-        if sources.leads_to(url) and can_be_link(url) and not is_image:
+        if self._can_link(url) and not is_image:
             bare = _bare_link(url)
             if is_blank:
                 children = (bare,)
@@ -201,8 +200,12 @@ class _InlineReader:
             children = (Text(url),)
         self._add(*children, length=length)
 
+    def _can_link(self, url: str) -> bool:
+        """Return whether an address leads to a page of the index, is short, and has a scheme."""
+        return len(url) <= LONGEST_URL and "://" in url and self._notes.sources.leads_to(url)
+
     def _address(self, url: str, *, length: int) -> None:
-        if self._notes.sources.leads_to(url) and can_be_link(url):
+        if self._can_link(url):
             self._add(_bare_link(url), length=length)
         elif self._notes.sources.names(url):
             self._add(url, length=length)
@@ -301,11 +304,6 @@ class _InlineReader:
         numbers = set(self._numbers)
         self._add(*(nodes if is_within or not nodes else [kind(tuple(nodes))]), length=0)
         self._numbers = numbers
-
-    def _release(self) -> None:
-        """Let marks that were opened too far back be text."""
-        while len(self._frames) > 1 and self._at - self._frames[1].start > REACH:
-            self._dissolve(1)
 
     def _dissolve(self, place: int) -> None:
         """Let an open mark be text."""

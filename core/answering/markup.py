@@ -13,8 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.answering.addresses import trim_url
-from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources
+from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources, trim_url
 from core.answering.inline import read_inline
 from core.answering.nodes import inlines, runs, visible
 from core.messages import WARNING
@@ -24,7 +23,6 @@ from core.model.markup import (
     CodeLine,
     Footnote,
     Heading,
-    Inline,
     Leaf,
     LineBreak,
     ListItem,
@@ -128,7 +126,9 @@ class MarkupReader:
     def citations(self) -> tuple[Citation, ...]:
         """The footnotes of all that is certain, in the order of their numbers."""
         pieces = (run.node for block in self.blocks for run in runs(inlines(block)))
-        return self.notes.citations({node.number for node in pieces if isinstance(node, Footnote)})
+        numbers = {node.number for node in pieces if isinstance(node, Footnote)}
+        used = (citation for citation in self.notes.shown.values() if citation.number in numbers)
+        return tuple(sorted(used, key=lambda citation: citation.number))
 
     def _look(self, rest: str) -> Sequence[Block]:
         """Return what is certain of what is open, where *rest* is a line that may go on; this is a copy."""
@@ -196,7 +196,10 @@ class MarkupReader:
             quote, item = _QUOTE.match(rest), _ITEM.match(rest)
             if quote:
                 opened, width = _Open(Quote()), quote.end()
-            elif item and not _RULE.match(rest) and (not self._words or ended or _begins_list(item)):
+            elif item and not _RULE.match(rest):
+                has_words = bool(rest[item.end() :].strip())
+                if self._words and not ended and not (has_words and item[2][:-1] in ("", "1")):
+                    return rest  # within a paragraph only words with a sign or the number 1 begin a list
                 is_close = len(item[3]) <= _WIDEST_GAP and item.end() < len(rest)
                 width = item.end() if is_close else item.end(2) + 1
                 sign, digits = item[2][-1], item[2][:-1]
@@ -313,8 +316,12 @@ class MarkupReader:
                 nodes = read_inline(text, notes, is_whole=raw.is_whole)
                 return Heading(level, nodes) if nodes else None
             case TableRow(is_first=is_first):
-                head, cells = ([_cell(cell, notes) for cell in row] for row in (raw.head, raw.lines))
-                return TableRow(tuple(head), tuple(cells), is_first)
+                read_cells = ([read_inline(cell, notes) for cell in row] for row in (raw.head, raw.lines))
+                head, cells = (  # a cell is one line
+                    tuple(tuple(Text(" ") if isinstance(node, LineBreak) else node for node in cell) for cell in row)
+                    for row in read_cells
+                )
+                return TableRow(head, cells, is_first)
             case leaf:
                 return leaf
 
@@ -341,18 +348,8 @@ def read(text: str, sources: Sources) -> tuple[Block, ...]:
     return reader.blocks
 
 
-def _begins_list(item: re.Match[str]) -> bool:
-    """Return whether a marker within a paragraph begins a list: one with words behind it, and with the number 1."""
-    return item[2][:-1] in ("", "1") and bool(item.string[item.end() :].strip())
-
-
 def _cells(line: str) -> tuple[str, ...]:
     bare = line.strip().removeprefix("|")
     if bare.endswith("|") and not bare.endswith("\\|"):
         bare = bare[:-1]
     return tuple(cell.strip().replace("\\|", "|") for cell in _CELL.split(bare))
-
-
-def _cell(text: str, notes: Footnotes) -> tuple[Inline, ...]:
-    """Return what stands in a cell, which is one line."""
-    return tuple(Text(" ") if isinstance(node, LineBreak) else node for node in read_inline(text, notes))

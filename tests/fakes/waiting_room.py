@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.chat.wait_notice import Waits
+from adapters.chat.services import Waits
 from core.community.admission import WaitEstimate
 from core.model import Question
 from tests.builders import NOON

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.answering.addresses import trim_url
-from core.answering.citations import Footnotes, Remembered, Sources, cite, selected_text
+from core.answering.citations import Footnotes, Remembered, Sources, cite, selected_text, trim_url
 from core.model import Citation
 from tests.builders import hit
 from tests.portion import examples
@@ -32,7 +31,7 @@ def test_a_footnote_is_given_under_the_number_that_is_shown() -> None:
     [footnote] = notes.read("[2]")
 
     assert (footnote.number, footnote.url) == (1, "https://docs.example/b")
-    assert notes.citations({1}) == (cite(hit(0.8, url="https://docs.example/b"), 1),)
+    assert tuple(notes.shown.values()) == (cite(hit(0.8, url="https://docs.example/b"), 1),)
     assert tuple(sources.citations.values()) == (
         cite(hit(0.7, url="https://docs.example/a"), 1),
         cite(hit(0.8, url="https://docs.example/b"), 2),

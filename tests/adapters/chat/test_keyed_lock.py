@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from adapters.chat.keyed_lock import KeyedLock
+from adapters.chat.background import KeyedLock
 
 
 async def test_turns_of_one_kind_keep_the_order_in_which_they_were_asked_for() -> None:

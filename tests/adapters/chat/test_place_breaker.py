@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.place_breaker import LASTING, PlaceBreaker
+from adapters.chat.platform import LASTING
+from adapters.chat.surface import PlaceBreaker
 from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, Reaction, ReplyAddress, ThreadRef
 from tests.builders import NOON, question

@@ -10,8 +10,9 @@ from datetime import timedelta
 import pytest
 
 from adapters.chat.background import BackgroundTasks
+from adapters.chat.intake import WaitNotices
 from adapters.chat.platform import NOTICE, Part, Posted, nonce
-from adapters.chat.wait_notice import WaitNotices, Waits
+from adapters.chat.services import Waits
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
 from core.model import Question, WaitNotice
 from tests.builders import NOON, question

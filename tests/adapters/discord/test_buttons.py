@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.chat.platform import Controls
-from adapters.discord.buttons import controls_view
 from adapters.discord.commands import MENU_NAME
+from adapters.discord.dialect import controls_view
 from core import messages
 from core.answering.agent import answer_id
 from core.model import Asked, AskedAgain, Complaint, MessageRef, Person, Question, Stopped, Tally, Vote

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from adapters.slack.indicator import SEARCHING, SIGNS, Indicator, title_of
+from adapters.slack.indicator import SEARCHING, SIGNS, Indicator
 from adapters.slack.recovery import Place
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Progress
@@ -149,18 +149,6 @@ async def test_more_signs_than_slack_lets_be_taken_away_are_not_shown(slack: OnS
     sessions = slack.server.platform.sessions.values()
     assert [session.history for session in sessions] == [["processing", "active"]] * SIGNS
     assert slack.server.limits.refused == []
-
-
-def test_a_title_is_one_short_line_without_marks() -> None:
-    """Slack takes 200 characters."""
-    long = title_of("Why <!channel> *would* a\nrobot " + "think " * 60)
-
-    assert (title_of("What is `a <b>`?"), long[:31], len(long) <= 200) == (
-        "What is a b ?",
-        "Why !channel would a robot thin",
-        True,
-    )
-    assert long.endswith("think…")
 
 
 @pytest.mark.promise("signs-go")
