@@ -1,4 +1,4 @@
-"""What a chat platform gives, so that answers appear there: about a dozen functions, of which three are enough.
+"""What a chat platform gives, so that answers appear there: about a dozen functions, of which two and a poster are enough.
 
 `PlatformSurface` does the rest, for all platforms in the same way.
 """

@@ -249,7 +249,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 def _words(content: object) -> str:
     """Return the text of a content, which some services send as a list of parts, thoughts among them."""
-    if isinstance(content, list):
-        parts = [_fields(part) for part in cast("list[Any]", content)]
-        return "".join(_words(part.get("text")) for part in parts if part.get("type") == "text")
-    return content if isinstance(content, str) else ""
+    if isinstance(content, str):
+        return content
+    parts = [_fields(part) for part in cast("list[Any]", content)] if isinstance(content, list) else []
+    return "".join(_words(part.get("text")) for part in parts if part.get("type") == "text")

@@ -79,7 +79,7 @@ def stopped(draft: AnswerDraft) -> Verdict:
     """Leave what was shown as it is, with a word that there would have been more."""
     if not (draft.is_shown and draft.markup.blocks):
         return Verdict(Status.STOPPED, STOPPED)
-    return _written(Status.STOPPED, draft, _remark(STOPPED))
+    return _written(Status.STOPPED, draft, _remark(STOPPED), citations=draft.markup.citations)
 
 
 def judge(
@@ -88,8 +88,9 @@ def judge(
     """Weigh what the model wrote against what the search found; *has_grounds* if another tool gave it something."""
     if question.selection is not None:
         return _judge_selection(question, draft)
-    if draft.markup.citations:
-        return _written(Status.ANSWERED, draft, *([_remark(LEXICAL_ONLY)] if search.lexical_only else []))
+    if citations := draft.markup.citations:
+        more = [_remark(LEXICAL_ONLY)] if search.lexical_only else []
+        return _written(Status.ANSWERED, draft, *more, citations=citations)
     if (small_talk or has_grounds) and not draft.markup.is_blank:
         return _written(Status.ANSWERED, draft)
     if search.troubled and not search.sources:  # with half a search, "not in the documents" would be a guess
@@ -106,8 +107,8 @@ def _judge_selection(question: Question, draft: AnswerDraft) -> Verdict:
         return Verdict(Status.NO_CONTEXT, not_in_selection(question.text))
     if draft.markup.is_blank:
         return Verdict(Status.FAILED, FAILED)
-    if draft.markup.citations:
-        return _written(Status.ANSWERED, draft)
+    if citations := draft.markup.citations:
+        return _written(Status.ANSWERED, draft, citations=citations)
     *blocks, last = draft.markup.blocks
     mark = Footnote(1, "")
     marked = (
@@ -119,10 +120,10 @@ def _judge_selection(question: Question, draft: AnswerDraft) -> Verdict:
     return Verdict(Status.ANSWERED, MARKDOWN.write(blocks), tuple(draft.sources.citations.values()), blocks=blocks)
 
 
-def _written(status: Status, draft: AnswerDraft, *more: Block) -> Verdict:
+def _written(status: Status, draft: AnswerDraft, *more: Block, citations: tuple[Citation, ...] = ()) -> Verdict:
     """Return what the model wrote, with more behind it."""
     blocks = (*draft.markup.blocks, *more)
-    return Verdict(status, MARKDOWN.write(blocks), draft.markup.citations, blocks=blocks)
+    return Verdict(status, MARKDOWN.write(blocks), citations, blocks=blocks)
 
 
 def _remark(sentence: str) -> Block:
