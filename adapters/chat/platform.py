@@ -1,6 +1,7 @@
-"""What a chat platform gives, so that answers appear there: about a dozen functions, of which two and a poster are enough.
+"""What a chat platform gives, so that answers appear there.
 
-`PlatformSurface` does the rest, for all platforms in the same way.
+About a dozen functions, of which two and a poster are enough. `PlatformSurface` does the rest, for all
+platforms in the same way.
 """
 
 from __future__ import annotations

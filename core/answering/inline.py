@@ -178,7 +178,8 @@ class _InlineReader:
         if not (is_word_apart and self._text[self._at : self._at + 1].isalnum()):
             if self._closed_up == self._at or ends_apart(nodes):
                 self._closed_up = self._at
-                self._certain = self._shown() if len(self._frames) == 1 else self._certain
+                if not self._is_whole and len(self._frames) == 1:
+                    self._certain = self._shown()
             nodes[:] = trimmed(nodes, breaks=False)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:

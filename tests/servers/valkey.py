@@ -197,8 +197,11 @@ class Shards:
 
 @contextmanager
 def shards(folder: Path, *, count: int = 2, **options: str) -> Generator[Shards, None, None]:
-    """A cluster, which is ready some two seconds after its nodes have started."""
-    common = {"cluster_enabled": "yes", "cluster_node_timeout": "2000", **options}
+    """A cluster, which is ready some two seconds after its nodes have started.
+
+    No node misses another, however busy the machine: a cluster that does takes no commands for a while.
+    """
+    common = {"cluster_enabled": "yes", "cluster_node_timeout": "60000", **options}
     buses = [free_port() for _ in range(count)]
     nodes = tuple(Node(folder / f"node-{n}", cluster_port=str(bus), **common) for n, bus in enumerate(buses))
     with running(*nodes):
