@@ -134,7 +134,7 @@ class EventReader:
         owner = str(channel.owner_id) if isinstance(channel, Thread) else ""
         is_post = isinstance(channel, Thread) and isinstance(channel.parent, ForumChannel)
         is_first = info.id == inbound.message.id
-        goes_on = is_post and not is_first and owner == inbound.author_id
+        goes_on = is_post and not is_first and inbound.author is not None and owner == inbound.author.id
         rights, hint = Rights(), None
         if channel is not None:
             rights = rights_in(channel)
@@ -142,7 +142,7 @@ class EventReader:
         return ChatEvent(
             inbound=inbound,
             channel=DiscordChannel(self._client, event, me, info),
-            at=inbound.thread.model_copy(update={"thread": info.id}),
+            at=inbound.message.thread.model_copy(update={"thread": info.id}),
             me=me.user_id,
             rights=replace(rights, opens_threads=info.has_threads and rights.opens_threads),
             reads_all=self._client.intents.message_content,

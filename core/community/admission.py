@@ -58,7 +58,7 @@ class Admission:
 
     async def _objection(self, question: Question) -> tuple[str, str] | None:
         """Return why the question is not answered, in a word for the notes and in a sentence; None if it is."""
-        place, policy, seconds = question.thread, Policy(), 0.0
+        place, policy, seconds = question.message.thread, Policy(), 0.0
         with suppress(StoreUnavailable):
             policy = await self._policies.load(place.home)
         if policy.fault is not None:
@@ -76,7 +76,7 @@ class Admission:
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""
-        person = sha256(f"{claim.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
+        person = sha256(f"{claim.message.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
         period = str(int(self._now().timestamp() // REMINDER.total_seconds()))
         try:

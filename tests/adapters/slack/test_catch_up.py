@@ -303,7 +303,7 @@ async def test_every_workspace_that_was_heard_is_read(place: Place) -> None:
             asked = [(await box.question()).question for _ in range(2)]
             assert await heard(place, box) == []
 
-    assert {(one.thread.workspace, one.text) for one in asked} == {
+    assert {(one.message.thread.workspace, one.text) for one in asked} == {
         (place.workspace.team_id, "Here?"),
         (other.team_id, "There?"),
     }

@@ -208,7 +208,7 @@ async def test_a_word_that_stands_for_a_command_is_none_for_the_inbox(place: Pla
     taken: list[tuple[str, str, str]] = []
 
     async def said(inbound: Inbound) -> bool:
-        taken.append((inbound.text, inbound.message.id, inbound.thread.workspace))
+        taken.append((inbound.text, inbound.message.id, inbound.message.thread.workspace))
         return inbound.text in {"sources", "help"}
 
     box = Box()
