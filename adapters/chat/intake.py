@@ -337,7 +337,7 @@ class WaitNotices:
             if not is_admitted:
                 return
             period = str(int(waits.now().timestamp() // QUIET))
-            if not await waits.memo.changed(f"busy:{at.home}:{at.channel}", period):
+            if not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
                 return
             notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
             if not await waits.room.announce(question.message, notice):

@@ -106,7 +106,7 @@ async def _register(client: AutoShardedClient, services: ChatServices) -> None:
         await translated(client.http.bulk_upsert_global_commands(client.application_id or 0, payload))
     except BaseException as error:
         with suppress(StoreUnavailable):
-            await services.memo.forget(key)
+            await services.dedup.forget(key)
         if not isinstance(error, PostingFailed):
             raise
         services.observer(CommandsFailed(services.name, str(error)))

@@ -31,7 +31,7 @@ from core.model import Inbound, Message, MessageRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
-    from core.ports import Memo
+    from core.ports import Dedup
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 CHAIN = 5  # messages: the one replied to, and those before it
@@ -65,7 +65,7 @@ class Listener(AutoShardedClient):
         self._setup = setup
         self.background = BackgroundTasks()
         self._intake = Intake(services, self.background)
-        self._reader = EventReader(self, services.memo)
+        self._reader = EventReader(self, services.dedup)
         self._catch_up = CatchUp(
             DiscordHistory(self, self._reader.late, services), self._intake, services, at_once=AT_ONCE
         )
@@ -108,9 +108,9 @@ class Listener(AutoShardedClient):
 class EventReader:
     """Reads gateway events, with what the client knows of where they happened."""
 
-    def __init__(self, client: AutoShardedClient, memo: Memo) -> None:
+    def __init__(self, client: AutoShardedClient, dedup: Dedup) -> None:
         self._client = client
-        self._memo = memo
+        self._dedup = dedup
 
     def line(self, event: Json) -> str:
         """Name what has to be heard in order: a thread, or in a channel one message, which would open its own."""
@@ -138,7 +138,7 @@ class EventReader:
         rights, hint = Rights(), None
         if channel is not None:
             rights = rights_in(channel)
-            hint = partial(alert, self._client, self._memo, channel.guild, info.parent_id or info.id, rights.missing)
+            hint = partial(alert, self._client, self._dedup, channel.guild, info.parent_id or info.id, rights.missing)
         return ChatEvent(
             inbound=inbound,
             channel=DiscordChannel(self._client, event, me, info),

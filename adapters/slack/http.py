@@ -22,7 +22,7 @@ from core.messages import WARNING
 if TYPE_CHECKING:
     from slack_bolt.response import BoltResponse
 
-    from core.ports import Memo
+    from core.ports import Dedup
 
 PATH = "/slack/events"
 LARGEST = 2**19  # bytes of a request; Slack's own are much smaller
@@ -44,7 +44,7 @@ class RequestVerifier:
     """
 
     def __init__(
-        self, answer: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], *, signing_secret: str, seen: Memo
+        self, answer: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], *, signing_secret: str, seen: Dedup
     ) -> None:
         self._answer = answer
         self._verifier = SignatureVerifier(signing_secret)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from core.errors import StoreUnavailable
 from core.messages import BUSY, CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
 from core.model import Claim, Policy, Question
-from core.ports import Membership, Memo, PolicyStore, Quota
+from core.ports import Dedup, Membership, PolicyStore, Quota
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
 
@@ -36,14 +36,14 @@ class Admission:
         self,
         policies: PolicyStore,
         quota: Quota,
-        memo: Memo,
+        dedup: Dedup,
         *,
         now: Callable[[], datetime],
         memberships: Mapping[str, Membership] | None = None,
     ) -> None:
         self._policies = policies
         self._quota = quota
-        self._memo = memo
+        self._dedup = dedup
         self._now = now
         self._memberships = memberships or {}
 
@@ -80,7 +80,7 @@ class Admission:
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
         period = str(int(self._now().timestamp() // REMINDER.total_seconds()))
         try:
-            is_new = await self._memo.changed(key, period)
+            is_new = await self._dedup.changed(key, period)
         except StoreUnavailable:  # without the notes, somebody is told once more
             is_new = True
         has_interaction = claim.address is not None and claim.address.interaction is not None
