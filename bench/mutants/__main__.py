@@ -36,7 +36,7 @@ def tried(mutants: Sequence[Mutant], among: Sequence[Group], trees: Copies, at_o
     group_of = {path: group for group in among for path in (*group.sources, *group.scripts)}
     needed = {group_of[mutant.path].name: group_of[mutant.path] for mutant in mutants if mutant.key not in same}
     with ThreadPoolExecutor(at_once) as pool:
-        timed = pool.map(trees.seconds, [group.tests for group in needed.values()])
+        timed = pool.map(trees.seconds, needed.values())
         seconds = dict(zip(needed, timed, strict=True))
         for name, taken in seconds.items():
             print(f"{name}: {taken:.0f} s for a run of its tests", flush=True)
@@ -45,7 +45,7 @@ def tried(mutants: Sequence[Mutant], among: Sequence[Group], trees: Copies, at_o
             if mutant.key in same:
                 return Outcome.EQUIVALENT
             group = group_of[mutant.path]
-            outcome = trees.outcome(mutant, group.tests, usually=seconds[group.name])
+            outcome = trees.outcome(mutant, group, usually=seconds[group.name])
             print(f"{outcome}: {mutant}", flush=True)
             return outcome
 
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=400, help="how many changes of Python; default: 400")
     parser.add_argument("--scripts", type=int, help="how many changes of the scripts; default: all")
     parser.add_argument("--group", action="append", help="only this group of the table; may be repeated")
-    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="default: one for each core")
+    parser.add_argument("--at-once", type=int, default=2 * (os.cpu_count() or 1), help="default: two for each core")
     asked = parser.parse_args()
     among = [group for group in groups() if not asked.group or group.name in asked.group]
     mutants = chosen(among, seed=asked.seed, sample=asked.sample, scripts=asked.scripts)

@@ -16,12 +16,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Files that the same tests touch."""
+    """Files that the same tests touch; of these, those are run whose names fit `only`, as pytest's `-k` has it."""
 
     name: str
     sources: Sequence[Path]
     scripts: Sequence[Path]
     tests: Sequence[Path]
+    only: str = ""
 
     def in_python(self) -> list[Place]:
         """Return every place of the sources that can be changed."""
@@ -35,7 +36,13 @@ class Group:
 def groups() -> tuple[Group, ...]:
     """Return the groups. Raises `FileNotFoundError` for a name in the table that no file has."""
     return tuple(
-        Group(group["name"], *(_paths(group[kind]) for kind in ("sources", "scripts", "tests")))
+        Group(
+            name=group["name"],
+            sources=_paths(group["sources"]),
+            scripts=_paths(group["scripts"]),
+            tests=_paths(group["tests"]),
+            only=group.get("only", ""),
+        )
         for group in _read("table.toml")["group"]
     )
 

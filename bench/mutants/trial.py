@@ -16,10 +16,11 @@ from pathlib import Path
 from queue import Queue
 
 from bench.mutants.mutant import Mutant
-from bench.mutants.table import ROOT
+from bench.mutants.table import ROOT, Group
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".footnote", ".hypothesis", ".ruff_cache", ".pytest_cache")
-OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-seed=0")
+OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:randomly", "--hypothesis-seed=0")
+AGAIN = ("--lf", "--lfnf=none")  # only what has just failed
 PASSED, NOT_RUN = 0, (4, 5)  # what pytest ends with
 SAID = "said.txt"  # what pytest prints, in the copy
 MOST_SAID = 4_000  # characters of it
@@ -44,31 +45,32 @@ class Copies:
         for folder in folders:
             self._free.put(folder)
 
-    def seconds(self, tests: Sequence[Path]) -> float:
-        """Return how long tests take without a change. Raises `RuntimeError` if they do not pass."""
+    def seconds(self, group: Group) -> float:
+        """Return how long the tests of a group take without a change. Raises `RuntimeError` if they do not pass."""
         said = ""
         for _ in range(TRIES):
             begun = time.monotonic()
             with self._one() as folder:
-                code = _run(folder, tests, within=None)
+                code = _run(folder, group, within=None)
                 said = (folder / SAID).read_text()
             if code == PASSED:
                 return time.monotonic() - begun
         raise RuntimeError(f"The tests do not pass without a change:\n{said[-MOST_SAID:]}")
 
-    def outcome(self, mutant: Mutant, tests: Sequence[Path], *, usually: float) -> Outcome:
-        """Return what tests make of a mutant, where they *usually* take so many seconds."""
+    def outcome(self, mutant: Mutant, group: Group, *, usually: float) -> Outcome:
+        """Return what the tests of its group make of a mutant, where they *usually* take so many seconds."""
         with self._one() as folder:
             changed = folder / mutant.path
             changed.write_text(mutant.text)
             try:
-                code = _run(folder, tests, within=3 * usually + SLACK)
+                within = 3 * usually + SLACK
+                code = _run(folder, group, within=within)
                 if code not in (PASSED, None, *NOT_RUN):  # a test that fails now and then has noticed nothing
-                    code = _run(folder, tests, within=3 * usually + SLACK)
+                    code = _run(folder, group, *AGAIN, within=within)
             finally:
                 shutil.copy2(ROOT / mutant.path, changed)
         if code in NOT_RUN:
-            raise RuntimeError(f"pytest ended with {code}: {' '.join(map(str, tests))}")
+            raise RuntimeError(f"pytest ended with {code}: {group.name}")
         if code is None:
             return Outcome.OUT_OF_TIME
         return Outcome.SURVIVED if code == PASSED else Outcome.KILLED
@@ -92,9 +94,9 @@ def copies(number: int) -> Generator[Copies]:
         yield Copies(folders)
 
 
-def _run(folder: Path, tests: Sequence[Path], *, within: float | None) -> int | None:
+def _run(folder: Path, group: Group, *more: str, within: float | None) -> int | None:
     """Return what pytest ends with; None if it came to no end in time."""
-    command = [sys.executable, "-m", "pytest", *OPTIONS, *map(str, tests)]
+    command = [sys.executable, "-m", "pytest", *OPTIONS, *more, "-k", group.only, *map(str, group.tests)]
     # With caches of its own, Python could take a change of the same second and the same length for no change.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     with (
