@@ -105,7 +105,7 @@ async def serve(
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
             raise Misconfigured(
-                f"Slack cannot be heard at {host}, port {port}. Set HOST to an address of this machine, "
+                f"Slack's requests cannot be received at {host}, port {port}. Set HOST to an address of this machine, "
                 "and PORT to a port that nothing else uses."
             ) from error
         started(runner.addresses[0][1])
