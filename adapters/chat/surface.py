@@ -36,7 +36,7 @@ class PlaceBreaker:
     def trip(self, claim: Claim) -> None:
         """Remember that the place of a question takes no posts."""
         places = _places(claim)
-        is_first = claim.message.id == claim.thread.thread  # such a question stands in the channel itself
+        is_first = claim.message.id == claim.message.thread.thread  # such a question stands in the channel itself
         if not places or self._shut.add(places[0] if is_first else places[1]):
             self._observer(PlaceRefused(claim.message))
 
@@ -52,7 +52,8 @@ def _places(claim: Claim) -> Sequence[str]:
     """Return the channel and the thread where the bot needs a right to answer; none for a command."""
     if claim.address is not None and claim.address.interaction is not None:
         return ()
-    return str(claim.thread.model_copy(update={"thread": claim.thread.channel})), str(claim.thread)
+    thread = claim.message.thread
+    return str(thread.model_copy(update={"thread": thread.channel})), str(thread)
 
 
 class PlatformSurface:

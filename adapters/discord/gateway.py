@@ -31,7 +31,7 @@ from core.model import Inbound, Message, MessageRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
-    from core.ports import Memo
+    from core.ports import Dedup
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 CHAIN = 5  # messages: the one replied to, and those before it
@@ -65,7 +65,7 @@ class Listener(AutoShardedClient):
         self._setup = setup
         self.background = BackgroundTasks()
         self._intake = Intake(services, self.background)
-        self._reader = EventReader(self, services.memo)
+        self._reader = EventReader(self, services.dedup)
         self._catch_up = CatchUp(
             DiscordHistory(self, self._reader.late, services), self._intake, services, at_once=AT_ONCE
         )
@@ -108,9 +108,9 @@ class Listener(AutoShardedClient):
 class EventReader:
     """Reads gateway events, with what the client knows of where they happened."""
 
-    def __init__(self, client: AutoShardedClient, memo: Memo) -> None:
+    def __init__(self, client: AutoShardedClient, dedup: Dedup) -> None:
         self._client = client
-        self._memo = memo
+        self._dedup = dedup
 
     def line(self, event: Json) -> str:
         """Name what has to be heard in order: a thread, or in a channel one message, which would open its own."""
@@ -134,15 +134,15 @@ class EventReader:
         owner = str(channel.owner_id) if isinstance(channel, Thread) else ""
         is_post = isinstance(channel, Thread) and isinstance(channel.parent, ForumChannel)
         is_first = info.id == inbound.message.id
-        goes_on = is_post and not is_first and owner == inbound.author_id
+        goes_on = is_post and not is_first and inbound.author is not None and owner == inbound.author.id
         rights, hint = Rights(), None
         if channel is not None:
             rights = rights_in(channel)
-            hint = partial(alert, self._client, self._memo, channel.guild, info.parent_id or info.id, rights.missing)
+            hint = partial(alert, self._client, self._dedup, channel.guild, info.parent_id or info.id, rights.missing)
         return ChatEvent(
             inbound=inbound,
             channel=DiscordChannel(self._client, event, me, info),
-            at=inbound.thread.model_copy(update={"thread": info.id}),
+            at=inbound.message.thread.model_copy(update={"thread": info.id}),
             me=me.user_id,
             rights=replace(rights, opens_threads=info.has_threads and rights.opens_threads),
             reads_all=self._client.intents.message_content,

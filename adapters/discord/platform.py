@@ -110,7 +110,7 @@ class DiscordChat(ChatPlatform):
         return Destination(
             poster=poster,
             renderer=renderer,
-            place=claim.thread.model_copy(update={"thread": place}),
+            place=claim.message.thread.model_copy(update={"thread": place}),
             posted=posted,
             sign=partial(typing, self._client, None if lives else place),  # Discord does so itself for a command
             settled=partial(self._settled, claim),
@@ -143,7 +143,7 @@ class DiscordChat(ChatPlatform):
         ids = [message.id for message in withdrawal.delivery.messages]
         if not ids:
             return False
-        thread, place = withdrawal.thread.thread, withdrawal.delivery.messages[0].thread.thread
+        thread, place = withdrawal.message.thread.thread, withdrawal.delivery.messages[0].thread.thread
         for each in dict.fromkeys([thread, place]):
             channel = self._client.get_partial_messageable(int(each))
             with suppress(PostingFailed):
@@ -159,7 +159,7 @@ class DiscordChat(ChatPlatform):
         messages, since = withdrawal.delivery.messages, withdrawal.delivery.trying
         if since is None:
             return ()
-        place = messages[0].thread if messages else withdrawal.thread
+        place = messages[0].thread if messages else withdrawal.message.thread
         channel = self._client.get_partial_messageable(int(place.thread))
         try:
             found = await unknown_messages(channel, self._me, withdrawal, since)
@@ -189,7 +189,7 @@ class DiscordChat(ChatPlatform):
 
     async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
-        address, here, outside = claim.address, claim.thread, place_of(claim.message)
+        address, here, outside = claim.address, claim.message.thread, place_of(claim.message)
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
         response = (Posted(claim.message.id),)
         if address is not None and address.interaction is not None:

@@ -31,7 +31,7 @@ class Tagging:
 
     async def tag(self, claim: Claim) -> None:
         """Tag the post that a question was answered in, if it began with it or all posts are answered there."""
-        post = claim.thread
+        post = claim.message.thread
         if post.channel in self._forbidden:
             return
         try:
