@@ -13,10 +13,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.background import BackgroundTasks
+from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import ChatEvent, Intake
-from adapters.chat.platform import ExpiringSet
 from adapters.slack.api import tell
 from adapters.slack.channels import read_event
 from adapters.slack.events import PLATFORM, Json, line_of, moment, workspace_of
