@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -179,32 +178,21 @@ DEFERRED = RetryPolicy(doubling(0.25, 15.0))
 NEWS = RetryPolicy((1.0,))
 
 
+@dataclass(slots=True)
 class LoadPacer:
     """So many seconds *for_each* that is counted at the time, and never more than the *longest*."""
 
-    def __init__(self, for_each: float = 0.0, longest: float = math.inf) -> None:
-        self._for_each = for_each
-        self._longest = longest
-        self._counted = 0
-
-    @property
-    def seconds(self) -> float:
-        """The rest as it is now."""
-        return min(self._counted * self._for_each, self._longest)
+    for_each: float = 0.0
+    longest: float = math.inf
+    seconds: float = field(default=0.0, init=False)
+    _counted: int = field(default=0, init=False)
 
     def begin(self) -> None:
         """Count one more."""
         self._counted += 1
+        self.seconds = min(self._counted * self.for_each, self.longest)
 
     def end(self) -> None:
         """Count one less."""
         self._counted -= 1
-
-    @contextmanager
-    def counted(self) -> Generator[None]:
-        """Count one more while the block runs."""
-        self.begin()
-        try:
-            yield
-        finally:
-            self.end()
+        self.seconds = min(self._counted * self.for_each, self.longest)

@@ -123,7 +123,7 @@ def tokens() -> list[Row]:
         pages = sorted(path for path in need(name).rglob("*") if path.suffix in {".md", ".mdx", ".rst"})
         texts = [page.read_text("utf-8", "replace") for page in pages[::3]]
         pieces = [text[at : at + PIECE] for text in texts for at in range(0, len(text), PIECE)]
-        ratios = [count_tokens(piece) / count for piece in pieces if (count := exact.count(piece))]
+        ratios = [count_tokens(piece) / count for piece in pieces if (count := len(exact.tokens(piece)))]
         enough = sum(ratio >= 1 for ratio in ratios) / len(ratios)
         rows += [
             at_least(f"{name}: pieces whose tokens are not counted too low", enough, 0.95),

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from adapters.minilm import MiniLM
-from adapters.minilm.embedder import WEIGHTS, WordPieces
+from adapters.minilm.embedder import FIRST, LAST, WEIGHTS, WINDOW, WordPieces
 
 LESSONS = Path(os.environ.get("FOOTNOTE_SHARED_DATA", "../shared/data")) / "course-physical-ai" / "lessons"
 TOKENS, PASSAGES, QUERIES, ROUNDS = 230, 24, 40, 5
@@ -54,7 +54,7 @@ def passages(folder: Path) -> list[str]:
 def _take(words: list[str], pieces: WordPieces, windows: list[str]) -> int:
     total = 0
     for number, word in enumerate(words):
-        total += pieces.count(word)
+        total += len(pieces.tokens(word))
         if total > TOKENS:
             if number:
                 windows.append(" ".join(words[:number]))
@@ -73,7 +73,7 @@ def shipped(_: Path) -> Embed:
     pieces = WordPieces()
 
     def embed(text: str) -> Sequence[float]:
-        ids = np.array([pieces.window(text)])
+        ids = np.array([[FIRST, *pieces.tokens(text)[:WINDOW], LAST]])
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         mean = session.run(None, feed)[0][0].mean(axis=0)
         return (mean / np.linalg.norm(mean)).tolist()

@@ -164,7 +164,7 @@ class Bot:
             stores.conversations,
             now=now,
             deliveries=inbox,
-            admission=Admission(stores.policies, stores.quota, stores.memo, now=now, memberships=memberships),
+            admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=memberships),
             observer=self._observer,
         )
         return Worker(inbox, responder, surfaces, stores.conversations, now=now, observer=self._observer)

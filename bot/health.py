@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Generic, TypeVar
 
 from aiohttp import web
 
+from adapters.web import served
 from bot.metrics import Metrics
-from core.errors import FootnoteError, Misconfigured
+from core.errors import FootnoteError
 from core.events import Connected, Event, PlatformFailed
 from core.model import Backlog
 from core.ports import Backlogged
@@ -112,25 +113,15 @@ class Health:
         """Return the signs of life, for any server of this process."""
         return [web.get(LIVE, self._live), web.get(READY, self._ready)]
 
-    @contextlib.asynccontextmanager
-    async def served(self, host: str, port: int) -> AsyncGenerator[int]:
-        """Answer at a port of its own while the block runs; return the port. Raises `Misconfigured`."""
-        made = web.Application()
-        made.add_routes([*self.pages(), web.get(METRICS, self._metrics_page)])
-        runner = web.AppRunner(made, access_log=None, shutdown_timeout=LONGEST_END)
-        await runner.setup()
-        try:
-            try:
-                await web.TCPSite(runner, host, port).start()
-            except OSError as error:
-                raise Misconfigured(
-                    f"/live, /ready and /metrics cannot be served at {host}, port {port}. Set FOOTNOTE_HEALTH_HOST to "
-                    "an address of this machine, and FOOTNOTE_HEALTH_PORT to a port that nothing else uses; each "
-                    "process needs one of its own."
-                ) from error
-            yield runner.addresses[0][1]
-        finally:
-            await runner.cleanup()
+    def served(self, host: str, port: int) -> AbstractAsyncContextManager[int]:
+        """Answer at a port of its own while the block runs; yield the port. Raises `Misconfigured`."""
+        refusal = (
+            f"/live, /ready and /metrics cannot be served at {host}, port {port}. Set FOOTNOTE_HEALTH_HOST to "
+            "an address of this machine, and FOOTNOTE_HEALTH_PORT to a port that nothing else uses; each "
+            "process needs one of its own."
+        )
+        routes = [*self.pages(), web.get(METRICS, self._metrics_page)]
+        return served(routes, host, port, refusal=refusal, patience=LONGEST_END)
 
     async def _live(self, _: web.Request) -> web.Response:
         """Answer: that is the sign."""

@@ -91,7 +91,7 @@ def too_many(seconds: int) -> str:
 
 def no_context(question: Question, *, has_nearest: bool) -> str:
     """Return that the documents do not answer; at a terminal there is nobody else who may know more."""
-    if question.thread.platform == "terminal":
+    if question.message.thread.platform == "terminal":
         return NO_CONTEXT_NEAREST_IN_TERMINAL if has_nearest else NO_CONTEXT
     return NO_CONTEXT_NEAREST if has_nearest else NO_CONTEXT_ALONE
 

@@ -143,7 +143,7 @@ class Worker:
             await surface.withdraw(replace(withdrawal, asker_id=asker))
 
     async def _turns(self, task: Task) -> Sequence[Turn]:
-        conversation = await self._conversations.load(task.thread)
+        conversation = await self._conversations.load(task.message.thread)
         return conversation.turns if conversation else ()
 
     async def _apologized(self, task: Task) -> bool:
@@ -163,7 +163,7 @@ class Worker:
         return True
 
     def _surface(self, task: Task) -> ChatSurface:
-        platform = task.thread.platform
+        platform = task.message.thread.platform
         if platform not in self._surfaces:
             raise Misconfigured(f"This worker cannot answer on {platform}. Set what {platform} needs, and start again.")
         return self._surfaces[platform]

@@ -105,9 +105,9 @@ class BoardChat(ChatPlatform):
     async def destination(self, claim: Claim, remark: str) -> Destination:
         """Return the thread of the question."""
         return Destination(
-            poster=BoardPoster(self._session, self._url, claim.thread.thread),
+            poster=BoardPoster(self._session, self._url, claim.message.thread.thread),
             renderer=BoardRenderer(remark),
-            place=claim.thread,
+            place=claim.message.thread,
             posted=[Posted(message.id) for message in claim.delivery.messages],
         )
 
@@ -127,7 +127,7 @@ class BoardChat(ChatPlatform):
         """Return whether others have posted after the answer."""
         if not withdrawal.delivery.messages:
             return False
-        said = await call(self._session, "GET", f"{self._url}/posts?root={withdrawal.thread.thread}")
+        said = await call(self._session, "GET", f"{self._url}/posts?root={withdrawal.message.thread.thread}")
         after = int(withdrawal.delivery.messages[0].id)
         ours = ("bot", withdrawal.asker_id)
         return any(int(one["id"]) > after and one["author"] not in ours for one in said)
@@ -136,9 +136,9 @@ class BoardChat(ChatPlatform):
         """Return the next post of the answer, if it arrived although nobody knows."""
         if withdrawal.delivery.trying is None:
             return ()
-        said = await call(self._session, "GET", f"{self._url}/posts?root={withdrawal.thread.thread}")
+        said = await call(self._session, "GET", f"{self._url}/posts?root={withdrawal.message.thread.thread}")
         mark = nonce(withdrawal.message, 0, len(withdrawal.delivery.messages))
-        return [MessageRef(thread=withdrawal.thread, id=one["id"]) for one in said if one["nonce"] == mark]
+        return [MessageRef(thread=withdrawal.message.thread, id=one["id"]) for one in said if one["nonce"] == mark]
 
 
 async def call(session: ClientSession, method: str, url: str, body: Any = None) -> Any:

@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     What reads whole corpora passes the same lines thousands of times, and to count them would take minutes.
     """
     items.sort(key=lambda item: item.path.stem not in LONG)
-    if not config.getoption("no_cov"):
+    if config.getoption("cov_source"):
         for item in items:
             if "shared_data" in getattr(item, "fixturenames", ()):
                 item.add_marker("no_cover")

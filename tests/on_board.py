@@ -59,7 +59,7 @@ class OnBoard:
 
     def answers(self, claim: Claim) -> list[Post]:
         """Give what the bot says in the thread."""
-        said = [post for post in self.server.posts.values() if post.root == claim.thread.thread]
+        said = [post for post in self.server.posts.values() if post.root == claim.message.thread.thread]
         return [post for post in said if post.author == BOT and not post.is_deleted]
 
     def stands(self, claim: Claim) -> list[str]:
@@ -89,11 +89,11 @@ class OnBoard:
 
     def replies(self, claim: Claim) -> None:
         """Say something in the thread, as whoever asked or as somebody else."""
-        self.server.post_as("ada", "Thank you.", claim.thread.thread)
+        self.server.post_as("ada", "Thank you.", claim.message.thread.thread)
 
     def forbids(self, claim: Claim) -> None:
         """Close the thread."""
-        self.server.closed.add(claim.thread.thread)
+        self.server.closed.add(claim.message.thread.thread)
 
     def meets(self, trouble: Trouble) -> None:
         """Break a post."""

@@ -92,7 +92,7 @@ class OnDiscord:
 
     def answers(self, claim: Claim) -> list[Message]:
         """Give what the bot says in the thread of the question and in the channel, deleted messages too."""
-        places = {int(claim.thread.thread), int(claim.thread.channel)}
+        places = {int(claim.message.thread.thread), int(claim.message.thread.channel)}
         return [
             message
             for message in self.server.platform.messages.values()
@@ -127,7 +127,7 @@ class OnDiscord:
 
     def replies(self, claim: Claim) -> None:
         """Say something in the thread."""
-        self.server.post_as(self.ada, self.server.platform.channels[int(claim.thread.thread)], "Thank you.")
+        self.server.post_as(self.ada, self.server.platform.channels[int(claim.message.thread.thread)], "Thank you.")
 
     def forbids(self, claim: Claim) -> None:
         """Hide the channel."""

@@ -125,8 +125,8 @@ class OnSlack:
 
     def answers(self, claim: Claim) -> list[Message]:
         """Give what the bot has said in the thread of the question, as it can be read there."""
-        place: Channel = self.server.platform.channels[claim.thread.channel]
-        return self.server.messages(place, by=self.workspace.bot, thread_ts=claim.thread.thread)
+        place: Channel = self.server.platform.channels[claim.message.thread.channel]
+        return self.server.messages(place, by=self.workspace.bot, thread_ts=claim.message.thread.thread)
 
     def stands(self, claim: Claim) -> list[str]:
         """Give what people read."""
@@ -134,7 +134,7 @@ class OnSlack:
 
     def signs(self, claim: Claim) -> list[str]:
         """Look for streams, for what the session shows, and for the reaction that stands for it."""
-        place, platform = (claim.thread.channel, claim.thread.thread), self.server.platform
+        place, platform = (claim.message.thread.channel, claim.message.thread.thread), self.server.platform
         session, status = platform.sessions.get(place), platform.statuses.get(place)
         open_ = [said for said in self.answers(claim) if said.stream and said.stream.state is Streaming.OPEN]
         return [
@@ -154,7 +154,7 @@ class OnSlack:
 
     def reactions(self, claim: Claim) -> list[str]:
         """Give the bot's own reactions to the question."""
-        message = self.server.platform.messages[claim.thread.channel, claim.message.id]
+        message = self.server.platform.messages[claim.message.thread.channel, claim.message.id]
         return [name for name, who in message.reactions.items() for user in who if user == self.workspace.bot.id]
 
     def alarms(self) -> list[str]:
@@ -167,7 +167,7 @@ class OnSlack:
 
     def replies(self, claim: Claim) -> None:
         """Say something in the thread."""
-        self.server.post_as(self.ada, self.channel, "Thank you.", claim.thread.thread)
+        self.server.post_as(self.ada, self.channel, "Thank you.", claim.message.thread.thread)
 
     def forbids(self, claim: Claim) -> None:
         """Take the bot out of the channel."""

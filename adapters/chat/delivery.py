@@ -87,7 +87,7 @@ class PlaceBreaker:
     def trip(self, claim: Claim) -> None:
         """Remember that the place of a question takes no posts."""
         places = self._places(claim)
-        is_first = claim.message.id == claim.thread.thread  # such a question stands in the channel itself
+        is_first = claim.message.id == claim.message.thread.thread  # such a question stands in the channel itself
         if not places or self._shut.add(places[0] if is_first else places[1]):
             self._observer(PlaceRefused(claim.message))
 
@@ -99,7 +99,9 @@ class PlaceBreaker:
         """Return the channel and the thread where the bot needs a right to answer; none for a command."""
         if claim.address is not None and claim.address.interaction is not None:
             return ()
-        return str(claim.thread.model_copy(update={"thread": claim.thread.channel})), str(claim.thread)
+        return str(claim.message.thread.model_copy(update={"thread": claim.message.thread.channel})), str(
+            claim.message.thread
+        )
 
 
 class DeliveryLog:

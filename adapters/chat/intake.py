@@ -177,11 +177,11 @@ class Intake:
         if inbound.kind is InboundKind.DELETED:
             return standing
         if inbound.setting is Setting.THREAD and await self._owns(event):
-            standing = replace(standing, threads_we_own={inbound.thread.thread})
+            standing = replace(standing, threads_we_own={inbound.message.thread.thread})
         decision = route(inbound, standing)
         if decision.reason is Reason.FOLLOW_UP:
             with suppress(StoreUnavailable):
-                standing = replace(standing, askers=await services.askers(inbound.thread))
+                standing = replace(standing, askers=await services.askers(inbound.message.thread))
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             standing = replace(standing, answers_unasked=await self._answers_posts(event))
         if inbound.kind is InboundKind.EDITED and route(inbound, standing).action is Action.LEAVE:
@@ -196,11 +196,11 @@ class Intake:
         if event.in_forum and not await self._answers_posts(event):
             return False
         is_asked = await _known(event, self._services.inbox.knows(event.opening))
-        return is_asked or await _known(event, self._services.owns(event.inbound.thread))
+        return is_asked or await _known(event, self._services.owns(event.inbound.message.thread))
 
     async def _answers_posts(self, event: ChatEvent) -> bool:
         """Return whether moderators want new posts answered here, which takes the right to read them."""
-        thread = event.inbound.thread
+        thread = event.inbound.message.thread
         with suppress(StoreUnavailable):
             if event.reads_all:
                 policy = await self._services.policies.load(thread.home)
@@ -318,7 +318,7 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, poster: Pos
     with suppress(PeopleUnavailable):
         is_admitted = bool(words) and await waits.admits(question)
     period = str(int(waits.now().timestamp() // QUIET))
-    if not is_admitted or not await waits.memo.changed(f"busy:{at.home}:{at.channel}", period):
+    if not is_admitted or not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
         return
     notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
     if not await waits.room.announce(question.message, notice):

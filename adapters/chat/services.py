@@ -14,7 +14,7 @@ from core.errors import StoreUnavailable
 from core.events import Observer, unobserved
 from core.messages import Practices
 from core.model import Outline, Question, Scope, Terms, ThreadRef, WorkspaceRef
-from core.ports import Accepting, Inbox, LastHeard, Memo, PolicyStore, VoteStore, WaitingRoom
+from core.ports import Accepting, ChannelCursor, Dedup, Inbox, PolicyStore, VoteStore, WaitingRoom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Waits:
 
     estimate: WaitEstimate
     room: WaitingRoom
-    memo: Memo
+    dedup: Dedup
     admits: Callable[[Question], Awaitable[bool]]
     now: Callable[[], datetime] = utc_now
 
@@ -34,18 +34,18 @@ class ChatServices:
 
     `askers` returns who has asked in a thread, None if nobody knows, and `owns` whether what is remembered of a thread
     began with its first message. `purge` forgets a workspace that the bot was thrown out of. `outline` returns what
-    there is to search in a scope, or raises `RetrievalUnavailable`. `last_heard` says from when on something may have
-    been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages that do not
+    there is to search in a scope, or raises `RetrievalUnavailable`. `channel_cursor` says from when on something may
+    have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages that do not
     mention it.
     """
 
     name: str
     inbox: Inbox
     accepting: Accepting
-    memo: Memo
+    dedup: Dedup
     policies: PolicyStore
     votes: VoteStore
-    last_heard: LastHeard
+    channel_cursor: ChannelCursor
     moderation: Moderation
     self_help: SelfHelp
     askers: Callable[[ThreadRef], Awaitable[Collection[str] | None]]
@@ -63,6 +63,6 @@ class ChatServices:
     async def is_new(self, key: str, value: str) -> bool:
         """Return whether a key had another value, which it has now; if nobody knows, as once too often is better."""
         try:
-            return await self.memo.changed(key, value)
+            return await self.dedup.changed(key, value)
         except StoreUnavailable:
             return True

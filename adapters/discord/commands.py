@@ -106,7 +106,7 @@ async def _register(client: AutoShardedClient, services: ChatServices) -> None:
         await translated(client.http.bulk_upsert_global_commands(client.application_id or 0, payload))
     except BaseException as error:
         with suppress(StoreUnavailable):
-            await services.memo.forget(key)
+            await services.dedup.forget(key)
         if not isinstance(error, PostingFailed):
             raise
         services.observer(CommandsFailed(services.name, str(error)))
@@ -223,8 +223,8 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
         return None
     if question.visibility == "private" or address is None:
         return asked
-    is_first = address.thread == question.thread  # where no thread goes on, it begins one of its own
-    thread = question.thread.model_copy(update={"thread": message_id}) if is_first else address.thread
+    is_first = address.thread == question.message.thread  # where no thread goes on, it begins one of its own
+    thread = question.message.thread.model_copy(update={"thread": message_id}) if is_first else address.thread
     message = MessageRef(thread=thread, id=message_id)
     place = {"thread": thread, "message": message if address.message else None}
     return Asked(question=question.model_copy(update={"message": message}), address=address.model_copy(update=place))

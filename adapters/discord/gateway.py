@@ -129,15 +129,15 @@ class Listener(AutoShardedClient):
         owner = str(channel.owner_id) if isinstance(channel, Thread) else ""
         is_post = isinstance(channel, Thread) and isinstance(channel.parent, ForumChannel)
         is_first = info.id == inbound.message.id
-        goes_on = is_post and not is_first and owner == inbound.author_id
+        goes_on = is_post and not is_first and inbound.author is not None and owner == inbound.author.id
         rights, hint = Rights(opens_threads=False), None
         if channel is not None:
             rights = rights_in(channel)
-            hint = partial(alert, self, self._services.memo, channel.guild, info.parent_id or info.id, rights.missing)
+            hint = partial(alert, self, self._services.dedup, channel.guild, info.parent_id or info.id, rights.missing)
         return ChatEvent(
             inbound=inbound,
             channel=DiscordChannel(self, event, me, info),
-            at=inbound.thread.model_copy(update={"thread": info.id}),
+            at=inbound.message.thread.model_copy(update={"thread": info.id}),
             me=me.user_id,
             rights=rights,
             reads_all=self.intents.message_content,

@@ -119,11 +119,11 @@ def address_of(used: Used, question: Question) -> ReplyAddress:
     """
     token = Interaction(id=str(used.id), token=used.token, expires_at=used.created_at + TOKEN_LIFE)
     if question.visibility == "private":
-        return ReplyAddress(thread=question.thread, interaction=token)
+        return ReplyAddress(thread=question.message.thread, interaction=token)
     mine = used.app_permissions
     may_open = mine.view_channel and mine.create_public_threads and mine.send_messages_in_threads
     opens = used.guild_id is not None and _place_of(used).type in HAVE_THREADS and may_open
-    thread = _thread_of(used) or question.thread
+    thread = _thread_of(used) or question.message.thread
     return ReplyAddress(thread=thread, message=question.message if opens else None, interaction=token)
 
 

@@ -113,7 +113,7 @@ class DiscordChat(ChatPlatform):
         return Destination(
             poster=poster,
             renderer=renderer,
-            place=claim.thread.model_copy(update={"thread": place}),
+            place=claim.message.thread.model_copy(update={"thread": place}),
             posted=posted,
             sign=partial(typing, self._client, None if lives else place),  # Discord does so itself for a command
             settled=partial(self._settled, claim),
@@ -146,7 +146,7 @@ class DiscordChat(ChatPlatform):
         ids = [message.id for message in withdrawal.delivery.messages]
         if not ids:
             return False
-        thread, place = withdrawal.thread.thread, withdrawal.delivery.messages[0].thread.thread
+        thread, place = withdrawal.message.thread.thread, withdrawal.delivery.messages[0].thread.thread
         for each in dict.fromkeys([thread, place]):
             channel = self._client.get_partial_messageable(int(each))
             with suppress(PostingFailed):
@@ -162,7 +162,7 @@ class DiscordChat(ChatPlatform):
         messages, since = withdrawal.delivery.messages, withdrawal.delivery.trying
         if since is None:
             return ()
-        place = messages[0].thread if messages else withdrawal.thread
+        place = messages[0].thread if messages else withdrawal.message.thread
         channel = self._client.get_partial_messageable(int(place.thread))
         try:
             found = await unknown_messages(channel, self._me, withdrawal, since)
@@ -192,7 +192,7 @@ class DiscordChat(ChatPlatform):
 
     async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
-        address, here = claim.address, claim.thread
+        address, here = claim.address, claim.message.thread
         outside = here.channel if is_first(claim.message) else here.thread  # the one that a thread is opened on
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
         response = (Posted(claim.message.id),)
@@ -253,7 +253,7 @@ class DiscordChat(ChatPlatform):
 
         What does not work is left, and a forum that forbids it is left alone for some minutes.
         """
-        post = claim.thread
+        post = claim.message.thread
         if post.channel in self._untaggable:
             return
         try:

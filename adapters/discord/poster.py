@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from discord import AutoShardedClient, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
     from discord.abc import GuildChannel
 
-    from core.ports import Memo
+    from core.ports import Dedup
 
     Channel: TypeAlias = TextChannel | Thread | DMChannel | VoiceChannel | PartialMessageable
 
@@ -231,14 +231,16 @@ def rights_in(channel: GuildChannel | Thread) -> Rights:
     )
 
 
-async def alert(client: AutoShardedClient, memo: Memo, guild: Guild, channel_id: str, missing: tuple[str, ...]) -> None:
+async def alert(
+    client: AutoShardedClient, dedup: Dedup, guild: Guild, channel_id: str, missing: tuple[str, ...]
+) -> None:
     """Name the permissions that are missing, once: where Discord speaks to moderators, or to the owner of the guild.
 
     What could not be said now is said another time; what nobody wants to hear counts as said. Raises `PostingFailed`
     and `StoreUnavailable`.
     """
     key = f"discord:permissions:{guild.id}:{channel_id}"
-    if not await memo.changed(key, ", ".join(missing)):
+    if not await dedup.changed(key, ", ".join(missing)):
         return
     nonce = hashlib.sha256(f"{key}:{missing}".encode()).hexdigest()[:24]
     part = Part(permissions_lacking(f"<#{channel_id}>", missing))
@@ -253,5 +255,5 @@ async def alert(client: AutoShardedClient, memo: Memo, guild: Guild, channel_id:
     try:
         await QUICK.call(post)
     except (Unreachable, RateLimited):
-        await memo.forget(key)
+        await dedup.forget(key)
         raise

@@ -11,20 +11,21 @@ import re
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
-from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from core.errors import EmbeddingUnavailable, FootnoteError, Misconfigured
 from core.model import Calibration, Vector
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+
+ADVICE = "Install the pinned dependencies again: pip install --force-reinstall --require-hashes -r requirements.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +39,17 @@ class WheelFile:
 
     def read(self) -> bytes:
         """Return the content; `Misconfigured` if it is missing or not the pinned one."""
-        try:
-            content = self._location().read_bytes()
-        except OSError as error:
-            raise Misconfigured(f"The package {self.wheel} is not installed completely. {self._advice}") from error
-        if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise Misconfigured(f"The package {self.wheel} holds another {Path(self.path).name}. {self._advice}")
-        return content
-
-    def _location(self) -> Path:
         # Looked up, not imported: the packages around these files import much that is not needed here.
         spec = importlib.util.find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
-            raise Misconfigured(f"The package {self.wheel} is missing. {self._advice}")
-        return Path(spec.submodule_search_locations[0]) / self.path
-
-    @property
-    def _advice(self) -> str:
-        return (
-            "Install the pinned dependencies again: pip install --force-reinstall --require-hashes -r requirements.lock"
-        )
+            raise Misconfigured(f"The package {self.wheel} is missing. {ADVICE}")
+        try:
+            content = (Path(spec.submodule_search_locations[0]) / self.path).read_bytes()
+        except OSError as error:
+            raise Misconfigured(f"The package {self.wheel} is not installed completely. {ADVICE}") from error
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise Misconfigured(f"The package {self.wheel} holds another {Path(self.path).name}. {ADVICE}")
+        return content
 
 
 WEIGHTS = WheelFile(
@@ -82,21 +74,14 @@ def kept(folder: Path, name: str, build: Callable[[], bytes]) -> bytes:
 
     Where nothing can be written, the content is built each time. Several processes may do this at once.
     """
-    content = _read(folder / name)
-    if content is None:
-        content = build()
-        with contextlib.suppress(OSError):
-            _write(folder / name, content)
+    with contextlib.suppress(OSError), (folder / name).open("rb") as file:
+        checksum, content = file.read(CHECKSUM_SIZE), file.read()
+        if content and checksum == _checksum(content):
+            return content
+    content = build()
+    with contextlib.suppress(OSError):
+        _write(folder / name, content)
     return content
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        with path.open("rb") as file:
-            checksum, content = file.read(CHECKSUM_SIZE), file.read()
-    except OSError:
-        return None
-    return content if content and checksum == _checksum(content) else None
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -119,26 +104,6 @@ def _checksum(content: bytes) -> bytes:
     return zlib.crc32(content).to_bytes(CHECKSUM_SIZE, "big")
 
 
-Result = TypeVar("Result")
-
-
-class Once(Generic[Result]):
-    """A thing made at its first use, once, whatever thread asks first; after a failure, the next use tries again."""
-
-    def __init__(self, make: Callable[[], Result]) -> None:
-        """Remember how to *make* it."""
-        self._make = make
-        self._lock = threading.Lock()
-        self._made: list[Result] = []
-
-    def get(self) -> Result:
-        """Return the thing; threads that ask while it is being made wait for it."""
-        with self._lock:
-            if not self._made:
-                self._made.append(self._make())
-            return self._made[0]
-
-
 FIRST, LAST = 101, 102  # [CLS] and [SEP]
 WINDOW = 254  # the model was trained on 256 tokens, of which two are the marks
 # A mark, or what stands between marks and gaps. The brackets are no marks here: they are part of names like [CLS].
@@ -148,32 +113,33 @@ WORDS = 1 << 14  # how many words are remembered
 
 
 class WordPieces:
-    """BERT's uncased WordPiece tokens; the vocabulary is loaded at first use.
+    """BERT's uncased WordPiece tokens; the vocabulary is loaded once, at first use.
 
     No token crosses white space or a punctuation mark, and documents repeat their words: each word is cut once and
     then remembered, which gives the same tokens as cutting whole texts, in a fraction of the time.
     """
 
     def __init__(self) -> None:
-        """Take nothing: there is one vocabulary."""
-        self._tokenizer = Once(_load)
-        self._remembered = lru_cache(WORDS)(self._cut)
+        self._loading = threading.Lock()
+        self._tokenizer: Tokenizer | None = None
+        self._remembered: dict[str, Sequence[int]] = {}
 
-    def count(self, text: str) -> int:
-        """Count the tokens of a text of any length."""
-        return sum(map(len, self._words(text)))
-
-    def window(self, text: str) -> list[int]:
-        """Return the tokens that the model reads, between its two marks."""
-        return [FIRST, *islice(chain.from_iterable(self._words(text)), WINDOW), LAST]
-
-    def _words(self, text: str) -> Iterator[Sequence[int]]:
+    def tokens(self, text: str) -> list[int]:
+        """Return the tokens of a text of any length."""
+        with self._loading:
+            self._tokenizer = tokenizer = self._tokenizer or _load()
+        tokens: list[int] = []
         for word in WORD.findall(text):
-            yield self._remembered(word) if len(word) <= WORD_LIMIT else self._cut(word)
-
-    def _cut(self, word: str) -> Sequence[int]:
-        readable = word.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair has no UTF-8 form
-        return tuple(self._tokenizer.get().encode(readable, add_special_tokens=False).ids)
+            pieces = self._remembered.get(word)
+            if pieces is None:
+                readable = word.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair has no UTF-8 form
+                pieces = tokenizer.encode(readable, add_special_tokens=False).ids
+                if len(self._remembered) >= WORDS:
+                    self._remembered.clear()
+                if len(word) <= WORD_LIMIT:
+                    self._remembered[word] = pieces
+            tokens += pieces
+        return tokens
 
 
 def _load() -> Tokenizer:
@@ -207,11 +173,12 @@ class MiniLM:
         self._cache = cache
         self._pool = ThreadPoolExecutor(threads or _cores(), thread_name_prefix="minilm")
         self._wordpieces = WordPieces()
-        self._session = Once(self._load)
+        self._loading = threading.Lock()
+        self._session: Any = None
 
     def count_tokens(self, text: str) -> int:
         """Count as the window counts, without the marks around the text."""
-        return self._wordpieces.count(text)
+        return len(self._wordpieces.tokens(text))
 
     async def embed_query(self, text: str) -> Vector:
         """Embed what somebody looks for, beside the pool, so that it does not wait for passages."""
@@ -231,8 +198,10 @@ class MiniLM:
         try:
             import numpy as np
 
-            tokens = np.asarray([self._wordpieces.window(text)], dtype=np.int64)
-            (vectors,) = self._session.get().run(None, {"tokens": tokens})
+            with self._loading:  # once, whichever thread comes first; after a failure, the next one tries again
+                self._session = self._session or self._load()
+            tokens = [FIRST, *self._wordpieces.tokens(text)[:WINDOW], LAST]
+            (vectors,) = self._session.run(None, {"tokens": np.asarray([tokens], dtype=np.int64)})
             return vectors[0].tolist()
         except FootnoteError:
             raise

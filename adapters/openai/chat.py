@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json
-
-from adapters.openai.client import EndpointDialect, OpenAITimeouts, Watch, connect, place
+from adapters.openai.client import OpenAITimeouts, connect, place
 from adapters.openai.failures import WebPage, diagnose, failures
-from adapters.openai.reading import Events, Reading
+from adapters.openai.reading import Reading, Watch, is_object
 from adapters.retry import SERVICE, LoadPacer, Retrying, RetryPolicy, Transient
 from adapters.vendor_errors import quoted
 from core.errors import Misconfigured, ModelUnavailable
 from core.events import Observer, Retried, unobserved
-from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
+from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolSpec
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -31,6 +31,8 @@ DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
 SHORT = 1 / 30  # of a breath until the first words are there, since readers wait for them
 MUCH = 15 * 1024  # bytes: the client gives 16 kB at a time, so behind such a piece the next one waits already
+SIGNATURES_KEPT = 1_000  # calls; those of an answer are needed until it is written, seconds later
+UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 
 
@@ -65,17 +67,18 @@ class OpenAIChat:
         retrying = Retrying(self._retries)
         while True:
             shown = False
-            trouble: Exception | None = None
+            self._pacer.begin()
             try:
-                with self._pacer.counted():
-                    async with aclosing(self._attempt(prompt, tools)) as pieces:
-                        async for piece in pieces:
-                            shown = True
-                            yield piece
+                async with aclosing(self._attempt(prompt, tools)) as pieces:
+                    async for piece in pieces:
+                        shown = True
+                        yield piece
             except failures() as error:
                 trouble = error
-            if trouble is None:
+            else:
                 return
+            finally:
+                self._pacer.end()
             wait = retrying.wait_after(trouble)
             if wait is None:
                 raise ModelUnavailable(diagnose(trouble, self._model).sentence) from quoted(trouble, self._api_key)
@@ -85,15 +88,13 @@ class OpenAIChat:
 
     async def check(self) -> str:
         """Ask for a word, which proves the address, the key, the model's name and the account at once."""
-        trouble: Exception | None = None
         try:
             async with aclosing(self._attempt(GREETING, ())) as pieces:
                 async for _ in pieces:
                     pass
+            return f"{self._model} at {place(self._base_url)}"
         except failures() as error:
             trouble = error
-        if trouble is None:
-            return f"{self._model} at {place(self._base_url)}"
         failure = diagnose(trouble, self._model)
         kind = Misconfigured if failure.lasting else ModelUnavailable
         raise kind(failure.sentence) from quoted(trouble, self._api_key)
@@ -108,66 +109,58 @@ class OpenAIChat:
         return diagnose(error, self._model).passing
 
     async def _attempt(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncGenerator[TextDelta | ModelTurn, None]:
-        """Ask once; raises whatever the client library raises, and `BrokenAnswer`."""
-        reading = Reading(self._model, [tool.name for tool in tools])
-        async with (
-            aclosing(await self._open(prompt, tools)) as stream,
-            aclosing(self._texts(stream, reading)) as texts,
-        ):
-            async for text in texts:
-                if text:
-                    yield TextDelta(text)
-        rest = reading.rest()
-        if rest:
-            yield TextDelta(rest)
-        turn = reading.turn()
-        self._dialect.remember(reading.extras)
-        yield turn
-
-    async def _texts(self, stream: AsyncStream[object], reading: Reading) -> AsyncGenerator[str, None]:
-        """Read the answer into *reading*, and yield its text."""
-        kind, watch = stream.response.headers.get("content-type", ""), Watch(self._timeouts)
-        pieces = stream.response.aiter_bytes()
-        if kind.startswith("application/json"):
-            whole = bytearray()
-            async for piece in pieces:
-                watch.saw(piece, is_news=True)
-                whole += piece
-            yield reading.take_whole(json.loads(whole))
-            return
-        if "html" in kind:
-            raise WebPage
-        async with aclosing(self._streamed(pieces, reading, watch)) as texts:
-            async for text in texts:
-                yield text
-
-    async def _streamed(
-        self, pieces: AsyncIterator[bytes], reading: Reading, watch: Watch
-    ) -> AsyncGenerator[str, None]:
-        """Yield the text of all events that came together as one piece: whoever is behind catches up in one step.
+        """Ask once; raises whatever the client library raises, and `BrokenAnswer`.
 
         Once the answer has ended, nothing can break it any more.
         """
-        events, length = Events(), 0
-        try:
-            async for piece in pieces:
-                news = events.feed(piece)
-                text, trouble = _read(news, reading)
-                watch.saw(piece, is_news=bool(news))
-                length += len(text)
-                yield text
-                if trouble is not None:
-                    raise trouble
-                if events.ended:
-                    break
-                if len(piece) < MUCH and (seconds := self._pacer.seconds):  # what comes meanwhile is one piece
-                    await asyncio.sleep(seconds if length > FIRST_WORDS else seconds * SHORT)
-                if news:
-                    watch.resume()
-            await _drain(pieces)
-        except failures():
-            if not reading.finished:
-                raise
+        reading = Reading(self._model, [tool.name for tool in tools])
+        async with aclosing(await self._open(prompt, tools)) as stream:
+            kind, pieces = stream.response.headers.get("content-type", ""), stream.response.aiter_bytes()
+            if "html" in kind:
+                raise WebPage
+            texts = (self._whole if kind.startswith("application/json") else self._streamed)(pieces, reading)
+            try:
+                async with aclosing(texts):
+                    async for text in texts:
+                        if text:
+                            yield TextDelta(text)
+                with contextlib.suppress(TimeoutError):  # the last bytes, so that the connection can be used again
+                    async with asyncio.timeout(DRAINING):
+                        async for _ in pieces:
+                            pass
+            except failures():
+                if not reading.finished:
+                    raise
+        rest, turn = reading.finish()
+        if rest:
+            yield TextDelta(rest)
+        self._dialect.remember(reading.extras)
+        yield turn
+
+    async def _whole(self, pieces: AsyncIterator[bytes], reading: Reading) -> AsyncGenerator[str, None]:
+        """Yield the text of an answer that came in one piece although a stream was asked for."""
+        watch, whole = Watch(self._timeouts), bytearray()
+        async for piece in pieces:
+            watch.saw(piece, is_news=True)
+            whole += piece
+        yield reading.take_whole(json.loads(whole))
+
+    async def _streamed(self, pieces: AsyncIterator[bytes], reading: Reading) -> AsyncGenerator[str, None]:
+        """Yield the text of all events that came together as one piece: whoever is behind catches up in one step."""
+        watch, length = Watch(self._timeouts), 0
+        async for piece in pieces:
+            text, events, trouble = reading.read(piece)
+            watch.saw(piece, is_news=events > 0)
+            length += len(text)
+            yield text
+            if trouble is not None:
+                raise trouble
+            if reading.ended:
+                return
+            if len(piece) < MUCH and (seconds := self._pacer.seconds):  # what comes meanwhile is one piece
+                await asyncio.sleep(seconds if length > FIRST_WORDS else seconds * SHORT)
+            if events:
+                watch.heard = time.monotonic()
 
     async def _open(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> AsyncStream[object]:
         """Send the request, again without what the endpoint says it does not understand.
@@ -194,27 +187,63 @@ class OpenAIChat:
                     raise
 
 
-async def _drain(pieces: AsyncIterator[bytes]) -> None:
-    """Read the last bytes after the end, so that the connection can be used again."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(DRAINING):
-            async for _ in pieces:
-                pass
+class EndpointDialect:
+    """Writes requests for one endpoint, and learns from its refusals what it understands."""
 
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._asks_usage = True
+        self._signs = False
+        self._extras: OrderedDict[str, Any] = OrderedDict()
 
-def _read(events: Sequence[bytes], reading: Reading) -> tuple[str, Exception | None]:
-    """Return the text of the events up to the first that is broken, and what is wrong with that one.
+    def body(self, prompt: Prompt, tools: Sequence[ToolSpec]) -> dict[str, Any]:
+        """Write a request for a streamed turn."""
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [self._message(message) for message in prompt.messages],
+            "stream": True,
+        }
+        if self._asks_usage:
+            body["stream_options"] = {"include_usage": True}
+        if tools:
+            functions = (
+                {"name": spec.name, "description": spec.description, "parameters": spec.parameters} for spec in tools
+            )
+            body["tools"] = [{"type": "function", "function": function} for function in functions]
+            body["tool_choice"] = "auto"
+        return body
 
-    What the quicker reader of JSON minds, such as half of an emoji, the other one may take.
-    """
-    text = ""
-    try:
-        for data in events:
-            try:
-                event = from_json(data, cache_strings="keys")
-            except ValueError:
-                event = json.loads(data.decode())
-            text += reading.take(event)
-    except failures() as error:
-        return text, error
-    return text, None
+    def concede(self, body: Mapping[str, Any], refusal: str) -> bool:
+        """Leave out what the endpoint refused of *body*, from now on; return whether another body would be written now.
+
+        It counts what was sent, not what is known: of several requests at once, each has to be sent again.
+        """
+        if "stream_options" in body and ("stream_options" in refusal or "include_usage" in refusal):
+            self._asks_usage = False
+            return True
+        calls = [call for message in body["messages"] for call in message.get("tool_calls") or ()]
+        if "thought_signature" in refusal and not all("extra_content" in call for call in calls):
+            self._signs = True
+            return True
+        return False
+
+    def remember(self, extras: Mapping[str, Any]) -> None:
+        """Keep what the service wants back with its tool calls, such as the signature of a Gemini thought, by id."""
+        self._extras.update(extras)
+        while len(self._extras) > SIGNATURES_KEPT:
+            self._extras.popitem(last=False)
+
+    def _message(self, message: ChatMessage) -> ChatMessage:
+        """Return a message with the signatures of its calls, and with no arguments where they are no JSON.
+
+        Several services parse the arguments of earlier calls, and refuse the conversation if they cannot.
+        """
+        calls: list[dict[str, Any]] = []
+        for written in message.get("tool_calls") or ():
+            call: dict[str, Any] = written
+            function = call["function"]
+            if not is_object(function["arguments"]):
+                call = {**call, "function": {**function, "arguments": "{}"}}
+            extra = self._extras.get(call["id"], UNSIGNED if self._signs else None)
+            calls.append({**call, "extra_content": extra} if extra else call)
+        return {**message, "tool_calls": calls} if calls else message

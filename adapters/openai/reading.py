@@ -4,81 +4,76 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
 
-from adapters.openai.failures import BrokenAnswer
+from pydantic_core import from_json
+
+from adapters.openai.client import OpenAITimeouts
+from adapters.openai.failures import BrokenAnswer, EndlessAnswer, failures
 from core.model import ModelTurn, ToolCall, Usage
 
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+LARGEST = 32 * 1024 * 1024  # bytes, most of them the framing of tokens
 OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
-class Events:
-    """Takes bytes with `feed`, which returns the data of every event that is whole by then."""
+@dataclass(slots=True)
+class Watch:
+    """Is told of every piece; whoever sends nothing at all is met by the client's own time limit.
 
-    def __init__(self) -> None:
-        self._rest = b""
-        self._data: list[bytes] = []
-        self._half_end = False
-        self.ended = False
+    Services keep a line open by comments, so that bytes alone are no sign of an answer: `heard` is when news came, or
+    when a reader who took their time went on.
+    """
 
-    def feed(self, piece: bytes) -> list[bytes]:
-        """Take more bytes; what comes after the end is nothing."""
-        if self._half_end:
-            piece = piece.removeprefix(b"\n")
-        self._half_end = piece.endswith(b"\r")
-        text = self._rest + piece
-        *lines, self._rest = _LINE_END.split(text) if b"\r" in text else text.split(b"\n")
-        events: list[bytes] = []
-        for line in lines:
-            if line.startswith(b"data:"):
-                self._data.append(line[5:].removeprefix(b" "))
-            elif not line and self._data:
-                data = b"\n".join(self._data)
-                self._data.clear()
-                self.ended = self.ended or data.startswith(b"[DONE]")
-                if not self.ended:
-                    events.append(data)
-        return events
+    timeouts: OpenAITimeouts
+    heard: float = field(default_factory=time.monotonic)
+    _begun: float = field(default_factory=time.monotonic, init=False)
+    _size: int = field(default=0, init=False)
+
+    def saw(self, piece: bytes, *, is_news: bool) -> None:
+        """Count a piece. Raises `TimeoutError` or `EndlessAnswer` for one too many."""
+        now = time.monotonic()
+        self._size += len(piece)
+        if self._size > LARGEST or now - self._begun > self.timeouts.whole:
+            raise EndlessAnswer
+        self.heard = now if is_news else self.heard
+        if now - self.heard > self.timeouts.read:
+            raise TimeoutError
 
 
+@dataclass(slots=True)
 class Thoughts:
     """Lets text through, but for blocks of thoughts before its first word; further on such marks are only text."""
 
-    def __init__(self) -> None:
-        self._answering = False
-        self._closing = ""
-        self._held = ""
-        self._thought = False
+    held: str = ""
+    closing: str = ""
+    _answering: bool = False
+    _thought: bool = False
 
     def without(self, text: str) -> str:
         """Return what may be shown of the next piece; what may still become a mark is held back."""
         if self._answering:
             return text
-        self._held += text
+        self.held += text
         while not self._answering:
-            if self._closing:
-                _, mark, after = self._held.partition(self._closing)
+            if self.closing:
+                _, mark, after = self.held.partition(self.closing)
                 if not mark:
-                    self._held = self._held[-len(self._closing) :]
+                    self.held = self.held[-len(self.closing) :]
                     return ""
-                self._held, self._closing = after, ""
-            begun = self._held.lstrip()
+                self.held, self.closing = after, ""
+            begun = self.held.lstrip()
             if opening := next((mark for mark in OPENINGS if begun.startswith(mark)), None):
-                self._held, self._closing, self._thought = begun.removeprefix(opening), OPENINGS[opening], True
+                self.held, self.closing, self._thought = begun.removeprefix(opening), OPENINGS[opening], True
             elif any(mark.startswith(begun) for mark in OPENINGS):
                 return ""
             else:
-                self._held = begun if self._thought else self._held
-                self._answering = True
-        return self.rest()
-
-    def rest(self) -> str:
-        """Return what was held back, at the end of the text; thoughts that never ended are not shown."""
-        shown, self._held = ("" if self._closing else self._held), ""
+                self.held, self._answering = begun if self._thought else self.held, True
+        shown, self.held = self.held, ""
         return shown
 
 
@@ -91,21 +86,6 @@ class PartialCall:
     name: str
     arguments: list[str]
     extra: Any
-
-    @classmethod
-    def of(cls, raw: dict[str, Any]) -> PartialCall:
-        """Return a piece as it came; arguments that came as an object are written out."""
-        function, index = _fields(raw.get("function")), raw.get("index")
-        arguments = function.get("arguments")
-        if not isinstance(arguments, str):
-            arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
-        return cls(
-            index=index if isinstance(index, int) else None,
-            id=_words(raw.get("id")),
-            name=_words(function.get("name")),
-            arguments=[arguments],
-            extra=raw.get("extra_content"),
-        )
 
     def ends_before(self, piece: PartialCall) -> bool:
         """Return whether the piece begins another call, although index or id say that it belongs to this one.
@@ -120,29 +100,35 @@ class PartialCall:
         return bool(piece.name and piece.arguments[0].strip()) and is_object("".join(self.arguments))
 
 
+@dataclass(slots=True)
 class ToolCalls:
     """The calls of one turn, put together from fragments, which differ from service to service."""
 
-    def __init__(self) -> None:
-        self._drafts: list[PartialCall] = []
+    _drafts: list[PartialCall] = field(default_factory=list[PartialCall])
 
     def add(self, pieces: object) -> None:
-        """Take the `tool_calls` of one event, whatever it is."""
+        """Take the `tool_calls` of one event, whatever it is; arguments that came as an object are written out."""
         for raw in cast("list[Any]", pieces) if isinstance(pieces, list) else []:
             if not isinstance(raw, dict):
                 continue
-            piece = PartialCall.of(cast("dict[str, Any]", raw))
+            fields = _fields(raw)
+            function, index = _fields(fields.get("function")), fields.get("index")
+            arguments = function.get("arguments")
+            if not isinstance(arguments, str):
+                arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+            index, name = index if isinstance(index, int) else None, _words(function.get("name"))
+            piece = PartialCall(index, _words(fields.get("id")), name, [arguments], fields.get("extra_content"))
             newest = reversed(self._drafts)
-            if piece.index is None:
+            if index is None:
                 last = self._drafts[-1] if self._drafts else None
                 draft = next((each for each in newest if not piece.id or each.id == piece.id), last)
             else:
-                draft = next((each for each in newest if each.index == piece.index), None)
+                draft = next((each for each in newest if each.index == index), None)
             if draft is None or draft.ends_before(piece):
                 self._drafts.append(piece)
                 continue
             draft.id = draft.id or piece.id
-            draft.name += piece.name if piece.name != draft.name else ""  # one that is repeated is the same
+            draft.name += name if name != draft.name else ""  # one that is repeated is the same
             draft.arguments += piece.arguments
             draft.extra = piece.extra or draft.extra
 
@@ -166,18 +152,58 @@ class ToolCalls:
         return tuple(calls), extras
 
 
+@dataclass(slots=True)
 class Reading:
-    """Takes the events of one answer in their order; nothing in them is trusted to be what it should be."""
+    """Takes one answer as it comes; nothing in it is trusted to be what it should be.
 
-    def __init__(self, model: str, tools: Sequence[str]) -> None:
-        self._model = model
-        self._tools = tools
-        self._text: list[str] = []
-        self._thoughts = Thoughts()
-        self._calls = ToolCalls()
-        self._usage: object = None
-        self.finished = False
-        self.extras: dict[str, Any] = {}
+    `finished` tells that the model came to its end, `ended` that the service has said all, and `extras` what it wants
+    back with its calls.
+    """
+
+    model: str
+    tools: Sequence[str]
+    finished: bool = False
+    ended: bool = False
+    extras: dict[str, Any] = field(default_factory=dict[str, Any])
+    _half_end: bool = False
+    _line: bytes = b""
+    _data: list[bytes] = field(default_factory=list[bytes])
+    _text: list[str] = field(default_factory=list[str])
+    _thoughts: Thoughts = field(default_factory=Thoughts)
+    _calls: ToolCalls = field(default_factory=ToolCalls)
+    _usage: object = None
+
+    def read(self, piece: bytes) -> tuple[str, int, Exception | None]:
+        """Take more bytes of a stream; what comes after the end is nothing.
+
+        Return the text of the events that are whole by now, up to the first that is broken, how many there are, and
+        what is wrong with that one. What the quicker reader of JSON minds, such as half of an emoji, the other takes.
+        """
+        if self._half_end:
+            piece = piece.removeprefix(b"\n")
+        self._half_end = piece.endswith(b"\r")
+        come = self._line + piece
+        *lines, self._line = _LINE_END.split(come) if b"\r" in come else come.split(b"\n")
+        text, count = "", 0
+        try:
+            for line in lines:
+                if line.startswith(b"data:"):
+                    self._data.append(line[5:].removeprefix(b" "))
+                elif not line and self._data:
+                    data = b"\n".join(self._data)
+                    self._data.clear()
+                    self.ended = data.startswith(b"[DONE]")
+                    if self.ended:
+                        break
+                    count += 1
+                    try:
+                        event = from_json(data, cache_strings="keys")
+                    except ValueError:
+                        event = json.loads(data.decode())
+                    text += self.take(event)
+        except failures() as error:
+            return text, count, error
+        return text, count, None
 
     def take(self, event: object) -> str:
         """Return the text that an event adds to the answer. Raises `BrokenAnswer`."""
@@ -185,7 +211,7 @@ class Reading:
         if not fields or fields.get("error"):
             raise BrokenAnswer("an error in place of an answer" if fields else "an event that is no object")
         self._usage = fields.get("usage") or self._usage
-        self._model = _words(fields.get("model")) or self._model
+        self.model = _words(fields.get("model")) or self.model
         choices = fields.get("choices")
         choice = _fields(choices[0]) if choices and isinstance(choices, list) else {}
         delta, reason = _fields(choice.get("delta")), choice.get("finish_reason")
@@ -208,23 +234,19 @@ class Reading:
         choice = {"finish_reason": "stop", **choice, "delta": choice.get("message")}
         return self.take({**_fields(answer), "choices": [choice]})
 
-    def rest(self) -> str:
-        """Return the text that was held back, at the end."""
-        text = self._thoughts.rest()
-        if text:
-            self._text.append(text)
-        return text
+    def finish(self) -> tuple[str, ModelTurn]:
+        """Return the text that was held back, and the whole turn.
 
-    def turn(self) -> ModelTurn:
-        """Return the whole turn. Raises `BrokenAnswer` if it did not come to its end, or says nothing.
+        Raises `BrokenAnswer` if it did not come to its end, or says nothing. Thoughts that never ended are not shown.
 
         An answer cut by its length stays: the service's own limit cut it, so asking again would cut it again. A refusal
         is text like any other: asking again would be refused again, and the core decides what is shown.
         """
         if not self.finished:
             raise BrokenAnswer("an answer without an end")
-        calls, self.extras = self._calls.finish(self._tools)
-        text = "".join(self._text)
+        calls, self.extras = self._calls.finish(self.tools)
+        rest = "" if self._thoughts.closing else self._thoughts.held
+        text = "".join((*self._text, rest))
         if not calls and not text.strip():
             raise BrokenAnswer("an empty answer")
         usage = _fields(self._usage)
@@ -232,7 +254,7 @@ class Reading:
         counted = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
         prompt, completion, cached = (max(each, 0) if isinstance(each, int) else 0 for each in counted)
         used = Usage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
-        return ModelTurn(text, calls, used, self._model)
+        return rest, ModelTurn(text, calls, used, self.model)
 
 
 def is_object(text: str) -> bool:

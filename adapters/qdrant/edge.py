@@ -20,20 +20,21 @@ from adapters.qdrant.points import (
     OPENS_AT,
     SPARSE,
     Label,
-    LexicalEncoder,
     complete_pages,
+    lexical_encoder,
     page_filter,
     point_id,
     scope_filter,
     to_passage,
     to_payload,
+    with_parts,
 )
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
 
 if TYPE_CHECKING:
-    from qdrant_edge import EdgeConfig, EdgeShard, NamedVector, PointId
+    from qdrant_edge import Bm25, EdgeConfig, EdgeShard, NamedVector, PointId
 
 
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
@@ -153,86 +154,27 @@ def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
     note.unlink()
 
 
-MOST = 2_000  # some four megabytes
-
-
-class Passages:
-    """Reads passages, and remembers them until somebody changes the shard and says so."""
-
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
-        self._read: dict[PointId, Passage] = {}
-
-    def __len__(self) -> int:
-        """Count what is remembered: at most as much as there is room for, or what was read last if that is more."""
-        return len(self._read)
-
-    def read(self, shard: EdgeShard, points: Collection[PointId]) -> dict[PointId, Passage]:
-        """Return the passages that are there."""
-        missing = [point for point in points if point not in self._read]
-        if len(self._read) + len(missing) > self._most:
-            self._read.clear()
-            missing = list(points)
-        if missing:
-            records = shard.retrieve(missing, with_payload=True, with_vector=False)
-            self._read.update((record.id, to_passage(record.payload)) for record in records if record.payload)
-        return {point: self._read[point] for point in points if point in self._read}
-
-    def forget(self) -> None:
-        """Read everything anew."""
-        self._read.clear()
-
-
-def hybrid(
-    shard: EdgeShard, lexical: LexicalEncoder, passages: Passages, query: IndexQuery, limit: int
-) -> list[Candidate]:
-    """Return the union of the *limit* best of both lists, and then the scores that are missing in either.
-
-    The dense scores are None where there is no vector; a point without a shared word has no score by words.
-    """
-    from qdrant_edge import Filter, HasIdCondition, QuantizationSearchParams, Query, QueryRequest, SearchParams
-
-    asked = {SPARSE: Query.Nearest(lexical.query(query.text), using=SPARSE)}
-    if query.vector is not None:
-        asked[DENSE] = Query.Nearest(list(query.vector), using=DENSE)
-    walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
-    scope = scope_filter(query.scope)
-    scores: dict[str, dict[PointId, float]] = {SPARSE: {}, DENSE: {}}
-    for name, nearest in asked.items():
-        found = shard.query(QueryRequest(limit=limit, query=nearest, filter=scope, params=walk))
-        scores[name] = {point.id: point.score for point in found}
-    points = dict.fromkeys([*scores[SPARSE], *scores[DENSE]])
-    for name, nearest in asked.items():
-        missing = {point for point in points if point not in scores[name]}
-        if missing:
-            only, exact = Filter(must=[HasIdCondition(missing)]), SearchParams(exact=True)
-            found = shard.query(QueryRequest(limit=len(missing), query=nearest, filter=only, params=exact))
-            scores[name].update((point.id, point.score) for point in found)
-    return [
-        Candidate(passage, scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
-        for point, passage in passages.read(shard, points).items()
-    ]
-
-
 Result = TypeVar("Result")
 
 PAGE_OF_SCROLL = 5_000
+MOST = 2_000  # passages that are remembered: some four megabytes
 ALL = 1_000_000  # more values than a facet will ever have
 
 
 class EdgeIndex:
     """A `PassageIndex` that one process owns. Work runs on one thread: a query holds the interpreter anyway."""
 
-    def __init__(self, folder: Path, *, embedder: str, dimension: int, passages: Passages | None = None) -> None:
+    def __init__(self, folder: Path, *, embedder: str, dimension: int, most: int = MOST) -> None:
         self._folder = folder
         self._label = Label(embedder, dimension)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
-        self._opened: tuple[EdgeShard, LexicalEncoder] | None = None
-        self._passages = Passages() if passages is None else passages
+        self._opened: tuple[EdgeShard, Bm25] | None = None
+        self._most = most
+        self.remembered: dict[PointId, Passage] = {}  # what was read, until somebody changes the shard
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
-        return await self._run(lambda shard, lexical: hybrid(shard, lexical, self._passages, query, limit))
+        return await self._run(lambda shard, lexical: self._hybrid(shard, lexical, query, limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones; nobody can search between the two steps."""
@@ -257,15 +199,13 @@ class EdgeIndex:
             self._opened = None
         self._thread.shutdown()
 
-    async def _run(self, work: Callable[[EdgeShard, LexicalEncoder], Result]) -> Result:
-        def with_shard() -> Result:
-            if self._opened is None:
-                check_room(self._folder)
-            self._opened = self._opened or (open_shard(self._folder, self._label), LexicalEncoder())
-            return work(*self._opened)
-
+    async def _run(self, work: Callable[[EdgeShard, Bm25], Result]) -> Result:
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, with_shard)
+            loop = asyncio.get_running_loop()
+            if self._opened is None:
+                await loop.run_in_executor(self._thread, self._open)
+            assert self._opened is not None  # noqa: S101 - it was opened, or that raised
+            return await loop.run_in_executor(self._thread, work, *self._opened)
         except (Misconfigured, RetrievalUnavailable):
             raise
         except Exception as error:  # the engine raises plain exceptions of many kinds
@@ -273,12 +213,50 @@ class EdgeIndex:
                 f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
             ) from error
 
-    def _replace(
-        self, shard: EdgeShard, lexical: LexicalEncoder, url: str, passages: Sequence[EmbeddedPassage]
-    ) -> None:
+    def _open(self) -> None:
+        if self._opened is None:  # somebody else may have been quicker
+            check_room(self._folder)
+            self._opened = (open_shard(self._folder, self._label), lexical_encoder())
+
+    def _hybrid(self, shard: EdgeShard, lexical: Bm25, query: IndexQuery, limit: int) -> list[Candidate]:
+        """Return the union of the *limit* best of both lists, and then the scores that are missing in either.
+
+        The dense scores are None where there is no vector; a point without a shared word has no score by words.
+        """
+        from qdrant_edge import Filter, HasIdCondition, QuantizationSearchParams, Query, QueryRequest, SearchParams
+
+        asked = {SPARSE: Query.Nearest(lexical.embed_query(with_parts(query.text)), using=SPARSE)}
+        if query.vector is not None:
+            asked[DENSE] = Query.Nearest(list(query.vector), using=DENSE)
+        walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+        scope = scope_filter(query.scope)
+        scores: dict[str, dict[PointId, float]] = {SPARSE: {}, DENSE: {}}
+        for name, nearest in asked.items():
+            found = shard.query(QueryRequest(limit=limit, query=nearest, filter=scope, params=walk))
+            scores[name] = {point.id: point.score for point in found}
+        points = dict.fromkeys([*scores[SPARSE], *scores[DENSE]])
+        for name, nearest in asked.items():
+            if missing := {point for point in points if point not in scores[name]}:
+                only, exact = Filter(must=[HasIdCondition(missing)]), SearchParams(exact=True)
+                found = shard.query(QueryRequest(limit=len(missing), query=nearest, filter=only, params=exact))
+                scores[name].update((point.id, point.score) for point in found)
+        unread = [point for point in points if point not in self.remembered]
+        if len(self.remembered) + len(unread) > self._most:
+            self.remembered.clear()
+            unread = [*points]
+        if unread:
+            records = shard.retrieve(unread, with_payload=True, with_vector=False)
+            self.remembered.update((record.id, to_passage(record.payload)) for record in records if record.payload)
+        return [
+            Candidate(self.remembered[point], scores[DENSE].get(point), scores[SPARSE].get(point, 0.0))
+            for point in points
+            if point in self.remembered
+        ]
+
+    def _replace(self, shard: EdgeShard, lexical: Bm25, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         from qdrant_edge import Point, UpdateOperation
 
-        self._passages.forget()
+        self.remembered.clear()
         if not passages:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
             return
@@ -286,7 +264,7 @@ class EdgeIndex:
         new = [embedded.passage for embedded in passages]
         points: list[Point] = []
         for embedded, passage in zip(passages, new, strict=True):
-            words = lexical.passage(embedding_text(passage))
+            words = lexical.embed_document(with_parts(embedding_text(passage)))
             vectors: dict[str, NamedVector] = {DENSE: list(embedded.vector), SPARSE: words}
             points.append(Point(point_id(passage.passage_id), vectors, to_payload(passage)))
         with replacing(self._folder, url, new):
@@ -297,7 +275,7 @@ class EdgeIndex:
     def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> int:
         from qdrant_edge import UpdateOperation
 
-        self._passages.forget()
+        self.remembered.clear()
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))

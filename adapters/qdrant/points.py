@@ -13,7 +13,7 @@ from uuid import UUID
 from core.model import Passage, Scope
 
 if TYPE_CHECKING:
-    from qdrant_edge import Filter, SparseVector
+    from qdrant_edge import Bm25, Filter
 
 
 FORMAT = 2  # of ids, payloads and vectors; another one needs a new ingestion
@@ -57,39 +57,29 @@ _IDENTIFIER = re.compile(r"\b(?=\w*(?:[a-z][A-Z]|_\w))[A-Za-z_]\w{3,60}\b")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
-class LexicalEncoder:
-    """Words, stemmed, without stop words; identifiers count whole and by their parts."""
-
-    def __init__(self) -> None:
-        from qdrant_edge import Bm25, Bm25Config, Language, StopwordsSet, TokenizerType
-
-        self._bm25 = Bm25(
-            Bm25Config(
-                avg_len=AVERAGE_LENGTH,
-                tokenizer=TokenizerType.Word,
-                language="english",
-                lowercase=True,
-                ascii_folding=True,
-                stopwords=StopwordsSet(languages={Language.English}, custom=QUESTION_WORDS),
-            )
-        )
-
-    def passage(self, text: str) -> SparseVector:
-        """Weigh the words of something that can be found."""
-        return self._bm25.embed_document(_with_parts(text))
-
-    def query(self, text: str) -> SparseVector:
-        """Name the words of something that is looked for."""
-        return self._bm25.embed_query(_with_parts(text))
-
-
 QUESTION_WORDS = set(
     {"how", "what", "why", "which", "where", "when", "who", "does", "do", "did", "can", "could", "should", "would"}
     | {"explain", "describe", "tell", "give", "name", "own", "words", "please", "using", "use", "between", "your"}
 )
 
 
-def _with_parts(text: str) -> str:
+def lexical_encoder() -> Bm25:
+    """Return what weighs words, stemmed and without stop words, of a text `with_parts`."""
+    from qdrant_edge import Bm25, Bm25Config, Language, StopwordsSet, TokenizerType
+
+    return Bm25(
+        Bm25Config(
+            avg_len=AVERAGE_LENGTH,
+            tokenizer=TokenizerType.Word,
+            language="english",
+            lowercase=True,
+            ascii_folding=True,
+            stopwords=StopwordsSet(languages={Language.English}, custom=QUESTION_WORDS),
+        )
+    )
+
+
+def with_parts(text: str) -> str:
     """Put the parts of `camelCase` and `snake_case` names behind the text, so that a part finds the whole."""
     parts = [part for name in _IDENTIFIER.findall(text) for part in _PARTS.findall(name)]
     return f"{text}\n{' '.join(parts)}" if parts else text

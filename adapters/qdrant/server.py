@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
@@ -16,11 +16,12 @@ from adapters.qdrant.points import (
     SPARSE,
     STORED_AT,
     Label,
-    LexicalEncoder,
     complete_pages,
+    lexical_encoder,
     point_id,
     to_passage,
     to_payload,
+    with_parts,
 )
 from adapters.retry import INDEX, RetryPolicy
 from core.documents.chunking import embedding_text
@@ -35,14 +36,15 @@ if TYPE_CHECKING:
         QueryRequest,
         UpdateOperation,
     )
+    from qdrant_edge import Bm25
 
 
-def to_point(embedded: EmbeddedPassage, lexical: LexicalEncoder, *, stored_at: int) -> PointStruct:
+def to_point(embedded: EmbeddedPassage, lexical: Bm25, *, stored_at: int) -> PointStruct:
     """Return a passage as the server keeps it."""
     from qdrant_client.models import PointStruct, SparseVector
 
     passage = embedded.passage
-    words = lexical.passage(embedding_text(passage))
+    words = lexical.embed_document(with_parts(embedding_text(passage)))
     return PointStruct(
         id=point_id(passage.passage_id),
         vector={
@@ -119,7 +121,6 @@ class ServerIndex:
         self._connection = QdrantConnection(url, api_key, retries=retries, timeouts=timeouts, observer=observer)
         self._collections = Collections(self._connection, collection, Label(embedder, dimension))
         self._collection = collection
-        self._encoder: LexicalEncoder | None = None
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
@@ -184,7 +185,7 @@ class ServerIndex:
         """Return what is looked for; nothing but stop words find nothing, and a server may refuse an empty vector."""
         from qdrant_client.models import SparseVector
 
-        words = self._lexical.query(query.text)
+        words = self._lexical.embed_query(with_parts(query.text))
         vectors: dict[str, Any] = {}
         if words.indices:
             vectors[SPARSE] = SparseVector(indices=list(words.indices), values=list(words.values))
@@ -250,10 +251,9 @@ class ServerIndex:
         """Close the connections to the server."""
         await self._connection.aclose()
 
-    @property
-    def _lexical(self) -> LexicalEncoder:
-        self._encoder = self._encoder or LexicalEncoder()
-        return self._encoder
+    @cached_property
+    def _lexical(self) -> Bm25:
+        return lexical_encoder()
 
     async def _searching(self, work: Callable[[str], Awaitable[Result]], *, otherwise: Result) -> Result:
         """Do the work on the collection that is searched; look again for it if it has gone."""

@@ -167,10 +167,10 @@ class RedisQuota:
 
     async def spend(self, question: Question) -> float:
         """Count a question in both windows, or in neither."""
-        prefix = f"footnote:quota:{{{question.thread.home}}}:"
+        prefix = f"footnote:quota:{{{question.message.thread.home}}}:"
         person = f"{prefix}person:{quote(question.author.id, safe='')}"
         asked = f"{question.message} {question.revision}"
-        windows = person, f"{prefix}thread:{question.thread}"
+        windows = person, f"{prefix}thread:{question.message.thread}"
         return await self._run("spend", *windows, asked=asked, windows=self._windows) / 1000
 
 

@@ -200,7 +200,7 @@ class InboxStore:
 
     def _words(self, question: Question, address: ReplyAddress | None = None) -> dict[str, Argument]:
         """Return a question as scripts take it: its words and its address sealed, and whose it is."""
-        message, home = question.message, question.thread.home
+        message, home = question.message, question.message.thread.home
         rest, token, expires = b"", b"", 0
         if address is not None:
             text = address.model_copy(update={"interaction": None}).model_dump_json()
@@ -211,8 +211,8 @@ class InboxStore:
             expires = int(address.interaction.expires_at.timestamp() * 1000)
         return {
             "ref": str(message),
-            "thread": str(question.thread),
-            "platform": quote(question.thread.platform, safe=""),  # as the places of questions begin
+            "thread": str(question.message.thread),
+            "platform": quote(question.message.thread.platform, safe=""),  # as the places of questions begin
             "revision": question.revision,
             "text": self._seal.encrypt(question.model_dump_json(), place=sealed_at(message, "text")),
             "person": f"{home}:{quote(question.author.id, safe='')}",

@@ -85,7 +85,7 @@ class QuestionMessage:
         if question.visibility == "private":
             return asked
         alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
-        if not await self._context.services.moderation.answers_in(question.thread):
+        if not await self._context.services.moderation.answers_in(question.message.thread):
             return alone
         try:
             client = await self._client()

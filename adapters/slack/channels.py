@@ -62,7 +62,8 @@ class SlackChannel:
 
     async def _said_before(self, inbound: Inbound) -> list[Json]:
         """Return a thread from its beginning, which is the only end where Slack lets one begin."""
-        where = {"channel": inbound.thread.channel, "ts": inbound.thread.thread, "latest": inbound.message.id}
+        thread = inbound.message.thread
+        where = {"channel": thread.channel, "ts": thread.thread, "latest": inbound.message.id}
         said: list[Json] = []
         cursor: str | None = None
         while cursor != "":
@@ -85,12 +86,12 @@ def read_event(
     if inbound is None:
         return None
     said = cast("Json", event.get("message") or event)
-    root = MessageRef(thread=inbound.thread, id=inbound.thread.thread)
+    root = MessageRef(thread=inbound.message.thread, id=inbound.message.thread.thread)
     comes_twice = me.user_id in inbound.mentions and inbound.setting is not Setting.DIRECT
     return ChatEvent(
         inbound=inbound,
         channel=SlackChannel(workspace, me),
-        at=inbound.thread,
+        at=inbound.message.thread,
         me=me.user_id,
         owns_thread=said.get("parent_user_id") == me.user_id,
         opening=root if inbound.setting is Setting.THREAD else None,

@@ -183,11 +183,11 @@ class SlackCommands:
             return False
         context = InteractionContext(
             slack=self.slack,
-            home=inbound.thread.home,
+            home=inbound.message.thread.home,
             person=inbound.author,
             at=inbound.at or self.slack.chat.now(),
-            channel=inbound.thread.channel,
-            thread_ts="" if inbound.setting is Setting.CHANNEL else inbound.thread.thread,
+            channel=inbound.message.thread.channel,
+            thread_ts="" if inbound.setting is Setting.CHANNEL else inbound.message.thread.thread,
         )
         self._tasks.begin(partial(_answer_word, context, wanted, inbound))
         return True
@@ -214,7 +214,7 @@ async def _answer_word(context: InteractionContext, wanted: ParsedCommand, inbou
 
 async def _tell_below(slack: SlackServices, inbound: Inbound, sentence: str) -> None:
     """Tell the author of a message alone, or all in its thread where Slack shows nothing to one person."""
-    thread = inbound.thread
+    thread = inbound.message.thread
     text: dict[str, Any] = {"channel": thread.channel, "text": mrkdwn(sentence)}
     below: dict[str, Any] = {**text, "thread_ts": thread.thread, "unfurl_links": False, "unfurl_media": False}
     with suppress(PostingFailed):
@@ -222,7 +222,7 @@ async def _tell_below(slack: SlackServices, inbound: Inbound, sentence: str) -> 
         if inbound.setting is not Setting.DIRECT:
             where = below if inbound.setting is Setting.THREAD else text
             with suppress(Rejected):
-                await tell(client, "chat.postEphemeral", user=inbound.author_id, **where)
+                await tell(client, "chat.postEphemeral", user=inbound.author.id if inbound.author else "", **where)
                 return
         await tell(once(client), "chat.postMessage", **below)
 

@@ -48,7 +48,7 @@ class SlackHistory:
         Each is read from a bit before the last that was heard in its workspace; what is too old is left.
         """
         heard: dict[str, dict[str, datetime]] = {home: {}} if home else {}
-        look = partial(self._services.last_heard.channels, PLATFORM, limit=KNOWN)
+        look = partial(self._services.channel_cursor.channels, PLATFORM, limit=KNOWN)
         for ref, at in await round_.retry.call(look):
             heard.setdefault(ref.workspace, {})[ref.channel] = at
         oldest = self._services.now() - LATEST

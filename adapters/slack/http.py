@@ -14,14 +14,15 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
+from adapters.web import served
 from core import messages
-from core.errors import Misconfigured, StoreUnavailable
+from core.errors import StoreUnavailable
 from core.messages import WARNING
 
 if TYPE_CHECKING:
     from slack_bolt.response import BoltResponse
 
-    from core.ports import Memo
+    from core.ports import Dedup
 
 PATH = "/slack/events"
 LARGEST = 2**19  # bytes of a request; Slack's own are much smaller
@@ -43,7 +44,7 @@ class RequestVerifier:
     """
 
     def __init__(
-        self, answer: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], *, signing_secret: str, seen: Memo
+        self, answer: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], *, signing_secret: str, seen: Dedup
     ) -> None:
         self._answer = answer
         self._verifier = SignatureVerifier(signing_secret)
@@ -96,19 +97,11 @@ async def serve(
 
     Raises `Misconfigured`.
     """
-    application = web.Application(client_max_size=LARGEST)
-    application.add_routes([web.post(PATH, verifier.take), *more])
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=LONGEST_END)
-    await runner.setup()
-    try:
-        try:
-            await web.TCPSite(runner, host, port).start()
-        except OSError as error:
-            raise Misconfigured(
-                f"Slack cannot be heard at {host}, port {port}. Set HOST to an address of this machine, "
-                "and PORT to a port that nothing else uses."
-            ) from error
-        started(runner.addresses[0][1])
+    refusal = (
+        f"Slack's requests cannot be received at {host}, port {port}. Set HOST to an address of this machine, "
+        "and PORT to a port that nothing else uses."
+    )
+    routes = [web.post(PATH, verifier.take), *more]
+    async with served(routes, host, port, refusal=refusal, patience=LONGEST_END, largest=LARGEST) as at:
+        started(at)
         await asyncio.Event().wait()
-    finally:
-        await runner.cleanup()

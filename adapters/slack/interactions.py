@@ -215,10 +215,10 @@ def by_question(slack: SlackServices, asked: Asked) -> InteractionContext:
     question, way = asked.question, asked.address.interaction if asked.address else None
     return InteractionContext(
         slack=slack,
-        home=question.thread.home,
+        home=question.message.thread.home,
         person=Person(id=question.author.id),
         at=question.asked_at,
-        channel=question.thread.channel,
+        channel=question.message.thread.channel,
         trigger=question.message.id,
         response_url=way.token if way else "",
     )

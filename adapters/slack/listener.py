@@ -129,7 +129,7 @@ class SlackListener:
         await self._services.purge(home)
         if self._hooks.uninstalled is not None:
             await self._hooks.uninstalled(home.workspace)
-        await self._services.last_heard.forget_workspace(home)
+        await self._services.channel_cursor.forget_workspace(home)
 
     async def on_anything(self) -> None:
         """Take what nothing comes of, since Slack sends again what nobody takes."""
@@ -137,7 +137,7 @@ class SlackListener:
     async def _note(self, channel: ChannelRef, at: datetime) -> None:
         """Note when a channel was heard, so that whoever starts next begins there."""
         if await self._find(channel.workspace) is not None:
-            await self._services.last_heard.note(channel, at)
+            await self._services.channel_cursor.note(channel, at)
 
     async def _stop_for_moderator(self, stopped: Stopped, workspace: Workspace) -> None:
         is_moderator, thread = self._hooks.is_moderator, stopped.message.thread
@@ -149,8 +149,8 @@ class SlackListener:
 
     async def _pin_prompts(self, channel: str, workspace: Workspace) -> None:
         """Pin the prompts, unless they are; what could not be done now is done another time."""
-        memo, key = self._services.memo, f"slack:prompts:{workspace.name}:{channel}"
-        if not await memo.changed(key, hashlib.sha256(repr(PROMPTS).encode()).hexdigest()):
+        dedup, key = self._services.dedup, f"slack:prompts:{workspace.name}:{channel}"
+        if not await dedup.changed(key, hashlib.sha256(repr(PROMPTS).encode()).hexdigest()):
             return
         try:
             await tell(
@@ -161,7 +161,7 @@ class SlackListener:
                 prompts=[{"title": prompt[:LABEL], "message": prompt} for prompt in PROMPTS[:MOST_PROMPTS]],
             )
         except (Unreachable, RateLimited):
-            await memo.forget(key)
+            await dedup.forget(key)
             raise
 
     async def _find(self, workspace: str) -> Workspace | None:

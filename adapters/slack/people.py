@@ -65,7 +65,7 @@ class People:
     async def is_guest(self, question: Question) -> bool:
         """Return whether a guest asks. Raises `PeopleUnavailable` where Slack does not say."""
         try:
-            return (await self.profile(question.thread.workspace, question.author.id)).is_guest
+            return (await self.profile(question.message.thread.workspace, question.author.id)).is_guest
         except PostingFailed as failure:
             raise PeopleUnavailable("Slack does not say who asks. Please try again in a moment.") from failure
 

@@ -55,10 +55,10 @@ class SlackChat(ChatPlatform):
 
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
-        workspace = await self._workspaces.find(claim.thread.workspace)
+        workspace = await self._workspaces.find(claim.message.thread.workspace)
         if claim.question.visibility == "private":
             return self._response(claim, workspace, remark)
-        place = Place(workspace, claim.thread.channel, claim.thread.thread, claim.message.id)
+        place = Place(workspace, claim.message.thread.channel, claim.message.thread.thread, claim.message.id)
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
         # A store may come back without what it had written last, so an attempt before may have posted unknown to it.
         trying = claim.delivery.trying or (claim.question.asked_at if claim.is_redelivered else None)
@@ -84,11 +84,11 @@ class SlackChat(ChatPlatform):
             if claim.is_redelivered:
                 await remove_orphans(claim, place, {message.id for message in shown})
 
-        title = heading(claim.question.text, TITLE) if claim.message.id == claim.thread.thread else ""
+        title = heading(claim.question.text, TITLE) if claim.message.id == claim.message.thread.thread else ""
         return Destination(
             poster=poster,
             renderer=SlackRenderer(remark=remark),
-            place=claim.thread,
+            place=claim.message.thread,
             posted=posted,
             sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_redelivered),
             settled=settled,
@@ -147,7 +147,7 @@ class SlackChat(ChatPlatform):
         place = await self._place(withdrawal.message)
         lost = LostPosts(place, all_in_doubt=True, streamed_since=None if known else trying)
         found = await lost.find(nonce(withdrawal.message, 0, len(known)))
-        return [MessageRef(thread=withdrawal.thread, id=found)] if found is not None else ()
+        return [MessageRef(thread=withdrawal.message.thread, id=found)] if found is not None else ()
 
     async def untitle(self, message: MessageRef) -> None:
         """Take the words of the question out of the title of its session, which is there before anything is posted."""
@@ -167,7 +167,7 @@ class SlackChat(ChatPlatform):
             workspace.client,
             address.interaction.token,
             claim.question,
-            thread=address.thread.thread if address.thread != claim.thread else "",
+            thread=address.thread.thread if address.thread != claim.message.thread else "",
             is_again=claim.is_redelivered,
             doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
         )

@@ -19,7 +19,7 @@ from bench.mutants.mutant import Mutant
 from bench.mutants.table import ROOT
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".footnote", ".hypothesis", ".ruff_cache", ".pytest_cache")
-OPTIONS = ("-x", "-q", "-n", "0", "--no-cov", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-seed=0")
+OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-seed=0")
 PASSED, NOT_RUN = 0, (4, 5)  # what pytest ends with
 SAID = "said.txt"  # what pytest prints, in the copy
 MOST_SAID = 4_000  # characters of it

@@ -75,7 +75,7 @@ class Sheets(ChatPlatform):
         number = number_of(claim)
         sheet = self._seen.sheets[number] = Sheet(number, self._seen)
         renderer = DiscordRenderer(hint=MENTION_TO_CONTINUE, remark=remark)
-        return Destination(poster=sheet, renderer=renderer, place=claim.thread)
+        return Destination(poster=sheet, renderer=renderer, place=claim.message.thread)
 
 
 class Sheet:

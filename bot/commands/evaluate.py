@@ -125,7 +125,8 @@ async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
     answers: list[Answer] = []
     for text in questions:
         question = AskOptions(text, thread=asked.thread).question(opened.settings)
-        answers.append(await opened.app.agent.answer(question, Conversation(thread=question.thread, turns=turns)))
+        before = Conversation(thread=question.message.thread, turns=turns)
+        answers.append(await opened.app.agent.answer(question, before))
         turn = Turn(question_ref=question.message, question=text, answer=answers[-1].text, at=datetime.now(UTC))
         turns = (*turns, turn)
     return answers[-1]

@@ -75,23 +75,23 @@ class PlatformServices:
         stores, now = self._stores, self._now
         forgetting = Forgetting(stores.conversations, stores.votes, self._inbox, stores.policies)
         moderation = Moderation(stores.policies, stores.conversations, forgetting, now=now)
-        admission = Admission(stores.policies, stores.quota, stores.memo, now=now, memberships=memberships)
+        admission = Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=memberships)
         estimate = WaitEstimate(self._settings.answers_at_once)
         return ChatServices(
             name=name,
             inbox=self._inbox,
             accepting=self._inbox,
-            memo=stores.memo,
+            dedup=stores.dedup,
             policies=stores.policies,
             votes=stores.votes,
-            last_heard=stores.last_heard,
+            channel_cursor=stores.channel_cursor,
             moderation=moderation,
             self_help=SelfHelp(stores.conversations, forgetting, moderation),
             askers=self._askers,
             owns=self._owns,
             purge=forgetting.farewell,
             outline=outline,
-            waits=Waits(estimate=estimate, room=self._inbox, memo=stores.memo, admits=admission.admits, now=now),
+            waits=Waits(estimate=estimate, room=self._inbox, dedup=stores.dedup, admits=admission.admits, now=now),
             reads_all=reads_all,
             terms=self._settings.terms,
             practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),

@@ -14,9 +14,9 @@ from core.errors import Misconfigured, StoreUnavailable, Unavailable
 from core.events import Observer, unobserved
 from core.model import Backlog
 from core.ports import (
+    ChannelCursor,
     ConversationStore,
-    LastHeard,
-    Memo,
+    Dedup,
     PolicyStore,
     Quota,
     Vault,
@@ -42,7 +42,7 @@ SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is g
 class Stores:
     """Everything that outlives a process; the `url` is the server's, with its password.
 
-    `seen` is a memo for requests that arrived, which are told apart for some minutes.
+    `seen` are the requests that arrived, remembered for some minutes.
     """
 
     url: str
@@ -52,9 +52,9 @@ class Stores:
     policies: PolicyStore
     votes: VoteStore
     quota: Quota
-    memo: Memo
-    seen: Memo
-    last_heard: LastHeard
+    dedup: Dedup
+    seen: Dedup
+    channel_cursor: ChannelCursor
     vault: Vault
     bounds: Bounds
 
@@ -98,9 +98,9 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             policies=RedisPolicies(client),
             votes=RedisVotes(client),
             quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
-            memo=RedisDedup(client),
+            dedup=RedisDedup(client),
             seen=RedisDedup(client, kept=SEEN),
-            last_heard=RedisChannelCursor(client),
+            channel_cursor=RedisChannelCursor(client),
             vault=RedisVault(client, seal=seal),
             bounds=bounds,
         )

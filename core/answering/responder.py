@@ -130,7 +130,7 @@ class Responder:
     async def _load(self, memory: ConversationStore | None, question: Question) -> Conversation | None:
         """Return what was said before; an answer that this one takes the place of was never said."""
         try:
-            conversation = await memory.load(question.thread) if memory else None
+            conversation = await memory.load(question.message.thread) if memory else None
         except StoreUnavailable:
             self._observer(MemoryFailed(question.message, "load"))
             return None
@@ -166,7 +166,7 @@ class Responder:
             asked_at=question.asked_at,
         )
         try:
-            await memory.append(question.thread, turn)
+            await memory.append(question.message.thread, turn)
         except StoreUnavailable:
             self._observer(MemoryFailed(question.message, "append"))
         else:

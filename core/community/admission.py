@@ -12,7 +12,7 @@ from hashlib import sha256
 from core.errors import StoreUnavailable
 from core.messages import BUSY, CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
 from core.model import Claim, Policy, Question
-from core.ports import Membership, Memo, PolicyStore, Quota
+from core.ports import Dedup, Membership, PolicyStore, Quota
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
 
@@ -36,14 +36,14 @@ class Admission:
         self,
         policies: PolicyStore,
         quota: Quota,
-        memo: Memo,
+        dedup: Dedup,
         *,
         now: Callable[[], datetime],
         memberships: Mapping[str, Membership] | None = None,
     ) -> None:
         self._policies = policies
         self._quota = quota
-        self._memo = memo
+        self._dedup = dedup
         self._now = now
         self._memberships = memberships or {}
 
@@ -58,7 +58,7 @@ class Admission:
 
     async def _objection(self, question: Question) -> tuple[str, str] | None:
         """Return why the question is not answered, in a word for the notes and in a sentence; None if it is."""
-        place, policy, seconds = question.thread, Policy(), 0.0
+        place, policy, seconds = question.message.thread, Policy(), 0.0
         with suppress(StoreUnavailable):
             policy = await self._policies.load(place.home)
         if policy.fault is not None:
@@ -76,11 +76,11 @@ class Admission:
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""
-        person = sha256(f"{claim.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
+        person = sha256(f"{claim.message.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
         period = str(int(self._now().timestamp() // REMINDER.total_seconds()))
         try:
-            is_new = await self._memo.changed(key, period)
+            is_new = await self._dedup.changed(key, period)
         except StoreUnavailable:  # without the notes, somebody is told once more
             is_new = True
         has_interaction = claim.address is not None and claim.address.interaction is not None

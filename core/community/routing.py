@@ -92,7 +92,7 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
 def _addressed(inbound: Inbound, standing: Standing) -> Decision:
     if inbound.setting is Setting.DIRECT:
         return Decision(Action.ANSWER_HERE, Reason.DIRECT)
-    is_ours = inbound.setting is Setting.THREAD and inbound.thread.thread in standing.threads_we_own
+    is_ours = inbound.setting is Setting.THREAD and inbound.message.thread.thread in standing.threads_we_own
     if standing.me in inbound.mentions:
         if inbound.setting is Setting.CHANNEL and standing.opens_threads:
             return Decision(Action.OPEN_THREAD, Reason.MENTIONED)
@@ -108,13 +108,14 @@ def _addressed(inbound: Inbound, standing: Standing) -> Decision:
 
 def _reason_for_silence(inbound: Inbound, standing: Standing) -> Reason | None:
     """Return why a message without a mention is none for the bot; None if it is."""
-    if inbound.mentions or inbound.is_reply_to not in ("", standing.me, inbound.author_id):
+    author = inbound.author.id if inbound.author else ""
+    if inbound.mentions or inbound.is_reply_to not in ("", standing.me, author):
         return Reason.SOMEBODY_ELSE
     if not standing.reads_all:
         return Reason.UNREADABLE
     if not inbound.text:
         return Reason.WORDLESS
-    is_bystander = standing.askers is not None and inbound.author_id not in standing.askers
+    is_bystander = standing.askers is not None and author not in standing.askers
     replies_to_us = inbound.is_reply_to == standing.me
     return Reason.BYSTANDER if is_bystander and not replies_to_us and "?" not in inbound.text else None
 
@@ -149,10 +150,10 @@ def signal(
     if decision.action is Action.REVISE:
         return Edited(question=question)
     if decision.action is Action.OPEN_THREAD:
-        address = ReplyAddress(thread=inbound.thread, message=inbound.message)
+        address = ReplyAddress(thread=inbound.message.thread, message=inbound.message)
     elif inbound.setting is Setting.CHANNEL:  # where no thread can be opened, as a reply
-        channel = inbound.thread.model_copy(update={"thread": inbound.thread.channel})
+        channel = inbound.message.thread.model_copy(update={"thread": inbound.message.thread.channel})
         address = ReplyAddress(thread=channel, message=inbound.message)
     else:
-        address = ReplyAddress(thread=inbound.thread)
+        address = ReplyAddress(thread=inbound.message.thread)
     return Asked(question=question, address=address)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -76,48 +75,57 @@ class HybridRetriever:
             self._observer(ServiceFailed("embedder", str(error)))
         embedded = self._clock()
         queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
-        with self._watching_index():
-            found = await _together([self._index.candidates(each, limit=CANDIDATES) for each in queries])
         lexical_only = vectors[0] is None
-        evidence = _combine(found)
-        scored = await self._scored(query, evidence, lexical_only=lexical_only)
+        try:
+            found = await _together([self._index.candidates(each, limit=CANDIDATES) for each in queries])
+            hits = await self._ranked(query, found, lexical_only=lexical_only)
+        except (
+            RetrievalUnavailable,
+            Misconfigured,
+        ) as error:  # whoever asks cannot fix a mistake in the settings either
+            self._observer(ServiceFailed("index", str(error)))
+            raise RetrievalUnavailable(str(error)) from error
         end = self._clock()
         return SearchResult(
             query=query,
-            hits=tuple(scored[:limit]),
-            nearest=tuple(sorted(scored, key=lambda hit: -hit.score)[:NEAREST]),
-            total_count=len(evidence),
+            hits=tuple(hits[:limit]),
+            nearest=tuple(sorted(hits, key=lambda hit: -hit.score)[:NEAREST]),
+            total_count=len({candidate.passage.passage_id for candidates in found for candidate in candidates}),
             query_time_ms=(embedded - start) * 1000,
             search_time_ms=(end - embedded) * 1000,
             total_time_ms=(end - start) * 1000,
             lexical_only=lexical_only,
         )
 
-    @contextmanager
-    def _watching_index(self) -> Generator[None]:
-        """Report what the index raises; whoever asks a question cannot fix a mistake in the settings either."""
-        try:
-            yield
-        except (RetrievalUnavailable, Misconfigured) as error:
-            self._observer(ServiceFailed("index", str(error)))
-            raise RetrievalUnavailable(str(error)) from error
+    async def _ranked(self, query: str, found: Sequence[Sequence[Candidate]], *, lexical_only: bool) -> Sequence[Hit]:
+        """Return everything that was found with its relevance, best first.
 
-    async def _scored(self, query: str, evidence: Sequence[_Evidence], *, lexical_only: bool) -> Sequence[Hit]:
-        """Return everything that was found with its relevance, in the order of the ranks."""
-        if self._reranker is not None and not lexical_only:
+        The evidence is averaged over all queries; what a query did not find at all counts nothing there.
+        """
+        evidence: dict[str, _Evidence] = {}
+        for number, candidates in enumerate(found):
+            best = max((candidate.lexical or 0.0 for candidate in candidates), default=0.0) or 1.0
+            for candidate in candidates:
+                item = evidence.setdefault(candidate.passage.passage_id, _Evidence(candidate.passage))
+                dense, lexical = candidate.dense or 0.0, candidate.lexical or 0.0
+                item.alone = dense if number == 0 else item.alone
+                item.dense += dense / len(found)
+                item.lexical += lexical / len(found)
+                item.rank += (DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical / best) / len(found)
+        ranked = sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))
+        if lexical_only:
+            size = (await self._index.outline()).passages if ranked else 0
+            return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in ranked]
+        if self._reranker is not None:
             try:
-                best = [item.passage for item in evidence[:RERANKED]]
-                scores = await self._reranker.rerank(query, best)
-                hits = [Hit(passage, score) for passage, score in zip(best, scores, strict=True)]
+                passages = [item.passage for item in ranked[:RERANKED]]
+                scores = await self._reranker.rerank(query, passages)
+                hits = [Hit(passage, score) for passage, score in zip(passages, scores, strict=True)]
                 return sorted(hits, key=lambda hit: -hit.score)
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
                 self._observer(ServiceFailed("reranker", str(error)))
-        if lexical_only:
-            with self._watching_index():
-                size = (await self._index.outline()).passages if evidence else 0
-            return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in evidence]
         calibration = self._embedder.calibration
-        return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in evidence]
+        return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in ranked]
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
@@ -128,18 +136,3 @@ async def _together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result
     finally:
         for task in tasks:
             task.cancel()
-
-
-def _combine(found: Sequence[Sequence[Candidate]]) -> list[_Evidence]:
-    """Average the evidence of all queries; what a query did not find at all counts nothing there."""
-    evidence: dict[str, _Evidence] = {}
-    for number, candidates in enumerate(found):
-        best = max((candidate.lexical or 0.0 for candidate in candidates), default=0.0) or 1.0
-        for candidate in candidates:
-            item = evidence.setdefault(candidate.passage.passage_id, _Evidence(candidate.passage))
-            dense, lexical = candidate.dense or 0.0, candidate.lexical or 0.0
-            item.alone = dense if number == 0 else item.alone
-            item.dense += dense / len(found)
-            item.lexical += lexical / len(found)
-            item.rank += (DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical / best) / len(found)
-    return sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))

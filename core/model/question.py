@@ -13,7 +13,7 @@ from pydantic import AfterValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
 from core.errors import InvalidInput
-from core.model.refs import Message, MessageRef, Person, ThreadRef, Value
+from core.model.refs import Message, MessageRef, Person, Value
 
 QUESTION_LIMIT = 2_000  # characters: as long as one Discord message
 SELECTION_LIMIT = 20_000  # characters: as long as the longest message that a platform lets a person select
@@ -143,11 +143,6 @@ class Question(Value):
             first = error.errors(include_url=False)[0]
             raise InvalidInput(first["msg"], field=str(first["loc"][0])) from error
 
-    @property
-    def thread(self) -> ThreadRef:
-        """The conversation that the question belongs to."""
-        return self.message.thread
-
 
 class Terms(Value):
     """How questions are asked where nobody says otherwise."""
@@ -197,13 +192,3 @@ class Inbound(Value):
     reply_to: MessageRef | None = None
     quoted: tuple[Message, ...] = ()
     at: datetime | None = None
-
-    @property
-    def thread(self) -> ThreadRef:
-        """The conversation that the message belongs to, or would open."""
-        return self.message.thread
-
-    @property
-    def author_id(self) -> str:
-        """Who wrote it; empty where nobody can know."""
-        return self.author.id if self.author else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal, Self
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,24 +17,35 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class WorkspaceRef(Value):
-    """One server or workspace on one platform; within it, a person is known by one id."""
+class Ref(Value):
+    """Names something on a platform; its string form is the key for stores, locks and logs."""
 
-    platform: str = Field(min_length=1)
-    workspace: str = Field(min_length=1)
+    kind: ClassVar[str]
+    form: ClassVar[str]
 
     def __str__(self) -> str:
-        """Return `platform:workspace`, each part percent-encoded."""
-        return ":".join(quote(part, safe="") for part in (self.platform, self.workspace))
+        """Return the parts of `form`, each percent-encoded, so that parsing is exact."""
+        return ":".join(quote(part, safe="") if isinstance(part, str) else str(part) for _, part in self)
 
     @classmethod
-    def parse(cls, text: str) -> WorkspaceRef:
+    def parse(cls, text: str) -> Self:
         """Read the string form back; `InvalidInput` if it is not one."""
-        platform, _, workspace = text.partition(":")
-        if not platform or not workspace or ":" in workspace:
-            message = f"{text!r} is not a server or workspace; it looks like platform:workspace."
-            raise InvalidInput(message, field="workspace")
-        return cls(platform=unquote(platform), workspace=unquote(workspace))
+        names, parts = cls.form.split(":"), [unquote(part) for part in text.split(":")]
+        if len(parts) != len(names) or not all(parts):
+            raise InvalidInput(f"{text!r} is not a {cls.kind}; it looks like {cls.form}.", field=names[-1])
+        found: dict[str, object] = dict(zip(names, parts, strict=True))
+        if "message" in found:  # whose place is a reference of its own
+            found = {"id": found.pop("message"), "thread": found}
+        return cls.model_validate(found)
+
+
+class WorkspaceRef(Ref):
+    """One server or workspace on one platform; within it, a person is known by one id."""
+
+    kind = "server or workspace"
+    form = "platform:workspace"
+    platform: str = Field(min_length=1)
+    workspace: str = Field(min_length=1)
 
 
 class ChannelRef(Value):
@@ -50,51 +61,29 @@ class ChannelRef(Value):
         return WorkspaceRef(platform=self.platform, workspace=self.workspace)
 
 
-class ThreadRef(Value):
-    """One conversation on one platform; its string form is the key for stores, locks and logs."""
+class ThreadRef(Ref):
+    """One conversation on one platform."""
 
+    kind = "thread"
+    form = "platform:workspace:channel:thread"
     platform: str = Field(min_length=1)
     workspace: str = Field(min_length=1)
     channel: str = Field(min_length=1)
     thread: str = Field(min_length=1)
-
-    def __str__(self) -> str:
-        """Return `platform:workspace:channel:thread`, each part percent-encoded, so that parsing is exact."""
-        return ":".join(quote(part, safe="") for part in (self.platform, self.workspace, self.channel, self.thread))
 
     @property
     def home(self) -> WorkspaceRef:
         """The server or workspace that the thread is in."""
         return WorkspaceRef(platform=self.platform, workspace=self.workspace)
 
-    @classmethod
-    def parse(cls, text: str) -> ThreadRef:
-        """Read the string form back; `InvalidInput` if it is not one."""
-        parts = [unquote(part) for part in text.split(":")]
-        if len(parts) != 4 or not all(parts):  # noqa: PLR2004 - the four fields
-            message = f"{text!r} is not a thread; it looks like platform:workspace:channel:thread."
-            raise InvalidInput(message, field="thread")
-        return cls(platform=parts[0], workspace=parts[1], channel=parts[2], thread=parts[3])
 
+class MessageRef(Ref):
+    """One message; what a question is claimed and remembered by."""
 
-class MessageRef(Value):
-    """One message; the key that a question is claimed and remembered by."""
-
+    kind = "message"
+    form = "platform:workspace:channel:thread:message"
     thread: ThreadRef
     id: str = Field(min_length=1)
-
-    def __str__(self) -> str:
-        """Return the thread's string form with the message's id behind it."""
-        return f"{self.thread}:{quote(self.id, safe='')}"
-
-    @classmethod
-    def parse(cls, text: str) -> MessageRef:
-        """Read the string form back; `InvalidInput` if it is not one."""
-        thread, _, name = text.rpartition(":")
-        if not name:
-            message = f"{text!r} is not a message; it looks like platform:workspace:channel:thread:message."
-            raise InvalidInput(message, field="message")
-        return cls(thread=ThreadRef.parse(thread), id=unquote(name))
 
 
 class Person(Value):

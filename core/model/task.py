@@ -199,11 +199,6 @@ class Claim(Attempt):
         """The message with the question."""
         return self.question.message
 
-    @property
-    def thread(self) -> ThreadRef:
-        """The conversation that nobody else works on meanwhile."""
-        return self.question.message.thread
-
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal(Attempt):
@@ -219,11 +214,6 @@ class Withdrawal(Attempt):
     cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
     asker_id: str = ""
     was_released: bool = False
-
-    @property
-    def thread(self) -> ThreadRef:
-        """The conversation that nobody else works on meanwhile."""
-        return self.message.thread
 
 
 Task: TypeAlias = Claim | Withdrawal

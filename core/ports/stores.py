@@ -254,7 +254,7 @@ class Quota(Protocol):
         ...
 
 
-class Memo(Protocol):
+class Dedup(Protocol):
     """Remembers for a time what was said or done last, so that it is not repeated. Raises `StoreUnavailable`."""
 
     async def changed(self, key: str, value: str) -> bool:
@@ -266,7 +266,7 @@ class Memo(Protocol):
         ...
 
 
-class LastHeard(Protocol):
+class ChannelCursor(Protocol):
     """Remembers for a time when each channel was heard last, so that what was missed can be found.
 
     Raises `StoreUnavailable`.

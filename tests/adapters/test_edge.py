@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex
-from adapters.qdrant.edge import Passages
+from adapters.qdrant.edge import MOST
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage
@@ -24,10 +24,10 @@ PAGE = "https://docs.example/a"
 
 @asynccontextmanager
 async def opened(
-    folder: Path, *, embedder: str = EMBEDDER.name, dimension: int = 64, passages: Passages | None = None
+    folder: Path, *, embedder: str = EMBEDDER.name, dimension: int = 64, most: int = MOST
 ) -> AsyncGenerator[EdgeIndex]:
     """The index in a folder, closed at the end."""
-    index = EdgeIndex(folder, embedder=embedder, dimension=dimension, passages=passages)
+    index = EdgeIndex(folder, embedder=embedder, dimension=dimension, most=most)
     try:
         yield index
     finally:
@@ -83,14 +83,13 @@ async def test_what_was_found_before_is_read_anew_once_it_is_replaced(tmp_path: 
 
 async def test_no_more_passages_are_remembered_than_there_is_room_for(tmp_path: Path) -> None:
     """What there is no room for is read again."""
-    remembered = Passages(most=2)
     said = ["Robots act.", "Wheels turn.", "Grippers hold.", "Welding burns."]
-    async with opened(tmp_path, passages=remembered) as index:
+    async with opened(tmp_path, most=2) as index:
         await put(index, page(*said, version="1"))
         for text in said * 2:
             found = await index.candidates(IndexQuery(text, await EMBEDDER.embed_query(text)), limit=1)
 
-            assert (text in [one.passage.text for one in found], len(remembered) <= 2) == (True, True)
+            assert (text in [one.passage.text for one in found], len(index.remembered) <= 2) == (True, True)
 
 
 @pytest.mark.parametrize(("embedder", "dimension"), [("another-model", 64), (EMBEDDER.name, 32)])

@@ -161,7 +161,7 @@ class Model:
         stack = AsyncExitStack()
         async with asyncio.timeout(PATIENCE):
             task = await stack.enter_async_context(self.inbox.claim())
-        place, name = task.thread.thread, task.message.id
+        place, name = task.message.thread.thread, task.message.id
         question = self.known[name]
         question.attempts += 1
         question.kept = False

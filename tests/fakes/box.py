@@ -54,7 +54,7 @@ class Box:
         """Look among the questions, of which nobody answers any."""
         self._check()
         asked = [one.question for one in self.known if isinstance(one, Asked)]
-        return next((question for question in asked if question.thread == thread), None)
+        return next((question for question in asked if question.message.thread == thread), None)
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Keep what is said, as long as nobody has taken the question."""

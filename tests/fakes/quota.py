@@ -27,10 +27,10 @@ class MemoryQuota:
         """Count a question in both windows, or in neither."""
         self._check()
         asked = f"{question.message} {question.revision}"
-        person = f"person {question.thread.home} {question.author.id}"
+        person = f"person {question.message.thread.home} {question.author.id}"
         windows = [
             (self._spent.setdefault(key, {}), *limit)
-            for key, limit in zip((person, f"thread {question.thread}"), self._limits, strict=True)
+            for key, limit in zip((person, f"thread {question.message.thread}"), self._limits, strict=True)
         ]
         waits = [self._wait(*each) for each in windows]
         if any(asked in spent for spent, _, _ in windows):

@@ -17,11 +17,11 @@ from core.events import Event, Observer, unobserved
 from core.messages import Practices
 from core.model import Asked, Citation, Deleted, MessageRef, Outline, Scope, Signal, Task, Terms, ThreadRef, Turn
 from tests.builders import NOON
+from tests.fakes.channel_cursor import MemoryChannelCursor
 from tests.fakes.conversations import MemoryConversations
+from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.index import MemoryIndex
-from tests.fakes.last_heard import MemoryLastHeard
-from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.votes import MemoryVotes
 from tests.waiting import at_once
@@ -129,7 +129,7 @@ class MemoryServices:
 
     inbox: Counter = field(default_factory=Counter)
     votes: MemoryVotes = field(default_factory=MemoryVotes)
-    memo: MemoryMemo = field(default_factory=MemoryMemo)
+    dedup: MemoryDedup = field(default_factory=MemoryDedup)
     policies: MemoryPolicies = field(default_factory=MemoryPolicies)
     conversations: MemoryConversations = field(
         default_factory=lambda: MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
@@ -151,7 +151,7 @@ class MemoryServices:
             self.inbox,
             accepting=self.inbox,
             votes=self.votes,
-            memo=self.memo,
+            dedup=self.dedup,
             policies=self.policies,
             conversations=self.conversations,
             outline=self.outlined,
@@ -184,7 +184,7 @@ class MemoryServices:
     def shut(self) -> None:
         """Let every call to a store fail from now on."""
         self.inbox.fails = self.away
-        self.conversations.fails = self.votes.fails = self.memo.fails = self.inbox.is_closed = True
+        self.conversations.fails = self.votes.fails = self.dedup.fails = self.inbox.is_closed = True
 
     async def heard(self) -> Signal:
         """Wait for a signal and take it."""
@@ -211,8 +211,8 @@ def bundle(
     moderation = Moderation(policies, conversations, forgetting, now=lambda: NOON)
     standard: dict[str, Any] = {
         "name": "Discord",
-        "memo": MemoryMemo(),
-        "last_heard": MemoryLastHeard(),
+        "dedup": MemoryDedup(),
+        "channel_cursor": MemoryChannelCursor(),
         "askers": _nobody_knows,
         "owns": _not_ours,
         "purge": forgetting.farewell,

@@ -7,7 +7,7 @@ from core.community.admission import WaitEstimate
 from core.model import Question
 from tests.builders import NOON
 from tests.fakes.box import Box
-from tests.fakes.memo import MemoryMemo
+from tests.fakes.dedup import MemoryDedup
 
 FULL = 65  # questions that wait
 WORDS = "I'm busy; your answer comes in about 40 seconds."
@@ -19,4 +19,4 @@ def waits(box: Box, *, admits: bool = True) -> Waits:
     async def answer(_: Question) -> bool:
         return admits
 
-    return Waits(estimate=WaitEstimate(concurrency=12), room=box, memo=MemoryMemo(), admits=answer, now=lambda: NOON)
+    return Waits(estimate=WaitEstimate(concurrency=12), room=box, dedup=MemoryDedup(), admits=answer, now=lambda: NOON)

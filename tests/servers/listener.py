@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
+
+from adapters.web import stop_listening
 
 LARGEST_BODY = 64 * 1024 * 1024
 
@@ -15,23 +18,26 @@ class Listener:
     def __init__(self, handle: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> None:
         self._handle = handle
         self.port = 0
-        self._runner: web.AppRunner | None = None
+        self._up: tuple[asyncio.Server, web.AppRunner] | None = None
 
     async def up(self) -> None:
         """Listen, on the same port as before; twice is once."""
-        if self._runner is not None:
+        if self._up is not None:
             return
         app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0, access_log=None)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", self.port, reuse_address=True)
-        await site.start()
-        self.port = int(runner.addresses[0][1])
-        self._runner = runner
+        assert runner.server is not None
+        loop = asyncio.get_running_loop()
+        listening = await loop.create_server(runner.server, "127.0.0.1", self.port, reuse_address=True)
+        self.port = int(listening.sockets[0].getsockname()[1])
+        self._up = (listening, runner)
 
     async def down(self) -> None:
         """Close every connection and stop listening; whoever comes now is refused by the system."""
-        runner, self._runner = self._runner, None
-        if runner is not None:
+        up, self._up = self._up, None
+        if up is not None:
+            listening, runner = up
+            await stop_listening(listening)
             await runner.cleanup()

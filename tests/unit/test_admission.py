@@ -12,8 +12,8 @@ from core.messages import CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
 from core.model import Claim, Interaction, Person, Policy, PolicyFault, ReplyAddress, ThreadRef, WorkspaceRef
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
+from tests.fakes.dedup import MemoryDedup
 from tests.fakes.membership import MemoryMembership
-from tests.fakes.memo import MemoryMemo
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
 
@@ -26,11 +26,11 @@ class Door:
     def __init__(self) -> None:
         self.clock = Clock()
         self.policies = MemoryPolicies()
-        self.memo = MemoryMemo()
+        self.dedup = MemoryDedup()
         quota = MemoryQuota(per_person=(1, 60.0), per_thread=(10, 60.0), now=self.clock.now)
         self.membership = MemoryMembership(guests={"guest"})
         memberships = {"test": self.membership}
-        self._admission = Admission(self.policies, quota, self.memo, now=self.clock.now, memberships=memberships)
+        self._admission = Admission(self.policies, quota, self.dedup, now=self.clock.now, memberships=memberships)
 
     async def knock(self, claim: Claim) -> Refusal | None:
         """Ask to be answered."""
@@ -181,7 +181,7 @@ async def test_a_store_that_is_away_refuses_nobody() -> None:
     """Neither the policies nor the notes are worth an answer that is not given."""
     clock = Clock()
     quota = MemoryQuota(per_person=(1, 60.0), per_thread=(1, 60.0), now=clock.now)
-    admission = Admission(AwayPolicies(), quota, MemoryMemo(), now=clock.now)
+    admission = Admission(AwayPolicies(), quota, MemoryDedup(), now=clock.now)
 
     assert await admission.refusal(claim()) is None
 

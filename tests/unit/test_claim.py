@@ -54,5 +54,4 @@ def test_the_last_attempt_is_known() -> None:
 
     assert last == [False, False, True]
     assert last == [Withdrawal(message, attempt=n).is_last_attempt for n in range(1, MOST_ATTEMPTS + 1)]
-    assert Claim(question()).thread == Withdrawal(message).thread
     assert Claim(question()).message == message

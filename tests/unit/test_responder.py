@@ -30,7 +30,7 @@ from tests.builders import NOON, hit, question, thread, turn_of
 from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
-from tests.fakes.memo import MemoryMemo
+from tests.fakes.dedup import MemoryDedup
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
 from tests.fakes.shelf import Shelf
@@ -66,7 +66,7 @@ class Desk:
             agent,
             conversations,
             now=lambda: NOON,
-            admission=Admission(policies, quota, MemoryMemo(), now=lambda: NOON),
+            admission=Admission(policies, quota, MemoryDedup(), now=lambda: NOON),
             observer=self.events.append,
         )
 

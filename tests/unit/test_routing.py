@@ -139,7 +139,7 @@ def test_a_mention_becomes_a_question() -> None:
             top_k=3,
             relevance_threshold=0.4,
         ),
-        address=ReplyAddress(thread=inbound.thread, message=inbound.message),
+        address=ReplyAddress(thread=inbound.message.thread, message=inbound.message),
     )
 
 

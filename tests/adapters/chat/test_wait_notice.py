@@ -25,14 +25,14 @@ from tests.waiting import at_once
 LONG = RateLimited(3600)  # nobody waits for so long
 ASKED = question()
 MARK = nonce(ASKED.message, 0, NOTICE)
-UNKNOWN = WaitNotice(thread=ASKED.thread, nonce=MARK)
+UNKNOWN = WaitNotice(thread=ASKED.message.thread, nonce=MARK)
 KNOWN = UNKNOWN.model_copy(update={"id": "m1"})
 
 
 async def give(thread: Thread, *, by: Waits, asked: Question = ASKED) -> None:
     """Let somebody ask, and everything happen that can happen."""
     chores = BackgroundTasks()
-    chores.begin(partial(tell_wait, by, asked, asked.thread, thread))
+    chores.begin(partial(tell_wait, by, asked, asked.message.thread, thread))
     for _ in range(50):
         await at_once(0)
     await chores.close()

@@ -62,6 +62,6 @@ def test_real_passages_are_rarely_counted_too_low(shared_data: Path) -> None:
     pieces = [text[at : at + 1_500] for text in (page.read_text("utf-8") for page in pages) for at in (0, 3_000)]
     exact = WordPieces()
 
-    enough = [count_tokens(piece) >= exact.count(piece) for piece in pieces]
+    enough = [count_tokens(piece) >= len(exact.tokens(piece)) for piece in pieces]
 
     assert sum(enough) >= 0.95 * len(enough) > 0

@@ -13,7 +13,7 @@ from core.model import Edited
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
 from tests.fakes.box import Box
-from tests.fakes.memo import MemoryMemo
+from tests.fakes.dedup import MemoryDedup
 from tests.fakes.naps import Naps
 from tests.servers.discord import DiscordServer
 from tests.servers.discord.permissions import Permission
@@ -181,17 +181,17 @@ async def test_catching_up_says_nothing_to_anybody_and_waits_for_the_store(serve
     server.deny(dumb, Permission.SEND_MESSAGES | Permission.CREATE_PUBLIC_THREADS)
     said = [server.post_as(place.ada, one, "", mentions=[server.bot]) for one in (place.channel, dumb)]
     said.append(server.post_as(place.ada, place.channel, "A?", mentions=[server.bot]))
-    box, memo = Box(fails=True), MemoryMemo()
+    box, dedup = Box(fails=True), MemoryDedup()
 
     async def sleep(_: float) -> None:
         box.fails = False
 
-    async with listening(server, box, memo=memo, sleep=sleep):
+    async with listening(server, box, dedup=dedup, sleep=sleep):
         asked = await box.question()
         assert await heard(server, place, box) == []
 
     assert (asked.question.text, answers(server)) == ("A?", [])
-    assert ([one.reactions for one in said], memo.notes) == ([{}, {}, {}], {})
+    assert ([one.reactions for one in said], dedup.notes) == ([{}, {}, {}], {})
 
 
 async def test_a_place_that_cannot_be_read_keeps_no_other_from_being_read(server: DiscordServer, place: Place) -> None:

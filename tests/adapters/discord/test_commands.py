@@ -356,7 +356,7 @@ async def test_commands_are_registered_when_they_have_changed_and_not_else(offic
     async with office.open():
         pass
     once = len(office.server.requests_to(SYNC))
-    await office.memo.changed(next(iter(office.memo.notes)), "others")
+    await office.dedup.changed(next(iter(office.dedup.notes)), "others")
     async with office.open():
         pass
 

@@ -61,7 +61,7 @@ def test_a_message_in_a_thread_belongs_to_the_thread() -> None:
     """The thread's parent is its channel."""
     inbound = read(created(channel_id=THREAD), IN_THREAD)
 
-    assert (inbound.setting, inbound.thread) == (
+    assert (inbound.setting, inbound.message.thread) == (
         Setting.THREAD,
         ThreadRef(platform="discord", workspace=GUILD, channel=CHANNEL, thread=THREAD),
     )
@@ -71,7 +71,7 @@ def test_a_direct_message_has_no_guild() -> None:
     """All that is said with one person is one conversation."""
     inbound = read(created(guild_id=None), IN_DIRECT)
 
-    assert (inbound.setting, inbound.thread) == (
+    assert (inbound.setting, inbound.message.thread) == (
         Setting.DIRECT,
         ThreadRef(platform="discord", workspace="@me", channel=CHANNEL, thread=CHANNEL),
     )

@@ -8,7 +8,7 @@ from core.messages import permissions_lacking
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
 from tests.fakes.box import Box
-from tests.fakes.memo import MemoryMemo
+from tests.fakes.dedup import MemoryDedup
 from tests.servers.discord import Channel, DiscordServer, Message
 from tests.servers.discord.payloads import channel_payload
 from tests.servers.discord.permissions import Permission
@@ -34,7 +34,7 @@ async def test_where_the_bot_may_not_write_the_question_is_marked_and_moderators
     place.guild.updates_channel_id = server.add_channel(place.guild, "moderators").id
     server.deny(place.channel, Permission.SEND_MESSAGES | OPENING)
     box = Box()
-    async with listening(server, box, memo=MemoryMemo()):
+    async with listening(server, box, dedup=MemoryDedup()):
         asked = [ask(server, place, place.channel) for _ in range(3)]
         await server.until(lambda: answers(server) and all(one.reactions for one in asked), what="marks and a hint")
         ask(server, place, server.add_channel(place.guild, "other"))
@@ -57,7 +57,7 @@ async def test_without_a_place_for_moderators_the_owner_is_told(server: DiscordS
     server.deny(place.channel, IN_THREADS)
     thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
     box = Box()
-    async with listening(server, box, memo=MemoryMemo()):
+    async with listening(server, box, dedup=MemoryDedup()):
         asked = ask(server, place, thread)
         await server.until(lambda: answers(server) and asked.reactions, what="a hint and a mark")
 
@@ -80,8 +80,8 @@ async def test_a_hint_that_cannot_be_given_is_not_given_again(server: DiscordSer
     """An owner who takes no messages is left alone; other missing permissions are worth another try."""
     server.platform.owner.refuses_dms = True
     server.deny(place.channel, OPENING)
-    memo, box = MemoryMemo(), Box()
-    async with listening(server, box, memo=memo):
+    dedup, box = MemoryDedup(), Box()
+    async with listening(server, box, dedup=dedup):
         for _ in range(3):
             ask(server, place, place.channel)
             await box.question()
@@ -93,7 +93,7 @@ async def test_a_hint_that_cannot_be_given_is_not_given_again(server: DiscordSer
         await server.until(lambda: len(server.requests_to(opened)) == 2, what="another try")
 
     assert [one.status for one in server.requests_to(opened)] == [403, 403]
-    assert list(memo.notes) == [f"discord:permissions:{place.guild.id}:{place.channel.id}"]
+    assert list(dedup.notes) == [f"discord:permissions:{place.guild.id}:{place.channel.id}"]
 
 
 @pytest.mark.promise("lacking-permissions")
@@ -101,12 +101,12 @@ async def test_a_hint_that_never_arrived_does_not_count(server: DiscordServer, p
     """It is given when somebody asks the next time."""
     server.deny(place.channel, OPENING)
     busy = Reply(429, {"retry_after": 600.0, "global": False, "message": "Too many"}, {"Via": "1.1 google"})
-    memo, box = MemoryMemo(), Box()
-    async with listening(server, box, memo=memo):
+    dedup, box = MemoryDedup(), Box()
+    async with listening(server, box, dedup=dedup):
         server.faults.add("POST /users/@me/channels", busy)
         ask(server, place, place.channel)
         await server.until(lambda: server.faults.met, what="a try")
-        await wait_until(lambda: not memo.notes, what="the note taken back")
+        await wait_until(lambda: not dedup.notes, what="the note taken back")
 
     assert answers(server) == []
 
@@ -130,25 +130,25 @@ async def test_where_no_thread_can_be_opened_the_answer_stays_in_the_channel(
 async def test_who_may_open_threads_needs_no_right_to_write_in_the_channel(server: DiscordServer, place: Place) -> None:
     """It answers in the thread."""
     server.deny(place.channel, Permission.SEND_MESSAGES)
-    memo, box = MemoryMemo(), Box()
-    async with listening(server, box, memo=memo):
+    dedup, box = MemoryDedup(), Box()
+    async with listening(server, box, dedup=dedup):
         ask(server, place, place.channel)
         asked = await box.question()
 
     assert asked.address is not None
-    assert (asked.address.message, memo.notes) == (asked.message, {})
+    assert (asked.address.message, dedup.notes) == (asked.message, {})
 
 
 async def test_a_thread_that_moderators_have_locked_is_theirs(server: DiscordServer, place: Place) -> None:
     """The question is marked, and nobody is told anything: it was meant so."""
     thread = server.thread_as(place.ada, server.post_as(place.ada, place.channel, "Arms"), "Arms")
     server.change_thread(thread, locked=True)
-    memo, box = MemoryMemo(), Box()
-    async with listening(server, box, memo=memo):
+    dedup, box = MemoryDedup(), Box()
+    async with listening(server, box, dedup=dedup):
         asked = ask(server, place, thread)
         await server.until(lambda: asked.reactions, what="a mark")
 
-    assert (box.signals, memo.notes) == ([], {})
+    assert (box.signals, dedup.notes) == ([], {})
 
 
 async def test_an_administrator_lacks_nothing(server: DiscordServer) -> None:
@@ -156,12 +156,12 @@ async def test_an_administrator_lacks_nothing(server: DiscordServer) -> None:
     guild = server.add_guild("Ours", permissions=Permission.ADMINISTRATOR)
     channel = server.add_channel(guild)
     server.deny(channel, Permission.SEND_MESSAGES | OPENING)
-    memo, box = MemoryMemo(), Box()
-    async with listening(server, box, memo=memo):
+    dedup, box = MemoryDedup(), Box()
+    async with listening(server, box, dedup=dedup):
         ask(server, Place(guild, channel, server.add_member(guild)), channel)
         await box.question()
 
-    assert memo.notes == {}
+    assert dedup.notes == {}
 
 
 async def test_where_it_may_not_even_react_nothing_is_asked_of_the_platform(
@@ -169,10 +169,10 @@ async def test_where_it_may_not_even_react_nothing_is_asked_of_the_platform(
 ) -> None:
     """What is refused too often ends in a ban; a store that is away costs the hint."""
     server.deny(place.channel, Permission.SEND_MESSAGES | OPENING | Permission.ADD_REACTIONS)
-    memo = MemoryMemo()
-    memo.fails = True
+    dedup = MemoryDedup()
+    dedup.fails = True
     box = Box()
-    async with listening(server, box, memo=memo):
+    async with listening(server, box, dedup=dedup):
         before = len(server.requests)
         ask(server, place, place.channel)
         server.post_as(place.ada, server.dm(place.ada), "the last")
@@ -204,8 +204,8 @@ async def test_what_nobody_knows_yet_is_not_missing(server: DiscordServer, place
     other = server.add_guild("Others")
     server.gateway.away.add(other.id)
     elsewhere = server.add_channel(other)
-    memo, box = MemoryMemo(), Box()
-    async with listening(server, box, memo=memo):
+    dedup, box = MemoryDedup(), Box()
+    async with listening(server, box, dedup=dedup):
         server.faults.add("GET /channels/{channel}", Reply(200, hidden))
         server.repeat(said)
         first = await box.question()
@@ -213,4 +213,4 @@ async def test_what_nobody_knows_yet_is_not_missing(server: DiscordServer, place
         second = await box.question()
 
     assert second.address is not None
-    assert (first.message.thread.channel, second.address.message, memo.notes) == ("1", second.message, {})
+    assert (first.message.thread.channel, second.address.message, dedup.notes) == ("1", second.message, {})

@@ -47,7 +47,7 @@ async def test_the_answer_fills_the_response_below_the_question(discord: OnDisco
     assert said.content.startswith("> What is a robot?\nA robot acts.")
     assert said.content.endswith(MENTION_AGAIN)
     assert discord.server.platform.channels[said.id].name == "What is a robot?"
-    place = claim.thread.model_copy(update={"thread": str(discord.channel.id)})
+    place = claim.message.thread.model_copy(update={"thread": str(discord.channel.id)})
     assert delivery == Delivery(messages=(MessageRef(thread=place, id=claim.message.id),))
 
 

@@ -47,7 +47,9 @@ async def _discord() -> AsyncIterator[OnDiscord]:
 
 def in_place(claim: Claim, channel: Channel, asked: Message) -> Claim:
     """The claim of a question that was asked in a thread, a forum post or a direct conversation."""
-    place = claim.thread.model_copy(update={"channel": str(channel.parent_id or channel.id), "thread": str(channel.id)})
+    place = claim.message.thread.model_copy(
+        update={"channel": str(channel.parent_id or channel.id), "thread": str(channel.id)}
+    )
     message = MessageRef(thread=place, id=str(asked.id))
     return replace(
         claim,
@@ -68,7 +70,7 @@ async def test_an_answer_opens_a_thread_on_the_question(discord: OnDiscord) -> N
     assert thread.name == "What is a robot?"
     assert "(<https://docs.example/robots#what>)" in said.content
     assert MENTION_TO_CONTINUE in said.content
-    assert delivery == Delivery(messages=(MessageRef(thread=claim.thread, id=str(said.id)),))
+    assert delivery == Delivery(messages=(MessageRef(thread=claim.message.thread, id=str(said.id)),))
 
 
 async def test_a_bot_that_reads_everything_needs_no_hint(discord: OnDiscord) -> None:
@@ -94,7 +96,7 @@ async def test_without_the_right_to_open_threads_the_answer_stands_below_the_que
     (said,) = discord.server.platform.messages_in(discord.channel, by=discord.server.bot)
     expected = (discord.channel.id, int(claim.message.id)) if more is Permission.CREATE_PUBLIC_THREADS else None
     assert (said.reference, again) == (expected, delivery)
-    assert delivery.messages[0].thread == claim.thread.model_copy(update={"thread": str(discord.channel.id)})
+    assert delivery.messages[0].thread == claim.message.thread.model_copy(update={"thread": str(discord.channel.id)})
 
 
 async def test_a_thread_that_is_there_already_is_used(discord: OnDiscord) -> None:
@@ -144,7 +146,7 @@ async def test_the_bot_types_until_the_first_words_and_no_longer(discord: OnDisc
 
     await discord.surface.reply(claim, written())
 
-    assert [each.channel_id for each in discord.server.platform.typing] == [int(claim.thread.thread)]
+    assert [each.channel_id for each in discord.server.platform.typing] == [int(claim.message.thread.thread)]
 
 
 async def test_typing_is_renewed_and_ends_with_the_run(discord: OnDiscord) -> None:

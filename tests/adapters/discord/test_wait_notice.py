@@ -32,7 +32,7 @@ async def told(discord: OnDiscord, *, is_known: bool) -> Claim:
     mark = nonce(claim.message, 0, NOTICE)
     channel = discord.client.get_partial_messageable(discord.channel.id)
     said = await ChannelPoster(channel, reply_to=int(claim.message.id)).post(Part(WORDS), mark)
-    place = claim.thread.model_copy(update={"thread": str(discord.channel.id)})
+    place = claim.message.thread.model_copy(update={"thread": str(discord.channel.id)})
     notice = WaitNotice(thread=place, nonce=mark, id=said.id if is_known else "")
     return replace(claim, delivery=Delivery(notice=notice))
 

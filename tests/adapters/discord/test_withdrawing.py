@@ -27,7 +27,7 @@ async def test_the_words_of_a_deleted_question_leave_the_name_of_its_thread(disc
     """The bot has opened the thread, so it may rename it."""
     claim = await discord.asks()
     delivery = await discord.surface.reply(claim, progress(ANSWER))
-    thread = discord.server.platform.channels[int(claim.thread.thread)]
+    thread = discord.server.platform.channels[int(claim.message.thread.thread)]
     before = thread.name
 
     await discord.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
@@ -41,9 +41,9 @@ async def test_they_leave_it_also_where_nothing_was_posted_yet(discord: OnDiscor
     claim = await discord.asks()
     working = asyncio.create_task(discord.surface.reply(claim, silence()))
     threads = discord.server.platform.channels
-    await discord.server.until(lambda: int(claim.thread.thread) in threads, what="the thread")
+    await discord.server.until(lambda: int(claim.message.thread.thread) in threads, what="the thread")
     await cancelled(working)
-    thread = threads[int(claim.thread.thread)]
+    thread = threads[int(claim.message.thread.thread)]
     before = thread.name
 
     await discord.surface.withdraw(Withdrawal(claim.message, was_released=True))

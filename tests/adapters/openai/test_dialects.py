@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adapters.openai import OpenAIChat
-from adapters.openai.client import SIGNATURES_KEPT, EndpointDialect
+from adapters.openai.chat import SIGNATURES_KEPT, EndpointDialect
 from core.errors import ModelUnavailable
 from core.model import ChatMessage, ModelTurn, Prompt
 from tests.adapters.openai.asking import ASKED, ask, turn_of

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from adapters.openai import OpenAIChat, OpenAITimeouts
-from adapters.openai.client import LARGEST, Watch
 from adapters.openai.failures import EndlessAnswer
+from adapters.openai.reading import LARGEST, Watch
 from adapters.retry import RetryPolicy
 from core.answering.agent import Agent
 from core.errors import ModelUnavailable

@@ -35,7 +35,7 @@ async def followed(office: Office) -> Office:
         office.ada,
         office.boss,
         office.channel,
-        memo=office.memo,
+        dedup=office.dedup,
         inbox=office.inbox.follow(),
     )
     async with following.open() as commands:

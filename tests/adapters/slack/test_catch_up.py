@@ -17,7 +17,7 @@ from core.events import CatchUpCutShort, Event
 from core.model import Asked, ChannelRef, Edited
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
-from tests.fakes.last_heard import MemoryLastHeard
+from tests.fakes.channel_cursor import MemoryChannelCursor
 from tests.fakes.waiting_room import waits
 from tests.servers.slack import Channel, Hold, SlackServer
 
@@ -112,16 +112,16 @@ async def test_what_was_missed_is_heard_at_the_next_start(place: Place) -> None:
 
 async def test_only_what_came_after_the_last_that_was_heard_is_heard(place: Place) -> None:
     """A bit before it too, as that may have been lost, and nothing that is older than half an hour."""
-    server, last_heard = place.server, MemoryLastHeard()
+    server, channel_cursor = place.server, MemoryChannelCursor()
     place.ask("Long ago?")
     server.clock.advance(7 * MINUTE)
     place.ask("Lost?")
-    async with listening(place, Box(), last_heard=last_heard):
+    async with listening(place, Box(), channel_cursor=channel_cursor):
         tip = place.bot_says("A tip.")
         await tip.deliveries[0].acknowledged()
     place.ask("Missed?")
     nothing_known = Box()
-    async with listening(place, nothing_known, catches_up=True, last_heard=last_heard):
+    async with listening(place, nothing_known, catches_up=True, channel_cursor=channel_cursor):
         first = {(await nothing_known.question()).question.text for _ in range(2)}
         assert await heard(place, nothing_known) == []
     server.clock.advance(31 * MINUTE)
@@ -131,7 +131,7 @@ async def test_only_what_came_after_the_last_that_was_heard_is_heard(place: Plac
         assert await heard(place, box) == []
 
     assert (first, second) == ({"Lost?", "Missed?"}, {"Young?"})
-    assert ref(place.workspace.team_id, place.channel) in last_heard.notes
+    assert ref(place.workspace.team_id, place.channel) in channel_cursor.notes
 
 
 async def test_of_a_busy_channel_a_bounded_number_is_read(place: Place) -> None:
@@ -235,14 +235,16 @@ async def test_catching_up_says_nothing_to_anybody_and_waits_for_the_store(place
 
 async def test_where_one_channel_a_minute_may_be_read_the_rest_is_given_up(place: Place) -> None:
     """Those come first in which something was heard lately; what is said meanwhile is heard, and one line tells."""
-    server, box, watch, last_heard = place.server, Box(), Watch(place.server), MemoryLastHeard()
+    server, box, watch, channel_cursor = place.server, Box(), Watch(place.server), MemoryChannelCursor()
     server.limits.set(HISTORY, 1, MINUTE)
     quiet = [server.add_channel(place.workspace, f"quiet {number}") for number in range(12)]
-    await last_heard.note(ref(place.workspace.team_id, quiet[-1]), datetime.now(UTC))
+    await channel_cursor.note(ref(place.workspace.team_id, quiet[-1]), datetime.now(UTC))
     server.post_as(place.ada, quiet[-1], f"{place.bot.mention} Lively?")
     held = Hold(asyncio.Event())
     server.faults.add(HISTORY, held)
-    async with listening(place, box, catches_up=True, last_heard=last_heard, sleep=watch.sleep, observer=watch.observe):
+    async with listening(
+        place, box, catches_up=True, channel_cursor=channel_cursor, sleep=watch.sleep, observer=watch.observe
+    ):
         assert await heard(place, box) == []
         held.until.set()
         first = await box.question()
@@ -256,13 +258,13 @@ async def test_where_one_channel_a_minute_may_be_read_the_rest_is_given_up(place
 
 async def test_without_the_right_to_list_channels_those_are_read_that_were_heard(place: Place) -> None:
     """A channel that the bot was removed from is nobody's trouble; what Slack does not let it read is told once."""
-    server, box, watch, last_heard = place.server, Box(), Watch(place.server), MemoryLastHeard()
+    server, box, watch, channel_cursor = place.server, Box(), Watch(place.server), MemoryChannelCursor()
     left = server.add_channel(place.workspace, "left", bot=False)
     for channel in (left, place.channel):
-        await last_heard.note(ref(place.workspace.team_id, channel), datetime.now(UTC))
+        await channel_cursor.note(ref(place.workspace.team_id, channel), datetime.now(UTC))
     place.workspace.scopes.discard("im:read")
     place.ask("Missed?")
-    async with listening(place, box, catches_up=True, last_heard=last_heard, observer=watch.observe):
+    async with listening(place, box, catches_up=True, channel_cursor=channel_cursor, observer=watch.observe):
         asked = await box.question()
         await watch.told.wait()
 
@@ -286,22 +288,22 @@ class Installed:
 
 async def test_every_workspace_that_was_heard_is_read(place: Place) -> None:
     """Each by its own bot; one that has thrown the bot out is nobody's trouble."""
-    server, box, watch, last_heard = place.server, Box(), Watch(place.server), MemoryLastHeard()
+    server, box, watch, channel_cursor = place.server, Box(), Watch(place.server), MemoryChannelCursor()
     other = server.add_workspace("Elsewhere")
     there, eve = server.add_channel(other), server.add_member(other, "eve")
     for team_id in ("T0GONE", other.team_id):
-        await last_heard.note(ref(team_id, there), datetime.now(UTC))
+        await channel_cursor.note(ref(team_id, there), datetime.now(UTC))
     place.ask("Here?")
     server.post_as(eve, there, f"{other.bot.mention} There?")
     async with open_session() as session:
         tokens = (place.workspace.token, other.token)
         installed = Installed(*(OneWorkspace(session, token, server.api_url) for token in tokens))
-        options: dict[str, Any] = {"last_heard": last_heard, "observer": watch.observe}
+        options: dict[str, Any] = {"channel_cursor": channel_cursor, "observer": watch.observe}
         async with listening(place, box, catches_up=True, workspaces=installed, **options):
             asked = [(await box.question()).question for _ in range(2)]
             assert await heard(place, box) == []
 
-    assert {(one.thread.workspace, one.text) for one in asked} == {
+    assert {(one.message.thread.workspace, one.text) for one in asked} == {
         (place.workspace.team_id, "Here?"),
         (other.team_id, "There?"),
     }

@@ -390,7 +390,7 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
 
 async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office: Office) -> None:
     """In direct messages only one person reads anyway; notes that are away keep no help from anybody."""
-    office.memo.fails = True
+    office.dedup.fails = True
     direct = office.server.direct(office.workspace, office.ada)
     first = office.server.post_as(office.ada, direct, "help")
     second = office.server.post_as(

@@ -15,7 +15,7 @@ from adapters.slack.http import LARGEST, RequestVerifier, serve
 from core.errors import Misconfigured, StoreUnavailable
 from core.messages import AWAY
 from tests.adapters.slack.intake import Place
-from tests.fakes.memo import MemoryMemo
+from tests.fakes.dedup import MemoryDedup
 
 LATEST = 3.0  # seconds
 FORM = "application/x-www-form-urlencoded"
@@ -30,7 +30,7 @@ async def _place() -> AsyncIterator[Place]:
 
 
 @asynccontextmanager
-async def listening(place: Place, seen: MemoryMemo, *, port: int = 0) -> AsyncGenerator[str]:
+async def listening(place: Place, seen: MemoryDedup, *, port: int = 0) -> AsyncGenerator[str]:
     """Listen at a port, and let Slack know; give the address."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     secret = place.server.signing_secret
@@ -51,7 +51,7 @@ async def listening(place: Place, seen: MemoryMemo, *, port: int = 0) -> AsyncGe
 
 async def test_events_commands_and_the_address_itself_are_answered(place: Place) -> None:
     """All at one address; what a listener could not do is not acknowledged, and a retry of it is taken."""
-    async with listening(place, MemoryMemo()):
+    async with listening(place, MemoryDedup()):
         mention = place.server.post_as(place.ada, place.channel, "one").deliveries[0]
         await mention.acknowledged()
         said = await place.server.slash(place.ada, place.channel, "/footnote", "ask").acknowledged()
@@ -71,7 +71,7 @@ async def test_events_commands_and_the_address_itself_are_answered(place: Place)
 @pytest.mark.promise("signed-once")
 async def test_what_was_overheard_is_refused(place: Place) -> None:
     """The same bytes again, also where the first time failed at the door, and where nobody can know."""
-    seen, server = MemoryMemo(), place.server
+    seen, server = MemoryDedup(), place.server
     async with listening(place, seen):
         asked = server.post_as(place.ada, place.channel, "one").deliveries[0]
         await asked.acknowledged()
@@ -93,7 +93,7 @@ async def test_what_was_overheard_is_refused(place: Place) -> None:
 @pytest.mark.parametrize("hangs", [False, True])
 async def test_whoever_uses_a_command_that_cannot_be_let_in_is_told(place: Place, hangs: bool) -> None:
     """Nobody can say whether it is new, and Slack waits for three seconds and does not send it again."""
-    seen = MemoryMemo()
+    seen = MemoryDedup()
     seen.fails, seen.hangs = not hangs, hangs
     async with listening(place, seen):
         said = await place.server.slash(place.ada, place.channel, "/footnote", "ask").acknowledged(LATEST)
@@ -105,7 +105,7 @@ async def test_whoever_uses_a_command_that_cannot_be_let_in_is_told(place: Place
 @pytest.mark.promise("crash-safe")
 async def test_an_event_that_looks_like_a_command_comes_again(place: Place) -> None:
     """People write links, and in any language."""
-    seen = MemoryMemo()
+    seen = MemoryDedup()
     seen.fails = True
     async with listening(place, seen):
         text = "Où est https://robots.example/?a=1&command=2&b=3"
@@ -139,7 +139,7 @@ async def test_what_slack_has_not_signed_is_not_even_read(place: Place) -> None:
         (b'{"type": "url_verification", "challenge": "x"}', {"Content-Type": JSON}),
         (b"[", {"Content-Type": JSON}),
     ]
-    async with listening(place, MemoryMemo()):
+    async with listening(place, MemoryDedup()):
         statuses = [(await hooks.post(*each))[0] for each in asked]
         too_large = (await hooks.post(b" " * (LARGEST + 1), good))[0]
         signed_junk = [(await hooks.post(junk, hooks.signed(junk, JSON)))[0] for junk in (b"[]", b"{", b'"x"')]
@@ -151,7 +151,7 @@ async def test_what_slack_has_not_signed_is_not_even_read(place: Place) -> None:
 async def test_nothing_else_is_answered(place: Place) -> None:
     """Other addresses and methods are refused."""
     session: Any = place.client.session
-    async with listening(place, MemoryMemo()) as url:
+    async with listening(place, MemoryDedup()) as url:
         asked = [("GET", "/slack/events"), ("GET", "/slack/install"), ("GET", "/metrics"), ("GET", "/")]
         statuses = [(await session.request(method, url + path)).status for method, path in asked]
 
@@ -161,16 +161,16 @@ async def test_nothing_else_is_answered(place: Place) -> None:
 @pytest.mark.promise("says-what-to-do")
 async def test_a_port_that_is_taken_is_told(place: Place) -> None:
     """In words."""
-    async with listening(place, MemoryMemo()) as url:
+    async with listening(place, MemoryDedup()) as url:
         with pytest.raises(Misconfigured, match=r"Set HOST .* and PORT"):
-            async with listening(place, MemoryMemo(), port=int(url.rpartition(":")[2])):
+            async with listening(place, MemoryDedup(), port=int(url.rpartition(":")[2])):
                 pass
 
 
 @pytest.mark.promise("orderly-stop")
 async def test_a_stop_answers_what_has_arrived(place: Place) -> None:
     """And takes nothing more."""
-    async with listening(place, MemoryMemo()):
+    async with listening(place, MemoryDedup()):
         place.ears.free.clear()
         asked = place.server.post_as(place.ada, place.channel, "last").deliveries[0]
         await place.server.until(lambda: place.ears.heard)

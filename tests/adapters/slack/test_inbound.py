@@ -90,7 +90,7 @@ def test_every_message_belongs_to_a_thread(event: dict[str, Any], setting: Setti
     """The one that it is in, or would begin; what happens to it is heard in the order of that thread."""
     inbound = read(event)
 
-    assert (inbound.setting, inbound.thread.thread, inbound.message.id) == (setting, name, TS)
+    assert (inbound.setting, inbound.message.thread.thread, inbound.message.id) == (setting, name, TS)
     assert line_of(event) == f"{event['channel']}:{name}"
 
 

@@ -48,7 +48,7 @@ async def test_a_session_is_named_after_the_question_and_works_until_the_end(sla
 
     while_shown = list[str]()
     await slack.surface.reply(claim, written())
-    more = slack.server.post_as(slack.ada, slack.channel, "And who made it?", claim.thread.thread)
+    more = slack.server.post_as(slack.ada, slack.channel, "And who made it?", claim.message.thread.thread)
     await slack.surface.reply(slack.claim(more), progress(ANSWER))
 
     session = sessions[slack.channel.id, claim.message.id]

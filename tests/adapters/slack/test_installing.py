@@ -11,11 +11,11 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from aiohttp import web
 from slack_sdk.oauth.installation_store import Bot
 
 from adapters.slack.oauth import BEGIN, END, SCOPES, InstalledWorkspaces, VaultInstallations, install_pages
 from adapters.slack.workspaces import KEPT, NotInstalled
+from adapters.web import served
 from core.errors import StoreUnavailable, Unreachable
 from tests.adapters.slack.intake import Place
 from tests.fakes.clock import Clock
@@ -36,27 +36,25 @@ class Browser:
     """Somebody who installs the bot in a workspace."""
 
     def __init__(self, place: Place, vault: MemoryVault) -> None:
-        secret, made = place.server.client_secret, web.Application()
-        made.add_routes(install_pages(place.client, vault, client_id=place.server.client_id, client_secret=secret))
+        secret = place.server.client_secret
+        pages = install_pages(place.client, vault, client_id=place.server.client_id, client_secret=secret)
         self._place = place
-        self._runner = web.AppRunner(made)
-        self._site: web.TCPSite | None = None
+        self._served = served(pages, "127.0.0.1", 0, refusal="", patience=0)
+        self._port = 0
         self.cookie = ""
 
     async def __aenter__(self) -> Self:
         """Begin."""
-        await self._runner.setup()
-        self._site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await self._site.start()
+        self._port = await self._served.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """End."""
-        await self._runner.cleanup()
+        await self._served.__aexit__(None, None, None)
 
     async def get(self, path: str) -> tuple[int, str]:
         """Look at a page; cookies are kept."""
-        address = f"http://127.0.0.1:{self._runner.addresses[0][1]}{path}"
+        address = f"http://127.0.0.1:{self._port}{path}"
         async with self._place.client.session.get(address, headers={"Cookie": self.cookie}) as response:
             if cookies := response.headers.getall("Set-Cookie", []):
                 self.cookie = cookies[0].partition(";")[0]

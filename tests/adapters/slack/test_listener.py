@@ -17,7 +17,7 @@ from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Term
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import question
 from tests.fakes.box import Box
-from tests.fakes.memo import MemoryMemo
+from tests.fakes.dedup import MemoryDedup
 from tests.servers.slack import Reply, limit
 from tests.waiting import at_once
 
@@ -26,7 +26,7 @@ __all__ = ["place_fixture"]
 PROMPTING = "assistant.threads.setSuggestedPrompts"
 
 
-class ForgetfulMemo(MemoryMemo):
+class ForgetfulDedup(MemoryDedup):
     """Says when a note was taken back."""
 
     def __init__(self) -> None:
@@ -101,9 +101,9 @@ async def test_a_question_that_cannot_be_kept_comes_again(place: Place) -> None:
 @pytest.mark.promise("acknowledged-when-kept")
 async def test_who_asks_in_vain_is_told_once_when_the_question_will_not_come_again(place: Place) -> None:
     """In a sentence in the thread, with a mark on the question; a post that was lost is not said twice."""
-    box, memo = Box(), MemoryMemo()
-    memo.fails = True
-    async with listening(place, box, memo=memo, sleep=at_once):
+    box, dedup = Box(), MemoryDedup()
+    dedup.fails = True
+    async with listening(place, box, dedup=dedup, sleep=at_once):
         box.fails = True
         root = place.server.post_as(place.ada, place.channel, "Let us talk.")
         message = place.ask("What is a robot?", thread=root)
@@ -143,7 +143,7 @@ async def test_a_question_that_came_for_the_last_time_is_kept_as_soon_as_it_can_
 async def test_a_mention_without_a_question_is_told_what_to_do_once(place: Place) -> None:
     """Although it comes as two events, and these come again."""
     box = Box()
-    async with listening(place, box, memo=MemoryMemo()):
+    async with listening(place, box, dedup=MemoryDedup()):
         message = place.ask("")
         await place.server.settled()
         await place.server.redeliver(*message.deliveries)
@@ -208,7 +208,7 @@ async def test_a_word_that_stands_for_a_command_is_none_for_the_inbox(place: Pla
     taken: list[tuple[str, str, str]] = []
 
     async def said(inbound: Inbound) -> bool:
-        taken.append((inbound.text, inbound.message.id, inbound.thread.workspace))
+        taken.append((inbound.text, inbound.message.id, inbound.message.thread.workspace))
         return inbound.text in {"sources", "help"}
 
     box = Box()
@@ -262,11 +262,11 @@ async def test_whoever_asked_and_moderators_can_stop_an_answer(place: Place) -> 
 
 async def test_newcomers_are_shown_what_to_ask_once(place: Place) -> None:
     """In the messages with the bot, outside of any thread; what could not be shown is shown the next time."""
-    memo, box = ForgetfulMemo(), Box()
-    async with listening(place, box, memo=memo):
+    dedup, box = ForgetfulDedup(), Box()
+    async with listening(place, box, dedup=dedup):
         place.server.faults.add(PROMPTING, limit(60))
         place.server.open_home(place.ada, "messages")
-        await memo.forgot.wait()
+        await dedup.forgot.wait()
         place.server.open_home(place.ada, "messages")
         await place.server.until(lambda: place.server.platform.prompts, what="prompts")
         place.server.open_home(place.ada, "messages")

@@ -40,7 +40,7 @@ async def test_what_is_left_is_withdrawn_with_its_question(slack: OnSlack, step:
     await slack.surface.withdraw(withdrawal)
 
     [said] = slack.server.requests_to(START)
-    place = withdrawal.thread.channel, withdrawal.thread.thread
+    place = withdrawal.message.thread.channel, withdrawal.message.thread.thread
     session = slack.server.platform.sessions[place]
     assert ("streaming" in signs, said.answer is not None, session.status) == (True, True, "active")
     assert slack.server.messages(slack.channel, by=slack.workspace.bot) == []

@@ -166,7 +166,9 @@ async def test_a_press_that_changes_nothing_is_told_so(
 ) -> None:
     """It came too late, it is about another workspace, the stores are away, or Slack knows nobody's rights."""
     message, question = await answered(office, controls)
-    elsewhere = question.message.model_copy(update={"thread": question.thread.model_copy(update={"workspace": "T9"})})
+    elsewhere = question.message.model_copy(
+        update={"thread": question.message.thread.model_copy(update={"workspace": "T9"})}
+    )
     foreign = await office.post(
         office.channel, Part("!", controls), question.model_copy(update={"message": elsewhere}), message
     )
@@ -314,7 +316,7 @@ async def test_the_sources_of_a_thread_are_shown_to_who_asks_for_them(office: Of
     message, question = await answered(office, Controls.NONE)
     root = office.server.platform.messages[office.channel.id, message.root_ts]
     other = office.server.post_as(office.boss, office.channel, "Hello!")
-    await office.remember(question.thread, office.ada.id, citations=(SOURCE,))
+    await office.remember(question.message.thread, office.ada.id, citations=(SOURCE,))
     async with office.open():
         said = [
             await told(office, office.boss, office.server.shortcut(office.boss, office.channel, of, SHOW_SOURCES))

@@ -63,10 +63,10 @@ async def test_an_answer_grows_and_ends_with_what_can_be_done_with_it(slack: OnS
     assert said.stream is not None
     assert (said.markdown, said.action_ids, said.stream.state) == (WHOLE.text, ["footnote:vote"], Streamed.STOPPED)
     assert (said.stream.recipient_user_id, said.stream.recipient_team_id) == (slack.ada.id, slack.workspace.team_id)
-    assert started.body["thread_ts"] == claim.thread.thread
+    assert started.body["thread_ts"] == claim.message.thread.thread
     assert list(ended.body["metadata"]["event_payload"]) == ["nonce"]
     assert calls(slack) == [START, *[APPEND] * (len(said.stream.appended) - 2), STOP]
-    assert delivery == Delivery(messages=(MessageRef(thread=claim.thread, id=said.ts),))
+    assert delivery == Delivery(messages=(MessageRef(thread=claim.message.thread, id=said.ts),))
 
 
 async def test_a_footnote_is_a_link_as_soon_as_it_is_written(slack: OnSlack) -> None:
@@ -360,7 +360,7 @@ async def test_whoever_takes_over_ends_the_stream_of_a_process_that_is_gone(slac
     half = await half_written(slack, claim.message)
 
     delivery = await slack.surface.reply(
-        replace(claim, attempt=2, delivery=Delivery(messages=(MessageRef(thread=claim.thread, id=half.ts),))),
+        replace(claim, attempt=2, delivery=Delivery(messages=(MessageRef(thread=claim.message.thread, id=half.ts),))),
         progress(WHOLE),
     )
 

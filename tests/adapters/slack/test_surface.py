@@ -48,7 +48,7 @@ async def test_an_answer_is_whole_in_its_blocks_and_in_its_text(slack: OnSlack) 
     assert [block["type"] for block in said.blocks] == ["markdown", "context", "context_actions"]
     assert said.blocks[0]["text"] == f"A robot acts. [[1]]({CITED.url})"
     assert (said.text, said.thread_ts, said.unfurls) == (PLAIN, claim.message.id, False)
-    assert delivery == Delivery(messages=(MessageRef(thread=claim.thread, id=said.ts),))
+    assert delivery == Delivery(messages=(MessageRef(thread=claim.message.thread, id=said.ts),))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ async def test_a_private_answer_goes_to_nobody_but_slack(slack: OnSlack) -> None
     way = Interaction(id="1", token="https://evil.example/hook", expires_at=asked.asked_at + OVER)
 
     await slack.surface.reply(
-        replace(claim, address=ReplyAddress(thread=claim.thread, interaction=way)), progress(ANSWER)
+        replace(claim, address=ReplyAddress(thread=claim.message.thread, interaction=way)), progress(ANSWER)
     )
 
     assert (seen_by_ada(slack), len(slack.refused)) == ([], 1)
@@ -284,7 +284,7 @@ async def test_a_platform_that_is_away_is_a_failure(slack: OnSlack) -> None:
 async def test_a_workspace_that_the_bot_is_not_in_is_no_failure(slack: OnSlack) -> None:
     """Whatever is wanted of it there."""
     claim = await slack.asks()
-    place = claim.thread.model_copy(update={"workspace": "T9"})
+    place = claim.message.thread.model_copy(update={"workspace": "T9"})
     there = MessageRef(thread=place, id=claim.message.id)
     elsewhere = replace(claim, question=claim.question.model_copy(update={"message": there}))
 
@@ -299,7 +299,7 @@ async def test_a_question_that_is_taken_back_leaves_no_words_in_the_title(slack:
     """A session is named after it."""
     claim = await slack.asks()
     delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
-    session = slack.server.platform.sessions[slack.channel.id, claim.thread.thread]
+    session = slack.server.platform.sessions[slack.channel.id, claim.message.thread.thread]
     before = session.title
 
     await slack.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
@@ -312,7 +312,7 @@ async def test_it_leaves_none_also_where_nothing_was_posted_yet(slack: OnSlack) 
     """Its worker was killed while it searched, and the session had its title."""
     claim = await slack.asks()
     working = asyncio.create_task(slack.surface.reply(claim, silence()))
-    sessions, key = slack.server.platform.sessions, (slack.channel.id, claim.thread.thread)
+    sessions, key = slack.server.platform.sessions, (slack.channel.id, claim.message.thread.thread)
     await slack.server.until(lambda: key in sessions and bool(sessions[key].title), what="the title")
     await cancelled(working)
     before = sessions[key].title

@@ -28,7 +28,7 @@ async def told(slack: OnSlack, *, is_known: bool) -> Claim:
     workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
     channel = SlackChannel(workspace, BotIdentity(workspace.bot_user_id))
     said = await channel.below(claim.message).post(Part(WORDS), mark)
-    notice = WaitNotice(thread=claim.thread, nonce=mark, id=said.id if is_known else "")
+    notice = WaitNotice(thread=claim.message.thread, nonce=mark, id=said.id if is_known else "")
     return replace(claim, delivery=Delivery(notice=notice))
 
 

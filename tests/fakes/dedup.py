@@ -7,7 +7,7 @@ import asyncio
 from core.errors import StoreUnavailable
 
 
-class MemoryMemo:
+class MemoryDedup:
     """Keeps the last value of each key, and for ever.
 
     Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone, and `hangs` to make none end.

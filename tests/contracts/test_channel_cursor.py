@@ -9,8 +9,8 @@ import pytest
 
 from adapters.redis.dedup import KEPT, RedisChannelCursor
 from core.model import ChannelRef, WorkspaceRef
-from core.ports import LastHeard
-from tests.fakes.last_heard import MemoryLastHeard
+from core.ports import ChannelCursor
+from tests.fakes.channel_cursor import MemoryChannelCursor
 from tests.fixtures.redis import clean, place
 
 NOON = datetime(2026, 5, 4, 12, 0, 0, 123_456, UTC)
@@ -18,10 +18,10 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture(name="heard", params=["memory", "redis", "cluster"])
-async def _heard(request: pytest.FixtureRequest) -> AsyncIterator[LastHeard]:
+async def _heard(request: pytest.FixtureRequest) -> AsyncIterator[ChannelCursor]:
     """Give one implementation after the other."""
     if request.param == "memory":
-        yield MemoryLastHeard()
+        yield MemoryChannelCursor()
         return
     async with clean(place(request.param, request).url) as client:
         yield RedisChannelCursor(client)
@@ -32,7 +32,7 @@ def channel(name: str, workspace: str = "E1/T1", platform: str = "slack") -> Cha
     return ChannelRef(platform=platform, workspace=workspace, channel=name)
 
 
-async def test_the_channels_that_were_heard_last_come_first(heard: LastHeard) -> None:
+async def test_the_channels_that_were_heard_last_come_first(heard: ChannelCursor) -> None:
     """Each with the latest time, whatever the order in which it was told; other platforms are for themselves."""
     for name, at in (("a", NOON), ("b c", NOON + 2 * MINUTE), ("a", NOON + MINUTE), ("b c", NOON), ("old", NOON)):
         await heard.note(channel(name), at)
@@ -47,7 +47,7 @@ async def test_the_channels_that_were_heard_last_come_first(heard: LastHeard) ->
 
 
 @pytest.mark.promise("forget-workspace")
-async def test_a_workspace_is_forgotten_and_no_other(heard: LastHeard) -> None:
+async def test_a_workspace_is_forgotten_and_no_other(heard: ChannelCursor) -> None:
     """Nor one whose name begins alike."""
     others = [channel("a", "E1/T12"), channel("a", "T1")]
     for each in (channel("a"), channel("b"), *others):

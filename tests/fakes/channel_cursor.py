@@ -9,7 +9,7 @@ from core.errors import StoreUnavailable
 from core.model import ChannelRef, WorkspaceRef
 
 
-class MemoryLastHeard:
+class MemoryChannelCursor:
     """Keeps every channel, and for ever. Set `fails` to make every call raise `StoreUnavailable`."""
 
     def __init__(self) -> None:

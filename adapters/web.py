@@ -1,0 +1,56 @@
+"""Serves pages over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Iterable
+from typing import cast
+
+from aiohttp import web
+
+from core.errors import Misconfigured
+
+TURNS = 2  # of the event loop, after which a connection that has come in is set up
+
+
+@contextlib.asynccontextmanager
+async def served(
+    routes: Iterable[web.AbstractRouteDef], host: str, port: int, *, refusal: str, patience: float, largest: int = 2**20
+) -> AsyncGenerator[int]:
+    """Serve *routes* while the block runs, and yield the port, which the system chooses for 0.
+
+    A request may have *largest* bytes. What is being answered at the end is finished, for up to *patience* seconds.
+    Raises `Misconfigured` with the sentence *refusal* if nothing can be served there.
+    """
+    application = web.Application(client_max_size=largest)
+    application.add_routes(routes)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=patience)
+    await runner.setup()
+    try:
+        answering = cast("web.Server", runner.server)  # there is one as soon as it is set up
+        try:
+            listening = await asyncio.get_running_loop().create_server(answering, host, port)
+        except OSError as error:
+            raise Misconfigured(refusal) from error
+        try:
+            yield int(listening.sockets[0].getsockname()[1])
+        finally:
+            await stop_listening(listening)
+    finally:
+        await runner.cleanup()
+
+
+async def stop_listening(listening: asyncio.Server) -> None:
+    """Take no more connections, and only then close.
+
+    Python 3.11 loses a connection that has just come in if the server closes before it is set up: nobody answers it,
+    and nobody hangs up.
+    """
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):  # where the system itself takes them
+        for socket in listening.sockets:
+            loop.remove_reader(socket)
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+    listening.close()

@@ -1,0 +1,57 @@
+"""What every dedup promises."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.redis.dedup import RedisDedup
+from core.ports import Dedup
+from tests.fakes.dedup import MemoryDedup
+from tests.fixtures.redis import clean, place
+
+
+@pytest.fixture(name="dedup", params=["memory", "redis", "cluster"])
+async def _dedup(request: pytest.FixtureRequest) -> AsyncIterator[Dedup]:
+    """Give one implementation after the other."""
+    if request.param == "memory":
+        yield MemoryDedup()
+        return
+    async with clean(place(request.param, request).url) as client:
+        yield RedisDedup(client)
+
+
+async def test_what_is_new_or_another_has_changed(dedup: Dedup) -> None:
+    """What is the same has not, and each key is for itself."""
+    values = ["a", "a", "b", "b", "a", ""]
+
+    assert [await dedup.changed("commands", value) for value in values] == [True, False, True, False, True, True]
+    assert await dedup.changed("hints", "a")
+    assert not await dedup.changed("commands", "")
+
+
+async def test_what_is_taken_back_is_new_again(dedup: Dedup) -> None:
+    """Twice is no error, and other keys stay."""
+    await dedup.changed("commands", "a")
+    await dedup.changed("hints", "a")
+    await dedup.forget("commands")
+    await dedup.forget("commands")
+
+    assert [await dedup.changed(key, "a") for key in ("commands", "hints")] == [True, False]
+
+
+async def test_of_several_at_once_one_hears_yes(dedup: Dedup) -> None:
+    """So that one of them does what it is about."""
+    heard = await asyncio.gather(*(dedup.changed("commands", "a") for _ in range(10)))
+
+    assert sorted(heard) == [False] * 9 + [True]
+
+
+async def test_keys_and_values_may_hold_any_characters(dedup: Dedup) -> None:
+    """Braces, blanks, line breaks and other scripts."""
+    words = ["{a}", "{b}", "a b", "\n", "نص 🤖"]
+
+    assert [await dedup.changed(word, word) for word in words] == [True] * 5
+    assert [await dedup.changed(word, word) for word in words] == [False] * 5
