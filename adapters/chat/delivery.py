@@ -99,9 +99,8 @@ class PlaceBreaker:
         """Return the channel and the thread where the bot needs a right to answer; none for a command."""
         if claim.address is not None and claim.address.interaction is not None:
             return ()
-        return str(claim.message.thread.model_copy(update={"thread": claim.message.thread.channel})), str(
-            claim.message.thread
-        )
+        thread = claim.message.thread
+        return str(thread.model_copy(update={"thread": thread.channel})), str(thread)
 
 
 class DeliveryLog:

@@ -38,7 +38,6 @@ LOADED = (
     "adapters.slack.platform",
     "adapters.slack.commands",
     "adapters.slack.listener",
-    "adapters.slack.app",
     "adapters.slack.sockets",
     "bot.app",
     "cohere.v2.client",
