@@ -47,19 +47,17 @@ class Watch:
 
 @dataclass(slots=True)
 class Thoughts:
-    """Lets text through, but for blocks of thoughts before its first word; further on such marks are only text."""
+    """Leaves off blocks of thoughts before the first word of an answer; once they `are_over`, marks are only text."""
 
     held: str = ""
     closing: str = ""
-    _answering: bool = False
+    are_over: bool = False
     _thought: bool = False
 
     def without(self, text: str) -> str:
-        """Return what may be shown of the next piece; what may still become a mark is held back."""
-        if self._answering:
-            return text
+        """Return what may be shown of the next piece before they are over; what may yet become a mark is held back."""
         self.held += text
-        while not self._answering:
+        while not self.are_over:
             if self.closing:
                 _, mark, after = self.held.partition(self.closing)
                 if not mark:
@@ -72,7 +70,7 @@ class Thoughts:
             elif any(mark.startswith(begun) for mark in OPENINGS):
                 return ""
             else:
-                self.held, self._answering = begun if self._thought else self.held, True
+                self.held, self.are_over = begun if self._thought else self.held, True
         shown, self.held = self.held, ""
         return shown
 
@@ -185,13 +183,14 @@ class Reading:
         come = self._line + piece
         *lines, self._line = _LINE_END.split(come) if b"\r" in come else come.split(b"\n")
         text, count = "", 0
+        pending = self._data
         try:
             for line in lines:
                 if line.startswith(b"data:"):
-                    self._data.append(line[5:].removeprefix(b" "))
-                elif not line and self._data:
-                    data = b"\n".join(self._data)
-                    self._data.clear()
+                    pending.append(line[5:])  # a blank before it is no matter to JSON
+                elif not line and pending:
+                    data = b"\n".join(pending).lstrip()
+                    pending.clear()
                     self.ended = data.startswith(b"[DONE]")
                     if self.ended:
                         break
@@ -211,16 +210,21 @@ class Reading:
         if not fields or fields.get("error"):
             raise BrokenAnswer("an error in place of an answer" if fields else "an event that is no object")
         self._usage = fields.get("usage") or self._usage
-        self.model = _words(fields.get("model")) or self.model
-        choices = fields.get("choices")
-        choice = _fields(choices[0]) if choices and isinstance(choices, list) else {}
-        delta, reason = _fields(choice.get("delta")), choice.get("finish_reason")
-        if delta.get("tool_calls"):
-            self._calls.add(delta["tool_calls"])
-        if reason == "error":
+        model, choices = fields.get("model"), fields.get("choices")
+        if model != self.model:
+            self.model = _words(model) or self.model
+        if not isinstance(choices, list) or not choices:
+            return ""
+        choice = _fields(choices[0])
+        delta = _fields(choice.get("delta"))
+        if (reason := choice.get("finish_reason")) == "error":
             raise BrokenAnswer("an error in place of an end")
-        self.finished = self.finished or bool(reason)
-        text = self._thoughts.without(_words(delta.get("content")) or _words(delta.get("refusal")))
+        self.finished = bool(reason) or self.finished
+        if calls := delta.get("tool_calls"):
+            self._calls.add(calls)
+        text = _words(delta.get("content")) or _words(delta.get("refusal"))
+        if text and not self._thoughts.are_over:
+            text = self._thoughts.without(text)
         if text:
             self._text.append(text)
         return text
