@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import fsum
 
 _WORD = re.compile(r"\w+", re.UNICODE)
@@ -86,24 +87,18 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     sentences = _sentences(text, limit)
     if not sentences:
         return ""
-    spans = [span for span, _ in sentences]
+    ends = [end for (_, end), _ in sentences]
     wanted = set(stems(query))
     found = [wanted & words for _, words in sentences]
-    frequency = Counter(word for words in found for word in words)
-    best = (-1.0, 0, 0)
-    for first in range(len(spans)):
-        seen: set[str] = set()
-        score = 0.0
-        for last in range(first, len(spans)):
-            if spans[last][1] - spans[first][0] > limit:
-                break
-            if not found[last] <= seen:
-                seen |= found[last]
-                score = fsum(1 / frequency[word] for word in seen)  # exact, so that the order of a set does not matter
-            if score > best[0] or (score == best[0] and first == best[1]):
-                best = (score, first, last)
-    _, first, last = best
-    return text[spans[first][0] : spans[last][1]]
+    weights = {word: 1 / times for word, times in Counter(chain.from_iterable(found)).items()}
+    best, window = -1.0, (0, 0)
+    for first, ((start, _), _) in enumerate(sentences):
+        behind = bisect_right(ends, start + limit)
+        words = set[str]().union(*found[first:behind])
+        score = fsum(map(weights.__getitem__, words))  # exact, so that the order of a set does not matter
+        if score > best:
+            best, window = score, (start, ends[behind - 1])
+    return text[slice(*window)]
 
 
 @lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
