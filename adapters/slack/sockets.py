@@ -79,7 +79,7 @@ class SocketConnection:
                     stack.pop_all()
                 case _:
                     raise NoGreeting
-        information = cast("Mapping[str, Any]", hello).get("connection_info") or {}
+        information: Mapping[str, Any] = cast("Mapping[str, Any]", hello).get("connection_info") or {}
         return cls(socket, answer, str(information.get("app_id") or ""))
 
     async def retire(self) -> None:
