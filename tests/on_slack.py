@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from aiohttp import ClientSession
 
+from adapters.chat.delivery import PlatformSurface
 from adapters.chat.live_message import Pace
-from adapters.chat.surface import PlatformSurface
 from adapters.slack.api import open_session
 from adapters.slack.platform import SlackChat
 from adapters.slack.streaming import SEARCHING

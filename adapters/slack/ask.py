@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.accepting import settle
+from adapters.chat.background import settle
 from adapters.chat.platform import nonce
 from adapters.retry import BRIEF, Retrying
 from adapters.slack.api import never_arrived, pages, tell

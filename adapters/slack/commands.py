@@ -13,8 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.accepting import NO_STORE, accepted, drop
-from adapters.chat.background import BackgroundTasks
+from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop
 from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
 from adapters.slack import blocks
 from adapters.slack.api import tell

@@ -19,10 +19,9 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.response import BoltResponse
 
-from adapters.chat.background import BackgroundTasks
+from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
-from adapters.chat.platform import ExpiringSet
 from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event, workspace_of
 from adapters.slack.history import SlackHistory

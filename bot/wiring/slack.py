@@ -76,7 +76,7 @@ class SlackPlatform:
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
-        from adapters.chat.accepting import take_over
+        from adapters.chat.background import take_over
         from adapters.slack.commands import install as install_commands
         from adapters.slack.listener import SlackHooks, make_app
         from adapters.slack.listener import install as install_listeners
@@ -106,7 +106,7 @@ class SlackPlatform:
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Yield what answers there; it has to log in first."""
-        from adapters.chat.surface import PlatformSurface
+        from adapters.chat.delivery import PlatformSurface
         from adapters.slack.platform import PACE, SlackChat
 
         chat = SlackChat(self._workspaces, self._people, observer=self._observer)

@@ -23,7 +23,7 @@ from tests.faults.points import Obedient
 
 LOADED = (
     "adapters.cohere",
-    "adapters.chat.surface",
+    "adapters.chat.delivery",
     "adapters.discord.platform",
     "adapters.discord.connection",
     "adapters.discord.commands",
