@@ -104,7 +104,7 @@ class CohereConnection:
         except ValueError:  # brackets that do not match; the failure has its sentence when it is called
             self._url = ""
         self.address = urlsplit(self._url).netloc or "COHERE_BASE_URL"
-        self._retries = replace(retries, judge=lambda error: self._diagnose(error)[1])
+        self._retries = replace(retries, judge=self._judge)
         self.turns = Turns()
         self._opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = None
 
@@ -129,6 +129,9 @@ class CohereConnection:
                 reason += f", status {status}: {message[:LONGEST_QUOTE]}"
             failure = CallFailed(sentence, reason=reason, by_operator=by_operator)
         raise failure  # out here, so that the client's exception is no part of it
+
+    def _judge(self, error: Exception) -> Transient | None:
+        return self._diagnose(error)[1]
 
     def _diagnose(self, error: Exception) -> tuple[str, Transient | None, bool]:
         """Return a sentence for people, why trying again may help if it may, and whether an operator has to act."""

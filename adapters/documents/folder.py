@@ -183,13 +183,8 @@ class Folder:
 
     def __init__(self, root: Path, *, name: str, base_url: str | None = None) -> None:
         self._root = root
-        self._name = name
+        self.name = name
         self._base_url = base_url or None
-
-    @property
-    def name(self) -> str:
-        """What the source is called in scopes."""
-        return self._name
 
     async def size(self) -> int | None:
         """Count the files to read."""
@@ -223,7 +218,7 @@ class Folder:
         if frontmatter.is_hidden(page.meta):
             return None
         return Document(
-            source=self._name,
+            source=self.name,
             url=address(finding.path, finding.relative, page.meta, self._base_url),
             title=page.title or title_of(finding.relative.stem),
             text=page.text,

@@ -70,6 +70,11 @@ def diagnose(error: Exception) -> tuple[RetrievalUnavailable, Transient | None]:
             return RetrievalUnavailable(REFUSED), None
 
 
+def judge(error: Exception) -> Transient | None:
+    """Return why trying again may help, if it may."""
+    return diagnose(error)[1]
+
+
 def _of_status(error: UnexpectedResponse) -> tuple[RetrievalUnavailable, Transient | None]:
     match error.status_code:
         case 401:
@@ -112,7 +117,7 @@ class QdrantConnection:
         self.is_local = url == MEMORY  # there is no server at all
         self._api_key = (api_key or "").strip()
         retries = retries.observed(observer, partial(Retried, "index"))
-        self._retries = replace(retries, judge=lambda error: diagnose(error)[1])
+        self._retries = replace(retries, judge=judge)
         self._timeouts = timeouts
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
