@@ -169,10 +169,14 @@ def read_word(content: bytes) -> Page:
     result = words.convert_to_html(
         io.BytesIO(content),
         style_map="p[style-name='Title'] => h1:fresh\np[style-name='Source Code'] => pre:separator('\\n')",
-        convert_image=words.images.img_element(lambda _: {}),
+        convert_image=words.images.img_element(_no_picture),
     )
     text = cleaned(to_markdown(result.value))
     return Page(text=text, title=first_heading(text))
+
+
+def _no_picture(_: Any) -> dict[str, str]:
+    return {}
 
 
 def _check(content: bytes) -> None:
