@@ -38,12 +38,11 @@ def make_sources() -> Sources:
 def answered(text: str, **fields: object) -> Answer:
     """Give the answer that comes of a text."""
     reader = MarkupReader(make_sources())
-    reader.feed(text)
-    reader.finish()
+    reader.feed(text, is_last=True)
     answer = Answer(
         id="a1",
         text=MARKDOWN.write(reader.blocks),
-        blocks=reader.blocks,
+        blocks=tuple(reader.blocks),
         citations=reader.citations,
         status=Status.ANSWERED,
     )

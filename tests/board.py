@@ -15,7 +15,7 @@ from adapters.retry import retry_after
 from core.answering.dialect import GAP
 from core.errors import Gone, RateLimited, Rejected, Unreachable
 from core.model import Answer, Claim, MessageRef, Reaction, Withdrawal
-from core.model.markup import Emphasis, Inline, Strike, Strong
+from core.model.markup import Emphasis, Strike, Strong
 
 
 class BoardDialect(ChatDialect):
@@ -23,15 +23,13 @@ class BoardDialect(ChatDialect):
 
     marks = {Strong: "", Emphasis: "", Strike: ""}  # noqa: RUF012 - it is never changed
     fence = ""
+    links_footnotes = False  # the list of sources explains them
+    marker = None
     nearest_title = "Nearest sections"
 
     def text(self, text: str) -> str:
         """Return words that call nobody."""
         return re.sub(r"@(?=\w|\Z)", f"@{GAP}", text)
-
-    def at_start(self, text: str) -> str:
-        """Return words as anywhere else."""
-        return self.text(text)
 
     def code(self, text: str) -> str:
         """Return code as words."""
@@ -45,13 +43,9 @@ class BoardDialect(ChatDialect):
         """Return a heading as a line."""
         return text
 
-    def footnote(self, number: int, url: str) -> str:
-        """Return a footnote, which the list of sources explains."""
-        return f"[{number}]"
-
-    def link(self, url: str, children: Sequence[Inline]) -> str:
+    def link(self, url: str, label: str) -> str:
         """Return the words of a link, and where it leads."""
-        return f"{self.inline(children)} ({self.text(url)})"
+        return f"{label} ({self.text(url)})"
 
     def small_link(self, url: str, label: str) -> str:
         """Return the same in a list."""
@@ -68,7 +62,7 @@ class BoardRenderer(MessageRenderer):
 
     def whole(self, answer: Answer) -> Sequence[Part]:
         """Return the messages of a whole answer."""
-        lines = [*self._board.sources(answer.citations), *self._board.nearest(answer.nearest)]
+        lines = [*self._board.sources(answer.citations), *self._board.sources(answer.nearest, are_near=True)]
         return self.drawn(answer, "\n".join(filter(None, [*(line.text for line in lines), self._remark])))
 
 

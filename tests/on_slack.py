@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from aiohttp import ClientSession
 
+from adapters.chat.delivery import PlatformSurface
 from adapters.chat.live_message import Pace
-from adapters.chat.surface import PlatformSurface
 from adapters.slack.api import open_session
-from adapters.slack.indicator import SEARCHING
 from adapters.slack.platform import SlackChat
+from adapters.slack.streaming import SEARCHING
 from adapters.slack.workspaces import OneWorkspace
 from core.events import Event, PlaceRefused, PossiblyDoubled
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adapters.chat.pager import Pager, units
 from adapters.chat.platform import Part
 from core.answering.citations import host
-from core.answering.dialect import MarkdownDialect
+from core.answering.dialect import MarkdownDialect, one_line
 from core.answering.markup import shown_blocks
 from core.model import Answer, Citation, PartialAnswer, without_controls
 
@@ -19,7 +19,6 @@ TITLE_LENGTH = 120  # characters
 QUESTION_LENGTH = 300  # characters of a question that is quoted
 
 _MARKS = re.compile(r"[`*_~|<>#\[\]\\]+")
-_SAFE_URL = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,8 @@ class ChatDialect(MarkdownDialect):
     """A platform's own Markdown, and how it writes what stands below an answer."""
 
     keeps_code_in_place = False
+    links_footnotes = True
+    linkable = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
     limit = 2_000  # units of a message
     small_print_limit = 900  # units of a list of sources, so that words of the answer stand above it
     small = ""  # with which a line of small print begins
@@ -43,11 +44,11 @@ class ChatDialect(MarkdownDialect):
 
     def can_link(self, url: str) -> bool:
         """Return whether the platform can show an address as a link."""
-        return bool(_SAFE_URL.fullmatch(url) and host(url))
+        return bool(self.linkable.fullmatch(url) and host(url))
 
     def small_link(self, url: str, label: str) -> str:
         """Return a link for small print; the label is written already."""
-        raise NotImplementedError
+        return self.link(url, label)
 
     def near(self, citation: Citation) -> str:
         """Return a section that comes near a question; its host is the link, since a title could name another place."""
@@ -63,36 +64,30 @@ class ChatDialect(MarkdownDialect):
         place = f" ({self.small_link(citation.url, home) if is_linked else home})" if home else ""
         return f"{self.on_one_line(citation.heading)}{place} {citation.relevance_score:.2f}"
 
-    def sources(self, citations: Sequence[Citation]) -> Sequence[SmallPrint]:
-        """Return a line for each source; what does not fit is counted."""
+    def sources(self, citations: Sequence[Citation], *, are_near: bool = False) -> Sequence[SmallPrint]:
+        """Return a line for each source, or for each section that comes near a question; what does not fit is counted.
+
+        Those *near* are for somebody to look into, and have a title above them.
+        """
+        sign = self.bullet if are_near else self.small
+        room = self.small_print_limit - units(f"{sign}and {len(citations)} more")
         lines: list[SmallPrint] = []
-        for each in citations:
+        for each in citations[:MOST_SOURCES]:
             number = f"[{each.number}]"
-            mark = self.small_link(each.url, number) if self.can_link(each.url) else number
-            lines.append(SmallPrint(f"{self.small}{mark} {self.section(each)}", f"{number} ", each))
-        return self._fitting(lines, self.small)
-
-    def nearest(self, citations: Sequence[Citation]) -> Sequence[SmallPrint]:
-        """Return the sections that come nearest to a question, for somebody to look into."""
-        if not citations:
-            return []
-        lines = [SmallPrint(f"{self.bullet}{self.near(each)}", self.bullet, each) for each in citations]
-        title = SmallPrint(self.nearest_title, self.nearest_title.strip("*"))
-        return [title, *self._fitting(lines, self.bullet)]
-
-    def _fitting(self, lines: Sequence[SmallPrint], sign: str) -> Sequence[SmallPrint]:
-        """Return as many lines as fit, and say how many more there are."""
-        room = self.small_print_limit - units(f"{sign}and {len(lines)} more")
-        kept: list[SmallPrint] = []
-        for line in lines[:MOST_SOURCES]:
-            room -= units(line.text) + 1
+            mark = self.small_link(each.url, number) if not are_near and self.can_link(each.url) else number
+            text = sign + (self.near(each) if are_near else f"{mark} {self.section(each)}")
+            room -= units(text) + 1
             if room < 0:
                 break
-            kept.append(line)
-        rest = f"{sign}and {len(lines) - len(kept)} more"
-        return [*kept, *([SmallPrint(rest, rest.removeprefix(self.small))] if len(kept) < len(lines) else [])]
+            lines.append(SmallPrint(text, sign if are_near else f"{number} ", each))
+        if left := len(citations) - len(lines):
+            rest = f"{sign}and {left} more"
+            lines.append(SmallPrint(rest, rest.removeprefix(self.small)))
+        title = [SmallPrint(self.nearest_title, self.nearest_title.strip("*"))] if are_near and citations else []
+        return [*title, *lines]
 
 
+@dataclass
 class MessageRenderer:
     """Draws one answer as messages; what is finished is drawn once.
 
@@ -100,14 +95,12 @@ class MessageRenderer:
     the end of one *stays_open* until the answer is whole.
     """
 
-    def __init__(self, dialect: ChatDialect, *, head: str = "", stays_open: bool = False) -> None:
-        self._dialect = dialect
-        self._head = head
-        self._stays_open = stays_open
-        self._draft: PartialAnswer | None = None
-        self._drawn = 0
-        self._limit = dialect.limit - units(head)
-        self._pager = Pager(dialect, self._limit, head)
+    dialect: ChatDialect
+    head: str = ""
+    stays_open: bool = False
+    _draft: PartialAnswer | None = None
+    _drawn: int = 0
+    _pager: Pager = field(init=False)
 
     def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
         """Return the messages of an answer that is being written.
@@ -115,7 +108,8 @@ class MessageRenderer:
         What more text could change, or move to another message, is not shown yet.
         """
         if draft is not self._draft:
-            self._draft, self._drawn, self._pager = draft, 0, Pager(self._dialect, self._limit, self._head)
+            self._draft, self._drawn = draft, 0
+            self._pager = Pager(self.dialect, self.dialect.limit - units(self.head), self.head)
         finished, tail = draft.read()
         for at in range(self._drawn, len(finished)):
             self._pager.add(finished[at])
@@ -125,23 +119,17 @@ class MessageRenderer:
             ahead.add(block)
         for block in tail[-1:]:
             ahead.add_open(block)
-        return ahead.parts(is_open=self._stays_open)
+        return ahead.parts(is_open=self.stays_open)
 
     def drawn(self, answer: Answer, below: str = "") -> Sequence[Part]:
         """Return the messages of a whole answer, with what stands *below* it in the last of them."""
-        pager = Pager(self._dialect, self._limit, self._head)
+        pager = Pager(self.dialect, self.dialect.limit - units(self.head), self.head)
         for block in shown_blocks(answer):
             pager.add(block)
         pager.finish(units(f"\n\n{below}") if below else 0)
         *parts, last = pager.parts() or [Part("")]
         text = "\n\n".join(filter(None, [last.text, below]))
         return [*parts, replace(last, text=text)] if text else []
-
-
-def one_line(text: str, limit: int) -> str:
-    """Return a text on one line, of *limit* characters at most."""
-    line = " ".join(without_controls(text).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def heading(question: str, most: int, *, otherwise: str = "") -> str:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer
 from adapters.chat.platform import Controls, Part
 from core.answering.agent import answer_id
-from core.answering.dialect import GAP
+from core.answering.dialect import GAP, row_marker
 from core.model import Answer, Citation, MessageRef, Question
-from core.model.markup import Inline, TableRow
+from core.model.markup import TableRow
 
 if TYPE_CHECKING:
     from discord import Message
@@ -33,7 +34,6 @@ _ANGLE = re.compile(r"<(?=[a-zA-Z/@#:&!]|\Z)")  # mentions, commands, times, emo
 _SCHEME = re.compile(r":(?=//)")
 _INVITE = re.compile(r"(discord(?:app)?)\.(?=gg/|com/invite)", re.IGNORECASE)
 _LABEL = re.compile(r"\](?=\(|\Z)")
-_SMALL = re.compile(r"-#")
 _UNSAFE = re.compile(r"[()\[\]`\\|*]|~(?=~)|@(?=everyone|here)", re.IGNORECASE)
 
 
@@ -43,10 +43,10 @@ class DiscordDialect(ChatDialect):
     limit = 1_900  # units: Discord allows 2,000 characters and does not say how it counts emoji
     small = "-# "
     rule = ""
-
-    def can_link(self, url: str) -> bool:
-        """Return whether an address can be a link: no invitation, which always has a preview."""
-        return super().can_link(url) and not _INVITE.search(url)
+    marker = row_marker("|>|-#")
+    linkable = re.compile(  # no invitation, which always has a preview
+        r"(?!.*discord(?:app)?\.(?:gg/|com/invite))https?://[^\s<>]+", re.IGNORECASE
+    )
 
     def text(self, text: str) -> str:
         """Keep apart, by characters without width, what would ping, link, jump or show an emoji; escape the rest."""
@@ -57,26 +57,15 @@ class DiscordDialect(ChatDialect):
         text = _LABEL.sub(f"]{GAP}", text)
         return _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
 
-    def at_start(self, text: str) -> str:
-        """Return words with which a row begins so that they are no marker, and no small print."""
-        return f"\\{text[0]}{self.text(text[1:])}" if _SMALL.match(text) else super().at_start(text)
-
     def code(self, text: str) -> str:
         """Return code within a line; a mention in it is kept apart, as servers do not know what is code."""
         return super().code(_EVERYONE.sub(f"@{GAP}", text))
 
-    def footnote(self, number: int, url: str) -> str:
-        """Return a footnote, as a link where it can be one."""
-        return self.small_link(url, f"[{number}]") if self.can_link(url) else f"[{number}]"
-
-    def link(self, url: str, children: Sequence[Inline]) -> str:
-        """Return a link."""
-        label = self.inline(children)
-        return self.small_link(url, label) if self.can_link(url) else label
-
-    def small_link(self, url: str, label: str) -> str:
-        """Return a link without a preview."""
+    def link(self, url: str, label: str) -> str:
+        """Return a link without a preview; what Discord would read as marks is written as codes."""
         return f"[{label}](<{_address(url)}>)"
+
+    small_link = link
 
     def near(self, citation: Citation) -> str:
         """Return a section with its whole address."""
@@ -100,6 +89,7 @@ class DiscordDialect(ChatDialect):
 DISCORD = DiscordDialect()
 
 
+@dataclass
 class DiscordRenderer(MessageRenderer):
     """Draws one answer.
 
@@ -107,24 +97,25 @@ class DiscordRenderer(MessageRenderer):
     answer came about.
     """
 
-    def __init__(self, *, head: str = "", hint: str = "", remark: str = "") -> None:
-        super().__init__(DISCORD, head=head)
-        self._below = [*([f"-# {remark}"] if remark else []), *([hint] if hint else [])]
+    dialect: ChatDialect = DISCORD
+    hint: str = ""
+    remark: str = ""
 
     def whole(self, answer: Answer) -> Sequence[Part]:
         """Return the messages of a whole answer."""
-        lines = [*DISCORD.sources(answer.citations), *DISCORD.nearest(answer.nearest)]
-        return self.drawn(answer, "\n".join([*(line.text for line in lines), *self._below]))
-
-
-def quoted(question: str) -> str:
-    """Return the beginning of a question as a quote, for those who did not see it asked."""
-    return f"> {DISCORD.on_one_line(question, QUESTION_LENGTH)}\n"
+        lines = [*DISCORD.sources(answer.citations), *DISCORD.sources(answer.nearest, are_near=True)]
+        remark = f"-# {self.remark}" if self.remark else ""
+        return self.drawn(answer, "\n".join(filter(None, [*(line.text for line in lines), remark, self.hint])))
 
 
 def _address(url: str) -> str:
     """Return characters that Discord would read as marks as their codes, which lead to the same page."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", url)
+
+
+def quoted(question: str) -> str:
+    """Return the beginning of a question as a quote, for those who did not see it asked."""
+    return f"> {DISCORD.on_one_line(question, QUESTION_LENGTH)}\n"
 
 
 def controls_view(controls: Controls, question: Question | None) -> View | None:

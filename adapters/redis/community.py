@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 from urllib.parse import quote
 
-from adapters.redis.connection import translated
-from adapters.redis.runner import ScriptRunner
-from adapters.redis.secrets import parsed
+from pydantic import ValidationError
+
+from adapters.redis.connection import ScriptRunner, translated
 from core.errors import Misconfigured
 from core.model import (
     Applied,
@@ -34,13 +35,21 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 POLICIES = "footnote:policy:"
+# The keys, and the beginnings of keys; what is in braces stays together on one node of a cluster.
+POLICY, AUDIT, VOTES = "footnote:policy:{{{}}}", "footnote:audit:{{{}}}:", "footnote:votes:{{{}}}:"
 KEPT_ENTRIES = 1_000
 KEPT = timedelta(days=90)
 MILLISECOND = timedelta(milliseconds=1)
 
-Field: TypeAlias = tuple[str, str]
-"""A field of the stored policy with its new value; none removes it."""
+CHANNEL_FIELDS: Mapping[OrderKind, tuple[str, str]] = {
+    OrderKind.PAUSE_CHANNEL: ("silent:", "1"),
+    OrderKind.RESUME_CHANNEL: ("silent:", ""),
+    OrderKind.AUTO_ANSWER_ON: ("auto:", "1"),
+    OrderKind.AUTO_ANSWER_OFF: ("auto:", ""),
+}
+"""What an order changes of a channel: how its field begins, and the new value, of which none removes it."""
 
+Kind = TypeVar("Kind", bound=Value)
 Limit: TypeAlias = tuple[int, float]
 """So many questions in so many seconds."""
 
@@ -67,21 +76,26 @@ class RedisPolicies:
     async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
         """Change the policy and note the order, in one step."""
         entry = AuditEntry(by=by, did=order.kind, about=order.about, at=at)
-        change = _field(order, Pause(by=by, at=at))
-        return await self._moderate(home, change, entry.model_dump_json(), replaces=order.kind is OrderKind.RESUME)
+        field, value = CHANNEL_FIELDS.get(order.kind, ("", ""))  # one to forget is only noted
+        if field:
+            field += order.about
+        elif order.kind in (OrderKind.PAUSE, OrderKind.RESUME):
+            field = "paused"
+            value = Pause(by=by, at=at).model_dump_json() if order.kind is OrderKind.PAUSE else ""
+        replaces = order.kind is OrderKind.RESUME
+        return await self._moderate(home, field, value, entry.model_dump_json(), replaces=replaces)
 
     async def recent(self, home: WorkspaceRef, *, limit: int, skip: int = 0) -> Sequence[AuditEntry]:
         """Return the newest entries; one that cannot be read is left out."""
         if limit < 1:
             return ()
-        entries = await self._run("recent_entries", *_keys(home), skip=skip, limit=limit)
-        return tuple(entry for text in entries if (entry := parsed(AuditEntry, text)))
+        entries = await self._run("recent_entries", POLICY.format(home), AUDIT.format(home), skip=skip, limit=limit)
+        return tuple(entry for text in entries if (entry := _parsed(AuditEntry, text)))
 
     async def remove(self, home: WorkspaceRef) -> None:
         """Remove the policy, whatever it is."""
-        policy, _ = _keys(home)
         with translated():
-            await self._client.delete(policy)
+            await self._client.delete(POLICY.format(home))
 
     async def closed(self) -> Sequence[WorkspaceRef]:
         """Look at the name of every key, and read the policies among them."""
@@ -92,13 +106,13 @@ class RedisPolicies:
         return [home for home in homes if (await self.load(home)).fault is not None]
 
     async def _moderate(
-        self, home: WorkspaceRef, change: Field = ("", ""), entry: str = "", *, replaces: bool = False
+        self, home: WorkspaceRef, field: str = "", value: str = "", entry: str = "", *, replaces: bool = False
     ) -> Applied:
         """Read the policy and, unless *entry* is empty, carry out an order; some *replace* a policy that is closed."""
-        field, value = change
         fault, is_new, *flat = await self._run(
             "moderate",
-            *_keys(home),
+            POLICY.format(home),
+            AUDIT.format(home),
             field=field,
             value=value,
             entry=entry,
@@ -109,7 +123,7 @@ class RedisPolicies:
         fields = {str(name, "utf-8", "replace"): each for name, each in zip(flat[::2], flat[1::2], strict=True)}
         pause = None
         if "paused" in fields:  # a pause is one, whoever may have ordered it
-            pause = parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))
+            pause = _parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))
         before = Policy(
             paused_by=pause and pause.by,
             paused_at=pause and pause.at,
@@ -132,7 +146,7 @@ class RedisVotes:
         person = quote(vote.person_id, safe="")
         await self._run(
             "cast",
-            f"footnote:votes:{{{home}}}:",
+            VOTES.format(home),
             name=f"{quote(vote.answer_id, safe='')} {person}",
             vote=vote.model_dump_json(),
             is_helpful=vote.is_helpful,
@@ -142,16 +156,16 @@ class RedisVotes:
 
     async def count(self, home: WorkspaceRef) -> Tally:
         """Count both kinds."""
-        helpful, unhelpful = await self._run("count", f"footnote:votes:{{{home}}}:", life=self._life)
+        helpful, unhelpful = await self._run("count", VOTES.format(home), life=self._life)
         return Tally(helpful=helpful, unhelpful=unhelpful)
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove what a person has thought."""
-        return await self._run("forget_votes", f"footnote:votes:{{{home}}}:", person=quote(person_id, safe=""))
+        return await self._run("forget_votes", VOTES.format(home), person=quote(person_id, safe=""))
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""
-        return await self._run("forget_votes", f"footnote:votes:{{{home}}}:", person="")
+        return await self._run("forget_votes", VOTES.format(home), person="")
 
 
 class RedisQuota:
@@ -174,21 +188,8 @@ class RedisQuota:
         return await self._run("spend", *windows, asked=asked, windows=self._windows) / 1000
 
 
-def _field(order: ModerationOrder, pause: Pause) -> Field:
-    """Return what an order changes; nothing where it is only noted."""
-    match order.kind:
-        case OrderKind.PAUSE:
-            return "paused", pause.model_dump_json()
-        case OrderKind.RESUME:
-            return "paused", ""
-        case OrderKind.PAUSE_CHANNEL | OrderKind.RESUME_CHANNEL:
-            return f"silent:{order.about}", "1" if order.kind is OrderKind.PAUSE_CHANNEL else ""
-        case OrderKind.AUTO_ANSWER_ON | OrderKind.AUTO_ANSWER_OFF:
-            return f"auto:{order.about}", "1" if order.kind is OrderKind.AUTO_ANSWER_ON else ""
-        case _:
-            return "", ""
-
-
-def _keys(home: WorkspaceRef) -> tuple[str, str]:
-    """Return the key of the policy, and the beginning of the names of the log's keys."""
-    return f"{POLICIES}{{{home}}}", f"footnote:audit:{{{home}}}:"
+def _parsed(kind: type[Kind], text: bytes) -> Kind | None:
+    """Return the value that a text says; None if another version wrote it in another form."""
+    with suppress(ValidationError):
+        return kind.model_validate_json(text)
+    return None

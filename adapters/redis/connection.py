@@ -1,13 +1,15 @@
-"""One way to reach Redis or Valkey in every form, with every limit said aloud."""
+"""One way to reach Redis or Valkey in every form, with every limit said aloud, and to run scripts there."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import Any, TypeVar, cast
+from importlib import resources
+from typing import Any, TypeAlias, TypeVar, cast
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import Connection, UnixDomainSocketConnection
@@ -18,7 +20,7 @@ from redis.maint_notifications import MaintNotificationsConfig
 
 from adapters.redis.address import Address, Form
 from adapters.redis.clients import Cluster, SecureConnection, sentinel_pool
-from adapters.redis.failure import sentence
+from adapters.redis.failure import NEWER, sentence
 from core.errors import StoreUnavailable
 
 Result = TypeVar("Result")
@@ -28,6 +30,11 @@ READERS = 8  # connections that may wait for something to come
 PATIENCE = 5.0  # seconds for a connection, an answer, or a free place in the pool
 KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
 """A machine without a sign of life for 45 seconds is gone."""
+
+Argument: TypeAlias = str | bytes | int | float
+VERSION = b"1"  # of all that is stored; what was stored before there was a number is of the first
+VERSION_KEY = "footnote:version"
+SCRIPT = re.compile(r"^function script\.(?P<name>\w+)\((?P<arguments>.*)\)$", re.MULTILINE)
 
 
 def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> Redis:
@@ -114,3 +121,51 @@ def _options(address: Address, *, blocking: bool, patience: float) -> dict[str, 
             "ssl_check_hostname": tls.checks_name,
         }
     return options
+
+
+class ScriptRunner:
+    """Runs the scripts of some files on the server, each as one step that happens wholly or not at all.
+
+    A script is a function of `script` in a file of the folder `scripts`; each file finds the local functions of those
+    before it. What is sent is the text of the files, the same for all of their scripts, so that a server has to be told
+    it once.
+    """
+
+    def __init__(self, client: Redis, *files: str) -> None:
+        folder = resources.files("adapters.redis").joinpath("scripts")
+        text = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in ("prelude", *files))
+        self._client = client
+        self._is_checked = False
+        self._script = client.register_script(f"{text}\nreturn run(unpack(ARGV))\n")
+        self._names = {str(each["name"]): str(each["arguments"]).split(", ") for each in SCRIPT.finditer(text)}
+
+    async def __call__(self, script: str, *keys: str, **given: Argument) -> Any:
+        """Return what a script does with those of the arguments that it names. Raises `StoreUnavailable`.
+
+        The keys of one call share a hash tag; the first may be the beginning of the names of all others. What is a
+        number or a truth value here is one there.
+        """
+        if not self._is_checked:
+            await check_version(self._client)
+            self._is_checked = True
+        kinds, values = "", list[Argument]()
+        for value in (given[name] for name in self._names[script] if name):
+            kinds += "b" if isinstance(value, bool) else "n" if isinstance(value, int | float) else "s"
+            values.append(int(value) if isinstance(value, bool) else value)
+        with translated():
+            return await self._script(keys, [script, kinds, *values])
+
+
+async def check_version(client: Redis) -> None:
+    """Note the version of what is stored where none is noted yet. Raises `StoreUnavailable` if it is not ours.
+
+    A version that stores something in another form raises the number, and brings what is older into its own form here,
+    as one step, before it notes its number.
+    """
+    with translated():
+        found = await client.get(VERSION_KEY)
+    if found not in (None, VERSION):
+        raise StoreUnavailable(NEWER)
+    if found is None:
+        with suppress(StoreUnavailable), translated():  # a server that is full can still be read
+            await client.set(VERSION_KEY, VERSION, nx=True)

@@ -7,8 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from adapters.redis.connection import translated
-from adapters.redis.runner import ScriptRunner
+from adapters.redis.connection import ScriptRunner, translated
 from adapters.redis.secrets import Seal
 from core.errors import Misconfigured
 from core.model import Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 KEPT_TURNS = 200  # the newest; four times what a model is ever given
+# The keys; what is in braces stays together on one node of a cluster.
+CONVERSATION = "footnote:conversation:{{{}}}"
+WORKSPACE, PERSON = "footnote:workspace:{{{}}}", "footnote:person:{{{}}}:{}"
 
 
 class RedisConversations:
@@ -41,37 +43,37 @@ class RedisConversations:
 
     async def append(self, thread: ThreadRef, turn: Turn) -> None:
         """Add or replace a turn, keep the newest ones, and restart the clock."""
-        key, ref = _key(thread), str(turn.question_ref)
+        key, ref, home = CONVERSATION.format(thread), str(turn.question_ref), thread.home
         sealed = self._seal.encrypt(turn.model_dump_json(), place=f"{key} {ref}")
-        indexes = [f"footnote:workspace:{{{thread.home}}}"]  # beside that of the person
+        indexes = [WORKSPACE.format(home)]
         if turn.author_id:
-            indexes.append(_person_key(thread.home, turn.author_id))
+            indexes.append(PERSON.format(home, quote(turn.author_id, safe="")))
         await self._run("note", *indexes, thread=str(thread), at=round(time.time() * 1000), ttl=self._ttl)
         await self._run("append", key, ref=ref, sealed=sealed, kept=KEPT_TURNS, ttl=self._ttl)
 
     async def remove(self, question_ref: MessageRef) -> bool:
         """Take one turn out of its thread, readable or not."""
-        return bool(await self._run("remove", _key(question_ref.thread), ref=str(question_ref)))
+        return bool(await self._run("remove", CONVERSATION.format(question_ref.thread), ref=str(question_ref)))
 
     async def forget(self, thread: ThreadRef) -> bool:
         """Remove a whole thread, readable or not."""
         with translated():
-            return bool(await self._client.delete(_key(thread)))
+            return bool(await self._client.delete(CONVERSATION.format(thread)))
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove a person's turns, and those that nobody can read any more, from every thread that they wrote in."""
-        index, gone = _person_key(home, person_id), 0
+        index, gone = PERSON.format(home, quote(person_id, safe="")), 0
         for thread in await self._noted(index):
             for ref, turn in await self._turns(thread):
                 if turn is None or turn.author_id == person_id:
-                    gone += bool(await self._run("remove", _key(thread), ref=ref)) and turn is not None
+                    gone += bool(await self._run("remove", CONVERSATION.format(thread), ref=ref)) and turn is not None
         with translated():
             await self._client.delete(index)
         return gone
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove all threads of a workspace."""
-        index = f"footnote:workspace:{{{home}}}"
+        index = WORKSPACE.format(home)
         gone = [await self.forget(thread) for thread in await self._noted(index)]
         with translated():
             await self._client.delete(index)
@@ -86,7 +88,7 @@ class RedisConversations:
         """Read the list, with None for turns that cannot be read; nothing if something else stands in its place."""
         from redis.exceptions import ResponseError
 
-        key, entries = _key(thread), list[bytes]()
+        key, entries = CONVERSATION.format(thread), list[bytes]()
         with translated():
             try:
                 entries = cast("list[bytes]", await self._client.lrange(key, 0, -1))
@@ -98,11 +100,3 @@ class RedisConversations:
             ref, _, sealed = entry.partition(b" ")
             found.append((ref, self._seal.read(Turn, sealed, place=f"{key} {ref.decode(errors='replace')}")))
         return found
-
-
-def _key(thread: ThreadRef) -> str:
-    return f"footnote:conversation:{{{thread}}}"  # the braces keep all keys of a thread on one node of a cluster
-
-
-def _person_key(home: WorkspaceRef, person_id: str) -> str:
-    return f"footnote:person:{{{home}}}:{quote(person_id, safe='')}"  # beside the others of the workspace

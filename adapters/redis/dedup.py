@@ -10,8 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
-from adapters.redis.connection import translated
-from adapters.redis.runner import ScriptRunner
+from adapters.redis.connection import ScriptRunner, translated
 from core.model import ChannelRef, WorkspaceRef
 
 if TYPE_CHECKING:

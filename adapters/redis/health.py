@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from adapters.redis.connection import translated
+from adapters.redis.connection import check_version, translated
 from adapters.redis.failure import NODE, OPERATORS
-from adapters.redis.runner import check_version
 from core.errors import Misconfigured, StoreUnavailable
 
 if TYPE_CHECKING:

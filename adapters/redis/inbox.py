@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 from uuid import uuid4
 
 from adapters.redis.connection import bounded
-from adapters.redis.inbox_store import USUAL, Bounds, InboxStore
-from adapters.redis.lease import PREFIX, Lease, sealed_at, waking_time
+from adapters.redis.inbox_store import PREFIX, QUESTION, USUAL, Bounds, InboxStore
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
 from core.errors import ApologyFailed, FootnoteError, StoreUnavailable
 from core.events import Observer, Passed, Step, TakenOver, unobserved
-from core.model import Cancellation, Claim, Delivery, Interruption, MessageRef, Question, Task, Withdrawal
+from core.model import (
+    MOST_ATTEMPTS,
+    Cancellation,
+    Claim,
+    Delivery,
+    Interruption,
+    MessageRef,
+    Question,
+    Task,
+    Withdrawal,
+)
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -26,9 +37,32 @@ if TYPE_CHECKING:
 READY, SIGNALS, GROUP = f"{PREFIX}ready", f"{PREFIX}signals", "workers"
 BLOCK = 2.0  # seconds that one read waits at most; as late can a delayed attempt be, or a take-over
 DELAYS = (2.0, 30.0)  # seconds after the first failure, and after the second
+RENEWED_AFTER = 1 / 3  # of the time of a lease
+TRUSTED_FOR = 1 / 2  # of the time of a lease, without asking
 MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have their share
 WITHDRAWN = -1  # the revision of a question that is gone
 UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
+
+waking_time: Final = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+"""Returns seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """A hold on a task, *renewed* the last time right after the moment that is noted.
+
+    The `hold` shows the server whose it is: the entry of its thread, how often that was taken, with a name that no
+    other hold has, and which revision it is about. `failures` are the attempts before it that failed, those not counted
+    which ended with their process. It is `nudged` when something may have happened to the question. `recorded` is what
+    the server is known to have of its delivery.
+    """
+
+    task: Task
+    hold: Mapping[str, str | int]
+    renewed: float
+    failures: int
+    nudged: asyncio.Event = field(default_factory=asyncio.Event)
+    recorded: Delivery | None = None
 
 
 class RedisInbox(InboxStore):
@@ -37,7 +71,8 @@ class RedisInbox(InboxStore):
     What was put is a thread in a stream, of which each entry goes to one worker, and stays there until that worker says
     that it is done, or gives no sign of life for the time of its lease: then another one takes it over. Signals for a
     task that is worked on go through a stream as well, of which every worker reads all; one that is missed there is
-    found when the lease is renewed.
+    found when the lease is renewed. Whoever could not renew for the whole time of a lease has to take the task for
+    lost, as another may have taken it over.
     """
 
     def __init__(  # noqa: PLR0913 - what may be set of a worker
@@ -50,29 +85,32 @@ class RedisInbox(InboxStore):
         block: float = BLOCK,
         delays: Sequence[float] = DELAYS,
         consumer: str | None = None,
+        now: Callable[[], float] = waking_time,
         observer: Observer = unobserved,
     ) -> None:
         super().__init__(client, seal=seal, bounds=bounds, observer=observer)
         self._blocking = blocking
         self._block = min(block, bounds.lease / 4)
         self._delays = tuple(delays)
+        self._now = now
         self.consumer = consumer or uuid4().hex
         self._turn = asyncio.Lock()
         self._next_look = 0.0
         self._next_sweep = 0.0
         self._is_in_doubt = False  # whether the server may have given us something that we do not know of
-        self._seats = 0  # how many wait for a task
+        self._waiters = 0  # for a task
         # Entries with their threads, and whether the worker of each is gone: fetched, and being taken.
         self._fetched = deque[tuple[str, str, bool]]()
         self._taking = set[str]()
         # Both by what no other task has: whoever loses a question may be given it again, before that ends.
         self._leases: dict[Cancellation, Lease] = {}
-        self._owed: dict[Cancellation, Callable[[], Awaitable[bool]]] = {}
+        self._owed: dict[Cancellation, Callable[[], Awaitable[object]]] = {}
         self._is_busy = asyncio.Event()
+        self._last_signal = "0-0"
         self._listening: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._listening = asyncio.create_task(self._listen())
+        self._listening = asyncio.create_task(NEWS.call(self._listen))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -89,13 +127,14 @@ class RedisInbox(InboxStore):
         """Hold the next task while the block runs."""
         lease = await self._next()
         task, is_settled = lease.task, False
-        keeping = asyncio.create_task(lease.keep_up())
+        keeping = asyncio.create_task(self._keep_up(lease))
         self._observer(Passed(task.message, Step.TAKEN))
-        write = lease.release  # for a block that is broken off, or has lost the task: if nobody has it, somebody shall
+        # For a block that is broken off, or has lost the task: if nobody has it, somebody shall.
+        write: Callable[[], Awaitable[object]] = partial(self._run, "release", PREFIX, **lease.hold)
         try:
             yield task
             if task.cancelled.reason is not Interruption.LOST:
-                write, is_settled = lease.settle, True
+                write, is_settled = partial(self._run, "settle", PREFIX, **lease.hold), True
         except Exception as error:
             write = partial(self._fail, lease, error)
             raise
@@ -113,19 +152,29 @@ class RedisInbox(InboxStore):
             self._observer(Passed(task.message, Step.SETTLED))
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
-        """Keep which messages belong to the task, if it is still ours."""
+        """Keep which messages belong to the task, if it is still ours; what is kept already is not written again."""
         lease = self._leases.get(task.cancelled)
-        return lease is not None and await lease.record(delivery)
+        if lease is None:
+            return False
+        if delivery == lease.recorded:
+            return await self.holds(task)
+        lease.recorded = None
+        sealed = self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{task.message} delivery")
+        is_kept = bool(await self._run("record", PREFIX, **lease.hold, delivery=sealed))
+        lease.recorded = delivery if is_kept else None
+        return is_kept
 
     async def holds(self, task: Task) -> bool:
-        """Return whether the task is still ours."""
+        """Return whether nobody else can have taken the task; a process that was frozen asks the server."""
         lease = self._leases.get(task.cancelled)
-        return lease is not None and await lease.is_held()
+        if lease is not None and self._now() - lease.renewed > self._bounds.lease * TRUSTED_FOR:
+            await self._renew(lease)
+        return lease is not None and task.cancelled.reason is not Interruption.LOST
 
     async def keep(self, task: Task) -> bool:
         """Keep the words of the task, if it is still ours."""
         lease = self._leases.get(task.cancelled)
-        return lease is not None and await lease.keep_words()
+        return lease is not None and bool(await self._run("keep", PREFIX, **lease.hold, words=self._kept_words(task)))
 
     async def fetch(self) -> None:
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
@@ -140,7 +189,7 @@ class RedisInbox(InboxStore):
         if (now := clock()) >= self._next_look:
             due = cast("int", await self._run("promote_due", PREFIX))
             self._next_look = now + (self._block if due < 0 else min(self._block, due / 1000))
-        block, count = max(self._next_look - clock(), 0.001), max(min(self._seats, MOST_AT_ONCE), 1)
+        block, count = max(self._next_look - clock(), 0.001), max(min(self._waiters, MOST_AT_ONCE), 1)
         reading = self._blocking.xreadgroup(GROUP, self.consumer, {READY: ">"}, count, int(block * 1000))
         streams = await bounded(cast("Awaitable[Any]", reading), block=block)
         for entry, fields in streams.get(READY.encode(), ()):
@@ -156,7 +205,7 @@ class RedisInbox(InboxStore):
             return None
         entry, thread, is_over = self._fetched.popleft()
         self._taking.add(entry)
-        bounds, name, since = self._bounds, uuid4().hex, waking_time()
+        bounds, name, since = self._bounds, uuid4().hex, self._now()
         try:
             found = await self._run(
                 "take",
@@ -169,31 +218,29 @@ class RedisInbox(InboxStore):
                 per_person=bounds.per_person,
                 per_workspace=bounds.per_workspace,
             )
-            lease = await self._taken(entry, name, since, cast("list[Any]", found)) if found else None
+            lease = None
+            if found:
+                ref, fence = str(found[0], "utf-8"), f"{found[2]} {name}"
+                hold: dict[str, str | int] = {"ref": ref, "thread": thread, "entry": entry, "fence": fence}
+                lease = await self._taken(hold, since, found)
         finally:
             self._taking.discard(entry)
         if lease and is_over:
             self._observer(TakenOver(lease.task.message, lease.task.attempt))
         return lease
 
-    async def reap(self) -> None:
-        """Give back what the server handed to us without our knowledge, as the answer was lost."""
-        held = {str(lease.hold["entry"]) for lease in self._leases.values()}
-        held |= self._taking | {entry for entry, _, _ in self._fetched}
-        await self._run("reap", PREFIX, consumer=self.consumer, held=json.dumps(sorted(held)))
-
     async def _next(self) -> Lease:
         """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
         while True:
             try:
-                self._seats += 1
+                self._waiters += 1
                 try:
                     async with self._turn:
                         if not self._fetched:
                             await self._tidy()
                             await self.fetch()
                 finally:
-                    self._seats -= 1
+                    self._waiters -= 1
                 lease = await self.take()
             except BaseException as error:
                 self._is_in_doubt = True
@@ -203,59 +250,82 @@ class RedisInbox(InboxStore):
             if lease is not None:
                 return lease
 
-    async def _taken(self, entry: str, name: str, since: float, found: list[Any]) -> Lease | None:
+    async def _taken(self, hold: dict[str, str | int], since: float, found: list[Any]) -> Lease | None:
         """Return the hold on what was taken; a question that cannot be read is laid aside."""
-        ref, attempt, fence, token, revision, text, address, delivery, *more = found
+        _, attempt, fence, token, revision, text, address, delivery, *more = found
         concluded, deleted, stopped, failures, begun = more
-        message = MessageRef.parse(ref.decode())
-        posted = self._seal.read(Delivery, delivery, place=sealed_at(message, "delivery")) or Delivery()
-        question = None if deleted else self._seal.read(Question, text, place=sealed_at(message, "text"))
-        task: Task = Withdrawal(message, attempt, fence, posted, was_released=bool(begun))
+        ref, place = str(hold["ref"]), f"{QUESTION}{hold['ref']}"
+        hold["revision"] = WITHDRAWN if deleted else int(revision)
+        posted = self._seal.read(Delivery, delivery, place=f"{place} delivery") or Delivery()
+        question = None if deleted else self._seal.read(Question, text, place=f"{place} text")
         if question is not None:
-            place = self._address(message, address, token)
-            is_update = bool(concluded)
-            task = Claim(question, attempt, fence, posted, place, is_update=is_update, was_released=bool(begun))
-        hold = {"ref": str(message), "thread": str(message.thread), "entry": entry, "fence": f"{fence} {name}"}
-        lease = Lease(
-            task=task,
-            hold={**hold, "revision": WITHDRAWN if deleted else int(revision)},
-            run=self._run,
-            seal=self._seal,
-            consumer=self.consumer,
-            seconds=self._bounds.lease,
-            renewed=since,
-            failures=int(failures or 0),
-        )
-        if question is None and not deleted:
-            await lease.bury(UNREADABLE)
+            goes_to, is_update = self._address(ref, address, token), bool(concluded)
+            task: Task = Claim(question, attempt, fence, posted, goes_to, is_update, was_released=bool(begun))
+            if stopped:
+                task.cancelled.set(Interruption.STOPPED)
+        elif deleted:
+            task = Withdrawal(MessageRef.parse(ref), attempt, fence, posted, was_released=bool(begun))
+        else:
+            given = {**hold, "reason": UNREADABLE, "words": b"", "most_attempts": MOST_ATTEMPTS}
+            await self._run("bury", PREFIX, **given)
             return None
-        if stopped and question is not None:
-            task.cancelled.set(Interruption.STOPPED)
-        self._leases[task.cancelled] = lease
+        lease = self._leases[task.cancelled] = Lease(task, hold, since, int(failures or 0))
         self._is_busy.set()
         return lease
 
+    async def _keep_up(self, lease: Lease) -> None:
+        """Renew until the hold is lost, or for ever: three times in its time, and at once when it is nudged."""
+        while lease.task.cancelled.reason is not Interruption.LOST:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._bounds.lease * RENEWED_AFTER):
+                    await lease.nudged.wait()
+            lease.nudged.clear()
+            await self._renew(lease)
+
+    async def _renew(self, lease: Lease) -> None:
+        begun, seconds, cancelled = self._now(), self._bounds.lease, lease.task.cancelled
+        with suppress(StoreUnavailable):
+            given = {**lease.hold, "consumer": self.consumer, "lease": int(seconds * 1000)}
+            found = await self._run("renew", PREFIX, **given)
+            if found:
+                cancelled.set(Interruption(found))
+            if found != Interruption.LOST:
+                lease.renewed = max(begun, lease.renewed)
+        if self._now() - lease.renewed >= seconds:
+            cancelled.set(Interruption.LOST)
+
     async def _tidy(self) -> None:
-        """Do what could not be done when the server was away."""
+        """Do what could not be done when the server was away, and give back what it handed to us unknown to us."""
         for key, write in list(self._owed.items()):
             await self._write(key, write)
         if self._is_in_doubt:
             self._is_in_doubt = False
+            held = {str(lease.hold["entry"]) for lease in self._leases.values()}
+            held |= self._taking | {entry for entry, _, _ in self._fetched}
             try:
-                await self.reap()
+                await self._run("reap", PREFIX, consumer=self.consumer, held=json.dumps(sorted(held)))
             except BaseException:
                 self._is_in_doubt = True
                 raise
 
-    async def _fail(self, lease: Lease, error: Exception) -> bool:
+    async def _fail(self, lease: Lease, error: Exception) -> object:
         """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
-            return await lease.bury(str(error) if isinstance(error, FootnoteError) else type(error).__name__)
+            reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
+            given = {**lease.hold, "reason": reason, "words": self._kept_words(lease.task)}
+            return await self._run("bury", PREFIX, **given, most_attempts=MOST_ATTEMPTS)
         delay = self._delays[min(lease.failures, len(self._delays) - 1)]
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
-        return await lease.postpone(delay)
+        return await self._run("postpone", PREFIX, **lease.hold, pause=int(delay * 1000))
 
-    async def _write(self, key: Cancellation, write: Callable[[], Awaitable[bool]]) -> None:
+    def _kept_words(self, task: Task) -> bytes:
+        """Return what is kept of a question, sealed: nothing that others have written."""
+        if not isinstance(task, Claim):
+            return b""
+        alone = task.question.model_copy(update={"context": ()})
+        return self._seal.encrypt(alone.model_dump_json(), place=f"{QUESTION}{task.message} text")
+
+    async def _write(self, key: Cancellation, write: Callable[[], Awaitable[object]]) -> None:
         """Write down how a task ended, and hold it no more; two that write the same may both come here.
 
         Of what was not ours, nobody may know: a server that was failed over to has forgotten that we took it.
@@ -267,28 +337,22 @@ class RedisInbox(InboxStore):
             self._is_busy.clear()
 
     async def _listen(self) -> None:
-        """Nudge the leases of messages that something has happened to."""
-        last = "0-0"
+        """Nudge the leases of messages that something has happened to, as long as there are any.
+
+        What came when nobody waited for it any more is given back: it is time to stop, or all have enough to do.
+        """
         while True:
             await self._is_busy.wait()
-            for entry, message in await NEWS.call(partial(self._news, last)):
-                last = entry
+            if not self._waiters:
+                async with self._turn:
+                    self._is_in_doubt = self._is_in_doubt or bool(self._fetched)
+                    self._fetched.clear()
+                    with suppress(StoreUnavailable):
+                        await self._tidy()
+            reading = self._blocking.xread({SIGNALS: self._last_signal}, block=max(int(self._block * 1000), 1))
+            streams = await bounded(cast("Awaitable[Any]", reading), block=self._block)
+            for entry, fields in streams.get(SIGNALS.encode(), ()):
+                self._last_signal = entry.decode()
                 for lease in self._leases.values():
-                    if lease.hold["ref"] == message:
+                    if lease.hold["ref"] == fields[b"message"].decode():
                         lease.nudged.set()
-
-    async def _news(self, after: str) -> Sequence[tuple[str, str]]:
-        """Wait for messages that something has happened to; give back what came when nobody waited for it any more.
-
-        That is so when it is time to stop, or all have enough to do.
-        """
-        if not self._seats:
-            async with self._turn:
-                self._is_in_doubt = self._is_in_doubt or bool(self._fetched)
-                self._fetched.clear()
-                with suppress(StoreUnavailable):
-                    await self._tidy()
-        milliseconds = max(int(self._block * 1000), 1)
-        reading = self._blocking.xread({SIGNALS: after}, block=milliseconds)
-        streams = await bounded(cast("Awaitable[Any]", reading), block=self._block)
-        return [(entry.decode(), fields[b"message"].decode()) for entry, fields in streams.get(SIGNALS.encode(), ())]

@@ -10,10 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from adapters.redis.connection import translated
+from adapters.redis.connection import Argument, ScriptRunner, translated
 from adapters.redis.failure import UNREACHABLE
-from adapters.redis.lease import PREFIX, sealed_at
-from adapters.redis.runner import Argument, ScriptRunner
 from adapters.redis.secrets import Seal
 from adapters.retry import SIGNAL
 from core.errors import StoreUnavailable
@@ -42,6 +40,8 @@ from core.model import (
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a cluster
+QUESTION = f"{PREFIX}question:"  # with its reference, the key of a question; each field is sealed for key and name
 PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
 TOO_LATE = -1
 
@@ -120,11 +120,11 @@ class InboxStore:
         given = {"platform": quote(platform, safe=""), "lease": int(self.accepted_for * 1000)}
         while found := cast("list[bytes | None] | None", await self._run("overdue", PREFIX, **given)):
             ref, text, address, token = found
-            message = MessageRef.parse((ref or b"").decode())
-            question = self._seal.read(Question, text, place=sealed_at(message, "text"))
+            name = (ref or b"").decode()
+            question = self._seal.read(Question, text, place=f"{QUESTION}{name} text")
             if question is not None:
-                return Asked(question=question, address=self._address(message, address, token))
-            await self.put(Deleted(message=message))
+                return Asked(question=question, address=self._address(name, address, token))
+            await self.put(Deleted(message=MessageRef.parse(name)))
         return None
 
     async def move(self, accepted: MessageRef, asked: Asked) -> bool:
@@ -138,7 +138,7 @@ class InboxStore:
     async def knows(self, message: MessageRef) -> bool:
         """Look whether a message is a question."""
         with translated():
-            state = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "state"))
+            state = await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{message}", "state"))
         return state not in (None, b"early")
 
     async def running(self, thread: ThreadRef) -> Question | None:
@@ -147,14 +147,14 @@ class InboxStore:
             first = await cast("Awaitable[bytes | None]", self._client.lindex(f"{PREFIX}thread:{thread}", 0))
             if first is None:
                 return None
-            message = MessageRef.parse(first.decode())
-            text = await cast("Awaitable[bytes | None]", self._client.hget(f"{PREFIX}question:{message}", "text"))
-        return self._seal.read(Question, text, place=sealed_at(message, "text"))
+            key = QUESTION + first.decode()
+            text = await cast("Awaitable[bytes | None]", self._client.hget(key, "text"))
+        return self._seal.read(Question, text, place=f"{key} text")
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Note what is said below a question, as long as nobody has had that."""
         text = Delivery(notice=notice).model_dump_json()
-        sealed = self._seal.encrypt(text, place=sealed_at(message, "delivery"))
+        sealed = self._seal.encrypt(text, place=f"{QUESTION}{message} delivery")
         return bool(await self._run("announce", PREFIX, ref=str(message), delivery=sealed))
 
     async def waiting(self) -> int:
@@ -204,17 +204,17 @@ class InboxStore:
         rest, token, expires = b"", b"", 0
         if address is not None:
             text = address.model_copy(update={"interaction": None}).model_dump_json()
-            rest = self._seal.encrypt(text, place=sealed_at(message, "address"))
+            rest = self._seal.encrypt(text, place=f"{QUESTION}{message} address")
         if address is not None and address.interaction is not None:
             text = address.interaction.model_dump_json()
-            token = self._seal.encrypt(text, place=sealed_at(message, "interaction"))
+            token = self._seal.encrypt(text, place=f"{QUESTION}{message} interaction")
             expires = int(address.interaction.expires_at.timestamp() * 1000)
         return {
             "ref": str(message),
             "thread": str(question.message.thread),
             "platform": quote(question.message.thread.platform, safe=""),  # as the places of questions begin
             "revision": question.revision,
-            "text": self._seal.encrypt(question.model_dump_json(), place=sealed_at(message, "text")),
+            "text": self._seal.encrypt(question.model_dump_json(), place=f"{QUESTION}{message} text"),
             "person": f"{home}:{quote(question.author.id, safe='')}",
             "home": str(home),
             "address": rest,
@@ -223,10 +223,10 @@ class InboxStore:
             "asked_at": int(question.asked_at.timestamp() * 1000),
         }
 
-    def _address(self, message: MessageRef, sealed: bytes | None, token: bytes | None) -> ReplyAddress | None:
+    def _address(self, message: str, sealed: bytes | None, token: bytes | None) -> ReplyAddress | None:
         """Read where the answer to a question goes, with the token by which we may speak there."""
-        address = self._seal.read(ReplyAddress, sealed, place=sealed_at(message, "address"))
-        interaction = self._seal.read(Interaction, token, place=sealed_at(message, "interaction"))
+        address = self._seal.read(ReplyAddress, sealed, place=f"{QUESTION}{message} address")
+        interaction = self._seal.read(Interaction, token, place=f"{QUESTION}{message} interaction")
         return address and address.model_copy(update={"interaction": interaction})
 
     async def _members(self, index: str) -> list[str]:
@@ -246,7 +246,7 @@ class InboxStore:
 
     async def _dead_letter(self, message: MessageRef, died_at: float) -> DeadLetter:
         with translated():
-            about = self._client.hmget(f"{PREFIX}question:{message}", ["attempts", "reason"])
+            about = self._client.hmget(f"{QUESTION}{message}", ["attempts", "reason"])
             attempts, reason = await cast("Awaitable[list[Any]]", about)
             words = await cast("Awaitable[bytes | None]", self._client.get(f"{PREFIX}retry:{message}"))
         return DeadLetter(
@@ -255,5 +255,5 @@ class InboxStore:
             int(attempts or 0),
             (reason or b"").decode(),
             can_be_retried=words is not None,
-            question=self._seal.read(Question, words, place=sealed_at(message, "text")),
+            question=self._seal.read(Question, words, place=f"{QUESTION}{message} text"),
         )

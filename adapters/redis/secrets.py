@@ -8,6 +8,7 @@ import os
 import secrets as entropy
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -80,7 +81,9 @@ class Seal:
     def read(self, kind: type[Kind], sealed: bytes | None, *, place: str) -> Kind | None:
         """Return a value; None if there is none, its key is gone, or another version wrote it in another form."""
         text = self.decrypt(sealed, place=place) if sealed else None
-        return parsed(kind, text) if text else None
+        with suppress(ValidationError):
+            return kind.model_validate_json(text) if text else None
+        return None
 
     def decrypt(self, sealed: bytes, *, place: str) -> str | None:
         """Return the text back; None if it was sealed with another secret, for another place, or was altered."""
@@ -131,14 +134,6 @@ class RedisVault:
 
     def _opened(self, sealed: bytes | None, place: str) -> str | None:
         return None if sealed is None else self._seal.decrypt(sealed, place=place)
-
-
-def parsed(kind: type[Kind], text: str | bytes) -> Kind | None:
-    """Return the value that a text says; None if another version wrote it in another form."""
-    try:
-        return kind.model_validate_json(text)
-    except ValidationError:
-        return None
 
 
 def _cipher(secret: str) -> AESGCM:

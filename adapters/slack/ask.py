@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.accepting import settle
+from adapters.chat.background import settle
 from adapters.chat.platform import nonce
 from adapters.retry import BRIEF, Retrying
-from adapters.slack.api import never_arrived, once, pages, tell
+from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import InteractionContext, SlackServices, by_question
-from adapters.slack.recovery import EARLY, mark, nonce_of
+from adapters.slack.poster import EARLY, mark, nonce_of
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.messages import ONLY_YOU
 from core.model import QUESTION_LIMIT, Asked, MessageRef, Question, ReplyAddress
@@ -154,4 +154,4 @@ class QuestionMessage:
         return ""
 
     async def _client(self) -> AsyncWebClient:
-        return once((await self._context.slack.workspaces.find(self._context.home.workspace)).client)
+        return (await self._context.slack.workspaces.find(self._context.home.workspace)).once

@@ -13,11 +13,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.accepting import NO_STORE, accepted, drop
-from adapters.chat.background import BackgroundTasks
+from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop
 from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
 from adapters.slack import blocks
-from adapters.slack.api import once, tell
+from adapters.slack.api import tell
 from adapters.slack.ask import asked_by, place_again, put
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import words
@@ -53,8 +52,7 @@ if TYPE_CHECKING:
     from slack_bolt.context.ack.async_ack import AsyncAck
 
     from adapters.chat.services import ChatServices
-    from adapters.slack.people import People
-    from adapters.slack.workspaces import Workspaces
+    from adapters.slack.workspaces import People, Workspaces
 
 ANSWER_FROM = "footnote:answer_from_message"
 SHOW_SOURCES = "footnote:show_sources"
@@ -215,17 +213,17 @@ async def _answer_word(context: InteractionContext, wanted: ParsedCommand, inbou
 
 async def _tell_below(slack: SlackServices, inbound: Inbound, sentence: str) -> None:
     """Tell the author of a message alone, or all in its thread where Slack shows nothing to one person."""
-    thread = inbound.message.thread
+    thread, asker = inbound.message.thread, inbound.author.id if inbound.author else ""
     text: dict[str, Any] = {"channel": thread.channel, "text": mrkdwn(sentence)}
     below: dict[str, Any] = {**text, "thread_ts": thread.thread, "unfurl_links": False, "unfurl_media": False}
     with suppress(PostingFailed):
-        client = (await slack.workspaces.find(thread.workspace)).client
+        workspace = await slack.workspaces.find(thread.workspace)
         if inbound.setting is not Setting.DIRECT:
             where = below if inbound.setting is Setting.THREAD else text
             with suppress(Rejected):
-                await tell(client, "chat.postEphemeral", user=inbound.author.id if inbound.author else "", **where)
+                await tell(workspace.client, "chat.postEphemeral", user=asker, **where)
                 return
-        await tell(once(client), "chat.postMessage", **below)
+        await tell(workspace.once, "chat.postMessage", **below)
 
 
 async def _pressed(context: InteractionContext, action_id: str, value: str) -> str | None:

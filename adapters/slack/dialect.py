@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint, one_line
+from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint
 from adapters.chat.platform import Part
 from core.answering.citations import host, without_scheme
-from core.answering.dialect import GAP, MarkdownDialect
+from core.answering.dialect import GAP, MarkdownDialect, one_line, row_marker
 from core.model import Answer, without_controls
-from core.model.markup import Emphasis, Inline, Strike, Strong
+from core.model.markup import Emphasis, Strike, Strong
 
 LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
 LEFT_OUT = "…"
@@ -34,21 +34,24 @@ class SpokenDialect(MarkdownDialect):
     marks = {Strong: "", Emphasis: "", Strike: ""}  # noqa: RUF012 - it is never changed
 
     fence = ""
+    marker = None
 
     def text(self, text: str) -> str:
-        """Return words, at the start of a line and in code too, as they are, but for what Slack would read."""
-        return spoken(text)
+        """Return words, also those in code, as they are, but for what Slack would read, in case it has no mark."""
+        return _EVERYONE.sub(f"@{GAP}", text).replace("<", "&lt;").replace(">", "&gt;")
 
-    at_start = code = code_line = text
+    code = code_line = text
 
-    def link(self, url: str, children: Sequence[Inline]) -> str:
+    def link(self, url: str, label: str) -> str:
         """Return the words of a link, and where it leads."""
-        label = self.inline(children)
-        return url if label == without_scheme(url).removesuffix("/") else f"{label} ({spoken(url)})"
+        return url if label == without_scheme(url).removesuffix("/") else f"{label} ({self.text(url)})"
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading as a line."""
         return text
+
+
+SPOKEN = SpokenDialect()
 
 
 class SlackDialect(ChatDialect):
@@ -58,16 +61,16 @@ class SlackDialect(ChatDialect):
     small_print_limit = 1_800  # units; Slack takes 2,000 to 3,000 in one block
     bullet = "• "
     nearest_title = "*Nearest sections*"
-    spoken = SpokenDialect()
+    spoken = SPOKEN
+    marker = row_marker()
 
-    def text(self, text: str) -> str:
-        """Escape what would be a mark; what would mention or link is written as entities, or kept apart."""
-        text = _LABEL.sub(f"]{GAP}", _apart(text))
-        return escaped(_SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text))
-
-    def at_start(self, text: str) -> str:
-        """Return words with which a row begins so that they are no marker."""
-        return self.text(text) if text[:1] == ">" else super().at_start(text)
+    def text(self, text: str, *, is_small: bool = False) -> str:
+        """Escape what would be a mark, but in small print; keep apart or write as entities what would be live."""
+        text = _SCHEME.sub(rf"\g<0>{GAP}", _EVERYONE.sub(f"@{GAP}", text))
+        text = _LABEL.sub(f"]{GAP}", text)
+        if not is_small:
+            text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
+        return escaped(text)
 
     def code(self, text: str) -> str:
         """Return code within a line."""
@@ -77,18 +80,13 @@ class SlackDialect(ChatDialect):
         """Return a line of code."""
         return escaped(super().code_line(text))
 
-    def footnote(self, number: int, url: str) -> str:
-        """Return a footnote, as a link where it can be one."""
-        return f"[[{number}]]({address(url)})" if self.can_link(url) else f"[{number}]"
-
-    def link(self, url: str, children: Sequence[Inline]) -> str:
+    def link(self, url: str, label: str) -> str:
         """Return a link."""
-        label = self.inline(children)
-        return f"[{label}]({address(url)})" if self.can_link(url) else label
+        return f"[{label}]({address(url)})"
 
     def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
         """Return text of a document or a person on one line of small print, which has another dialect."""
-        return escaped(_LABEL.sub(f"]{GAP}", _apart(one_line(text, limit))))
+        return self.text(one_line(text, limit), is_small=True)
 
     def small_link(self, url: str, label: str) -> str:
         """Return a link for small print."""
@@ -98,27 +96,27 @@ class SlackDialect(ChatDialect):
 SLACK = SlackDialect()
 
 
+@dataclass
 class SlackRenderer(MessageRenderer):
     """Draws one answer; *remark* is what has to be said of how it came about.
 
     The messages of an answer on its way go on into those of the whole one, so that a stream only has to grow.
     """
 
-    def __init__(self, *, remark: str = "", most: Callable[[Sequence[Part]], Sequence[Part]] = tuple) -> None:
-        super().__init__(SLACK, stays_open=True)
-        self._remark = remark
-        self._most = most
+    dialect: ChatDialect = SLACK
+    stays_open: bool = True
+    remark: str = ""
+    most: Callable[[Sequence[Part]], Sequence[Part]] = tuple
 
     def whole(self, answer: Answer) -> Sequence[Part]:
         """Return the messages of a whole answer; its sources are below the last of them."""
-        remark = [SmallPrint(SLACK.on_one_line(self._remark), self._remark)] if self._remark else []
-        lines = [*SLACK.sources(answer.citations), *SLACK.nearest(answer.nearest), *remark]
+        remark = [SmallPrint(SLACK.on_one_line(self.remark), self.remark)] if self.remark else []
+        lines = [*SLACK.sources(answer.citations), *SLACK.sources(answer.nearest, are_near=True), *remark]
         *parts, last = self.drawn(answer) or [Part(LEFT_OUT if lines else "")]
         told = _told(lines, LONGEST_TEXT - len(last.plain) - 2)
-        last = replace(
-            last, below="\n".join(line.text for line in lines), plain="\n\n".join(filter(None, [last.plain, told]))
-        )
-        return self._most([*parts, last] if last.text else [])
+        below = "\n".join(line.text for line in lines)
+        last = replace(last, below=below, plain="\n\n".join(filter(None, [last.plain, told])))
+        return self.most([*parts, last] if last.text else [])
 
 
 def _told(lines: Sequence[SmallPrint], room: int) -> str:
@@ -129,10 +127,10 @@ def _told(lines: Sequence[SmallPrint], room: int) -> str:
         if citation:
             place = f" ({home})" if (home := host(citation.url)) else ""
             words += f"{one_line(citation.heading, TITLE_LENGTH)}{place} {citation.relevance_score:.2f}"
-        said.append(spoken(words))
+        said.append(SPOKEN.text(words))
     left = room - sum(len(words) + 1 for words in said)
     for at, line in enumerate(lines):
-        url = f" {spoken(without_controls(line.citation.url))}" if line.citation and line.citation.url else ""
+        url = f" {SPOKEN.text(without_controls(line.citation.url))}" if line.citation and line.citation.url else ""
         if len(url) <= left:
             left -= len(url)
             said[at] += url
@@ -144,17 +142,7 @@ def escaped(text: str) -> str:
     return _ENTITY.sub(lambda found: f"&amp;{found[0][1:]}", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
-def spoken(text: str) -> str:
-    """Return words that mention nobody, in case that they are read without their mark."""
-    return _EVERYONE.sub(f"@{GAP}", text).replace("<", "&lt;").replace(">", "&gt;")
-
-
 def address(url: str) -> str:
     """Return characters that would end a link or begin an entity as their codes, which lead to the same page."""
     url = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)
     return _ENTITY.sub(r"\1%3B", url)
-
-
-def _apart(text: str) -> str:
-    """Keep apart, by characters without width, what would call everybody or be an address."""
-    return _SCHEME.sub(rf"\g<0>{GAP}", _EVERYONE.sub(f"@{GAP}", text))

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
 
     from adapters.chat.services import ChatServices
-    from adapters.slack.people import People
-    from adapters.slack.workspaces import Workspaces
+    from adapters.slack.workspaces import People, Workspaces
 
 Body: TypeAlias = Mapping[str, Any]
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
@@ -24,6 +25,7 @@ from adapters.chat.background import KeyedLock
 from adapters.slack.api import Denied, connect, meaning, translated
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
+from core.messages import CANNOT_INSTALL
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -51,7 +53,6 @@ SCOPES = (
     "users:read",
 )
 """What the bot may do, as `manifest.json` has it too."""
-LATER = "The bot cannot be installed at the moment. Try again in a few minutes."
 AWAY = 503
 STATE_LIFE = timedelta(minutes=10)
 MARGIN = 120  # minutes before its end at which a token is renewed; Slack gives each twelve hours
@@ -85,7 +86,7 @@ def _page(
         try:
             return await to_aiohttp_response(await translated(step(await to_bolt_request(request))))
         except (StoreUnavailable, PostingFailed):
-            return web.Response(status=AWAY, text=LATER)
+            return web.Response(status=AWAY, text=CANNOT_INSTALL)
 
     return shown
 
@@ -221,7 +222,8 @@ class InstalledWorkspaces:
 
     def _workspace(self, name: str, bot: Bot) -> Workspace:
         team, enterprise = parse(name)
-        client = connect(self._session, token=bot.bot_token, api_url=self._api_url, team_id=team if enterprise else "")
+        way = partial(connect, self._session, api_url=self._api_url, token=bot.bot_token)
+        speaks_in = team if enterprise else ""
         return Workspace(
             name=name,
             team_id=team,
@@ -229,5 +231,6 @@ class InstalledWorkspaces:
             app_id=bot.app_id or "",
             bot_id=bot.bot_id,
             bot_user_id=bot.bot_user_id or "",
-            client=client,
+            client=way(team_id=speaks_in),
+            once=way(team_id=speaks_in, repeats=False),
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.answering.dialect import MARKDOWN
+from core.answering.dialect import leads
 from core.answering.nodes import runs
 from core.events import ErrorType
 from core.messages import WARNING
@@ -89,7 +88,7 @@ def _block(block: Block, others: Sequence[Block]) -> RenderableType:
     from rich.table import Table
 
     shown = _leaf(block, others)
-    lead, _ = MARKDOWN.lead(block)
+    lead, _ = leads(block.path, block.opens)
     if not lead:
         return shown
     beside = Table.grid()
@@ -195,9 +194,3 @@ def _source(citation: Citation) -> dict[str, Any]:
         "url": citation.url,
         "relevance_score": round(citation.relevance_score, 2),
     }
-
-
-def one_line(text: str, limit: int) -> str:
-    """Return *text* on one line, cut to *limit* characters."""
-    line = re.sub(r"\s+", " ", without_controls(text)).strip()
-    return line if len(line) <= limit else line[: limit - 1] + "…"

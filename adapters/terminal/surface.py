@@ -6,7 +6,8 @@ import json
 from collections.abc import AsyncIterator
 from typing import IO, TYPE_CHECKING
 
-from adapters.terminal.render import as_json, drawn, link_to, one_line, plain
+from adapters.terminal.render import as_json, drawn, link_to, plain
+from core.answering.dialect import one_line
 from core.answering.markup import shown_blocks
 from core.messages import WARNING
 from core.model import (

@@ -179,7 +179,8 @@ class Run:
                     yield item
             calls = self._calls()
             markup = self._draft.markup
-            is_excused = self._repaired or self._small_talk or not self._sources or self._with.toolbox.has_grounds
+            has_passages = self._sources.citations and not self._with.toolbox.has_grounds
+            is_excused = self._repaired or self._small_talk or not has_passages
             if not calls and (is_excused or markup.citations or markup.is_blank):
                 break
             for item in self._draft.take_back():
@@ -229,7 +230,7 @@ class Run:
     @property
     def _is_grounded(self) -> bool:
         """Whether there is something to answer from."""
-        return bool(self._sources) or self._with.toolbox.has_grounds
+        return bool(self._sources.citations) or self._with.toolbox.has_grounds
 
     def _calls(self) -> tuple[ToolCall, ...]:
         """Return the calls to run: the model's, or a search of our own where an answer came without any."""

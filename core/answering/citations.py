@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from core.model import Citation, Hit
@@ -35,48 +36,38 @@ _TITLES = (
 _LONGEST_TITLE = max(map(len, _TITLES))
 
 
+@dataclass
 class Sources:
-    """Numbers page sections from 1 in the order in which the tools gave them, over all searches of one question."""
+    """Numbers page sections from 1 in the order in which the tools gave them, over all searches of one question.
 
-    keeps_numbers = False
-    are_quoted = False
-    may_name_all = False  # whether any address may be written
+    The *urls* are of pages that the index returned, so that they can be links; those that are *named* in passages may
+    be written, but never clicked.
+    """
 
-    def __init__(self) -> None:
-        self.citations: dict[int, Citation] = {}
-        self._numbers: dict[str, int] = {}
-        self._urls: set[str] = set()
-        self._named: set[str] = set()
+    citations: dict[int, Citation] = field(default_factory=dict[int, Citation])
+    urls: set[str] = field(default_factory=set[str])
+    named: set[str] = field(default_factory=set[str])
+    _numbers: dict[str, int] = field(default_factory=dict[str, int])
+    keeps_numbers: ClassVar[bool] = False
+    are_quoted: ClassVar[bool] = False
+    may_name_all: ClassVar[bool] = False  # whether any address may be written
 
-    def __bool__(self) -> bool:
-        return bool(self.citations)
-
-    def add(self, hit: Hit) -> int:
-        """Return the number of the hit's section; the best of its scores is kept."""
-        self._urls.add(hit.passage.page_url)
-        self.allow(hit.passage.text)
-        return self.supply(cite(hit, 0))
-
-    def supply(self, citation: Citation) -> int:
+    def add(self, found: Hit | Citation) -> int:
         """Return the number of what a tool has found, for the model to cite; the best of its scores is kept."""
-        number = self._numbers.setdefault(citation.url, len(self._numbers) + 1)
+        if isinstance(found, Hit):
+            self.urls.add(found.passage.page_url)
+            self.named.update(map(trim_url, URL.findall(found.passage.text)))
+            found = cite(found, 0)
+        number = self._numbers.setdefault(found.url, len(self._numbers) + 1)
         known = self.citations.get(number)
-        if known is None or citation.relevance_score > known.relevance_score:
-            self.citations[number] = citation.model_copy(update={"number": number})
-        self._urls.add(citation.url)
+        if known is None or found.relevance_score > known.relevance_score:
+            self.citations[number] = found.model_copy(update={"number": number})
+        self.urls.add(found.url)
         return number
 
-    def allow(self, text: str) -> None:
-        """Let the addresses that a text names be written."""
-        self._named.update(trim_url(found) for found in URL.findall(text))
-
-    def leads_to(self, url: str) -> bool:
-        """Return whether this is the address of a page that the index returned, so that it can be a link."""
-        return url in self._urls
-
     def names(self, url: str) -> bool:
-        """Return whether the text of a passage names this address, so that it may be written, but never clicked."""
-        return self.may_name_all or url in self._named
+        """Return whether this address may be written."""
+        return self.may_name_all or url in self.named
 
 
 class Remembered(Sources):
@@ -85,9 +76,7 @@ class Remembered(Sources):
     keeps_numbers = may_name_all = True
 
     def __init__(self, citations: Sequence[Citation]) -> None:
-        super().__init__()
-        self.citations = {citation.number: citation for citation in citations}
-        self._urls.update(citation.url for citation in citations)
+        super().__init__({each.number: each for each in citations}, {each.url for each in citations})
 
 
 class Quoted(Sources):
@@ -98,10 +87,8 @@ class Quoted(Sources):
 
 def selected_text(text: str) -> Sources:
     """Return the one source of a question about a selection: the selected text itself, which has no address."""
-    sources = Sources()
-    sources.allow(text)
-    sources.supply(Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0))
-    return sources
+    itself = Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0)
+    return Sources({1: itself}, {""}, named=set(map(trim_url, URL.findall(text))))
 
 
 def cite(hit: Hit, number: int) -> Citation:
@@ -117,13 +104,13 @@ def cite(hit: Hit, number: int) -> Citation:
     )
 
 
+@dataclass
 class Footnotes:
     """Gives the footnotes of one answer the numbers 1, 2, 3 in order of first use; a number never changes."""
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
-        self.removed_urls = 0
-        self.shown: dict[int, Citation] = {}  # as the reader sees them, by the numbers that the model uses
+    sources: Sources
+    removed_urls: int = 0
+    shown: dict[int, Citation] = field(default_factory=dict[int, Citation])  # by the numbers that the model uses
 
     def read(self, mark: str) -> Iterator[Footnote]:
         """Return the footnotes that a mark of the model names, in its order; a range names what it spans."""
@@ -156,7 +143,7 @@ def is_of_sources(raw: RawBlock, held: Sequence[RawBlock]) -> bool:
     if _is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
         return True
     if not raw.is_whole:
-        said = _bare(raw.lines[0].partition(":")[0])
+        said, _ = _title_and_rest(raw.lines[0])
         return has_title or any(title.startswith(said) for title in _TITLES) or bool(_ENTRY.match(raw.lines[0]))
     if not has_title or isinstance(leaf, Heading):
         return False
@@ -167,18 +154,18 @@ def _is_title(raw: RawBlock) -> bool:
     """Return whether a block is the title of a list of sources, with what may follow on the same line and below."""
     if not isinstance(raw.block.leaf, (Paragraph, Heading)) or raw.block.path:
         return False
-    first, *others = raw.lines
-    said, _, behind = first.replace("：", ":").partition(":")
-    behind = behind.strip(" *_")
-    return _bare(said) in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry, others))
+    said, behind = _title_and_rest(raw.lines[0])
+    return said in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry, raw.lines[1:]))
+
+
+def _title_and_rest(line: str) -> tuple[str, str]:
+    """Return what stands before the first colon of a line, without marks, and what stands behind it."""
+    said, _, behind = line.replace("：", ":").partition(":")
+    return said[: _LONGEST_TITLE + 20].strip(" *_#.").casefold(), behind.strip(" *_")
 
 
 def _is_entry(line: str) -> bool:
     return bool(_ENTRY.match(line) or URL.search(line))
-
-
-def _bare(line: str) -> str:
-    return line[: _LONGEST_TITLE + 20].strip(" *_#:：.").casefold()
 
 
 def trim_url(url: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.answering.nodes import TextRun, Wrap, runs
+from core.model import without_controls
 from core.model.markup import (
     Block,
     CodeLine,
@@ -38,13 +39,17 @@ _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?=\S|\Z)|(?<=\S)\*|(?<!\w)_+(?=\S|\Z)|(?<=\S)_+(?!\w)|~~+|\](?=\(|\Z)|<(?=[a-zA-Z/!]|\Z)"
 )
 _ENTITY = re.compile(r"(&#?\w{1,31});")
-_MARKER = re.compile(r"(?:#{1,6}|[-+*])(?=\s|\Z)|>|={2,}\Z|-{3,}\Z|~{3}|(?<=\d)[.)](?=\s|\Z)")
 _APART = {  # ends and beginnings that would mean something together, and what stands there instead
     "``": f"`{GAP}`",
     "](": "]\\(",
     "![": "\\![",
 }
-_NUMBERED = re.compile(r"\d{1,9}(?=[.)](?:\s|\Z))")
+
+
+def row_marker(more: str = "") -> re.Pattern[str]:
+    """Return what finds a marker at the start of a row, up to the sign to escape; *more* are other beginnings."""
+    begins = r"(?:#{1,6}|[-+*])(?:\s|\Z)|={2,}\Z|-{3,}\Z|~{3}"
+    return re.compile(rf"\d{{1,9}}(?=[.)](?:\s|\Z))|(?={begins}{more})")
 
 
 class MarkdownDialect:
@@ -52,14 +57,16 @@ class MarkdownDialect:
 
     fence = FENCE
     keeps_code_in_place = True
+    links_footnotes = False
     rule = "---"  # a line between two parts; empty where there is none
+    marker: re.Pattern[str] | None = row_marker("|>")
     marks: Mapping[Wrap, str] = {Strong: "**", Emphasis: "_", Strike: "~~"}
     spoken: MarkdownDialect | None = None  # writes the words alone, for whoever cannot see a message
 
     def write(self, blocks: Iterable[Block]) -> str:
         """Return blocks as one text."""
         writer, blocks = self, tuple(blocks)
-        if self.keeps_code_in_place:  # then fences are longer than any in the code, so that it is read again as it was
+        if self.fence and self.keeps_code_in_place:  # its fences are longer than any in the code, to be read again
             lines = [block.leaf.text for block in blocks if isinstance(block.leaf, CodeLine)]
             longest = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
             if longest >= len(self.fence):
@@ -74,8 +81,8 @@ class MarkdownDialect:
     def extended(self, body: str, closing: str, block: Block, before: Block | None) -> tuple[str, str]:
         """Return a text with one more block at its end, and what has to close it if nothing follows."""
         leaf = block.leaf
-        lead, again = self.lead(block)
-        joint = self._joint(block, before) if body else ""
+        lead, again = leads(block.path, block.opens) if block.path else ("", "")
+        joint = _joint(block, before) if body else ""
         match leaf:
             case CodeLine(language, text, is_first):
                 again = again if self.keeps_code_in_place else ""
@@ -101,85 +108,49 @@ class MarkdownDialect:
         pieces = list(runs(nodes))
         for at, run in enumerate(pieces):
             if run.wraps != opened:
-                shared = 0
-                while run.wraps[: shared + 1] == opened[: shared + 1]:
-                    shared += 1
-                out += "".join(reversed(marks[shared:]))
-                del marks[shared:]
-                for depth in range(shared, len(run.wraps)):
-                    marks.append(self._mark(run.wraps, depth, out, pieces[at:]))
-                    out += marks[-1]
-                opened = run.wraps
-            is_first = at_start and not opened and (not out or out.endswith(line_break))
-            piece = self._piece(run.node, line_break, is_first=is_first)
+                out, opened = self._with_marks(out, marks, opened, pieces[at:]), run.wraps
+            match run.node:
+                case Text(text):
+                    is_first = at_start and not opened and (not out or out.endswith(line_break))
+                    sign = self.marker.match(text) if is_first and self.marker else None
+                    start = f"{sign[0]}\\{text[sign.end()]}" if sign else ""
+                    piece = start + self.text(text[sign.end() + 1 :] if sign else text)
+                case CodeSpan(text):
+                    piece = self.code(text)
+                case LineBreak():
+                    piece = line_break
+                case Footnote(number, url):
+                    piece = f"[{number}]"
+                    piece = self.link(url, piece) if self.links_footnotes and self.can_link(url) else piece
+                case Link(url, children):
+                    piece = self.inline(children)
+                    piece = self.link(url, piece) if self.can_link(url) else piece
             apart = _APART.get(out[-1:] + piece[:1])
             out = out[:-1] + apart + piece[1:] if apart else out + piece
         return out + "".join(reversed(marks))
 
-    def _piece(self, node: Text | CodeSpan | LineBreak | Footnote | Link, line_break: str, *, is_first: bool) -> str:
-        match node:
-            case Text(text):
-                return self.at_start(text) if is_first else self.text(text)
-            case CodeSpan(text):
-                return self.code(text)
-            case LineBreak():
-                return line_break
-            case Footnote(number, url):
-                return self.footnote(number, url)
-            case Link(url, children):
-                return self.link(url, children)
-
-    def _mark(self, wraps: tuple[Wrap, ...], depth: int, out: str, following: Sequence[TextRun]) -> str:
-        """Return the mark of an emphasis; lines below would be part of a word on which they touch."""
-        mark = self.marks[wraps[depth]]
-        if mark != "_":
-            return mark
-        inside = wraps[: depth + 1]
-        behind = next((run for run in following if run.wraps[: depth + 1] != inside), None)
-        word = behind.node.text[:1] if behind and behind.wraps == inside[:-1] and isinstance(behind.node, Text) else ""
-        return "*" if out[-1:].isalnum() or word.isalnum() else mark
-
-    def lead(self, block: Block) -> tuple[str, str]:
-        """Return what the first line of a block begins with, and what every other one does."""
-        lead = again = ""
-        first = len(block.path) - block.opens
-        for depth, container in enumerate(block.path):
-            if isinstance(container, ListItem):
-                sign = "- " if container.number is None else f"{container.number}. "
-                lead += sign if depth >= first else " " * len(sign)
-                again += " " * len(sign)
-            else:
-                lead += "> "
-                again += "> "
-        return lead, again
-
-    def _joint(self, block: Block, before: Block | None) -> str:
-        """Return what stands between a block and the one before it; items of a list stand close to each other."""
-        leaf, depth = block.leaf, len(block.path) - block.opens
-        if isinstance(leaf, (CodeLine, TableRow)) and not leaf.is_first:
-            return "\n"
-        shared, item = block.path[:depth], block.path[depth] if block.opens else None
-        last = before.path[depth] if before and len(before.path) > depth else None
-        if isinstance(item, ListItem) and isinstance(last, ListItem) and (item.number is None) == (last.number is None):
-            return "\n"
-        is_follower = not block.opens and isinstance(leaf, Paragraph) and before and isinstance(before.leaf, Paragraph)
-        if not (block.is_spaced or is_follower):
-            return "\n"
-        blank = self.lead(Block(leaf, shared))[1].rstrip() if any(isinstance(each, Quote) for each in shared) else ""
-        return f"\n{blank}\n"
+    def _with_marks(self, out: str, marks: list[str], opened: tuple[Wrap, ...], following: Sequence[TextRun]) -> str:
+        """Return a text with the marks of emphasis behind it that end there, and those that begin."""
+        wraps, shared = following[0].wraps, 0
+        while wraps[: shared + 1] == opened[: shared + 1]:
+            shared += 1
+        out += "".join(reversed(marks[shared:]))
+        del marks[shared:]
+        for depth in range(shared, len(wraps)):
+            mark, inside = self.marks[wraps[depth]], wraps[: depth + 1]
+            if mark == "_":  # it would be part of a word on which it touches
+                behind = next((run for run in following if run.wraps[: depth + 1] != inside), None)
+                is_beside = behind and behind.wraps == inside[:-1]
+                word = behind.node.text[:1] if behind and is_beside and isinstance(behind.node, Text) else ""
+                mark = "*" if out[-1:].isalnum() or word.isalnum() else mark
+            marks.append(mark)
+            out += mark
+        return out
 
     def text(self, text: str) -> str:
         """Return words so that they are nothing but words."""
         text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
         return _ENTITY.sub(r"\1\;", text)
-
-    def at_start(self, text: str) -> str:
-        """Return words with which a row begins so that they are no marker."""
-        digits = _NUMBERED.match(text)
-        marker = _MARKER.match(text, digits.end() if digits else 0)
-        if marker is None:
-            return self.text(text)
-        return f"{text[: marker.start()]}\\{marker[0][0]}{self.text(text[marker.start() + 1 :])}"
 
     def code(self, text: str) -> str:
         """Return code within a line, in one pair of backticks, or two where it has some itself."""
@@ -193,13 +164,13 @@ class MarkdownDialect:
         shortest = len(self.fence or FENCE)
         return _BACKTICKS.sub(lambda found: GAP.join(found[0]) if len(found[0]) >= shortest else found[0], text)
 
-    def footnote(self, number: int, url: str) -> str:
-        """Return a footnote."""
-        return f"[{number}]"
+    def can_link(self, url: str) -> bool:
+        """Return whether an address can be shown as a link."""
+        return True
 
-    def link(self, url: str, children: Sequence[Inline]) -> str:
-        """Return a link."""
-        return f"[{self.inline(children)}](<{url}>)"
+    def link(self, url: str, label: str) -> str:
+        """Return a link; the label is written already."""
+        return f"[{label}](<{url}>)"
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading."""
@@ -216,9 +187,37 @@ class MarkdownDialect:
 MARKDOWN = MarkdownDialect()
 
 
-_MARK = re.compile(r"((`{3,}).*?(?:\2|\Z)|(?<!`)(`{1,2})(?!`).*?(?<!`)\3(?!`)|\\.)|[ \t]*\[\d{1,4}\]", re.DOTALL)
+def leads(path: Sequence[Quote | ListItem], opens: int) -> tuple[str, str]:
+    """Return what the first line of a block begins with, and what every other one does."""
+    lead = again = ""
+    for depth, container in enumerate(path):
+        if isinstance(container, ListItem):
+            sign = "- " if container.number is None else f"{container.number}. "
+            lead += sign if depth >= len(path) - opens else " " * len(sign)
+            again += " " * len(sign)
+        else:
+            lead += "> "
+            again += "> "
+    return lead, again
 
 
-def without_marks(text: str) -> str:
-    """Return a stored answer as a model may read it again: its numbers mean nothing in a new answer."""
-    return _MARK.sub(r"\1", text)
+def _joint(block: Block, before: Block | None) -> str:
+    """Return what stands between a block and the one before it; items of a list stand close to each other."""
+    leaf, depth = block.leaf, len(block.path) - block.opens
+    if isinstance(leaf, (CodeLine, TableRow)) and not leaf.is_first:
+        return "\n"
+    shared, item = block.path[:depth], block.path[depth] if block.opens else None
+    last = before.path[depth] if before and len(before.path) > depth else None
+    if isinstance(item, ListItem) and isinstance(last, ListItem) and (item.number is None) == (last.number is None):
+        return "\n"
+    is_follower = not block.opens and isinstance(leaf, Paragraph) and before and isinstance(before.leaf, Paragraph)
+    if not (block.is_spaced or is_follower):
+        return "\n"
+    blank = leads(shared, 0)[1].rstrip() if any(isinstance(each, Quote) for each in shared) else ""
+    return f"\n{blank}\n"
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return a text on one line, of *limit* characters at most."""
+    line = " ".join(without_controls(text).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -11,11 +11,11 @@ import re
 import string
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from core.answering.citations import LONGEST_URL, URL, Footnotes, Sources, names_another_place, trim_url, without_scheme
-from core.answering.nodes import ends_apart, put, trimmed, visible, without_false_marks, without_open_end
+from core.answering.nodes import put, shown, trimmed, visible
 from core.model import without_controls
 from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text
 
@@ -66,47 +66,36 @@ class _Frame:
     nodes: list[Inline]
 
 
-def read_inline(text: str, notes: Footnotes, *, is_whole: bool = True) -> tuple[Inline, ...]:
-    """Return the nodes of a paragraph or cell; unless it *is_whole*, only those that more text cannot change."""
-    return tuple(_InlineReader(text, notes, is_whole=is_whole).read())
+@dataclass
+class InlineReader:
+    """Goes through the text of a paragraph or cell once, from left to right."""
 
+    text: str
+    notes: Footnotes
+    is_whole: bool = True
+    _at: int = 0
+    _frames: list[_Frame] = field(default_factory=lambda: [_Frame("", 0, [])])
+    _numbers: set[int] = field(default_factory=set[int])  # of the footnotes right before: no white space between them
+    _certain: list[Inline] = field(default_factory=list[Inline])  # stood before white space that went; may be shown
+    _closed_up: int = -1  # where white space stood that went with what disappeared behind it
+    _has_addresses: bool = True
 
-class _InlineReader:
-    """Goes through a text once, from left to right."""
-
-    def __init__(self, text: str, notes: Footnotes, *, is_whole: bool) -> None:
-        self._text = text
-        self._notes = notes
-        self._is_whole = is_whole
-        self._at = 0
-        self._frames = [_Frame("", 0, [])]
-        self._numbers: set[int] = set()  # of the footnotes right before, between which no white space is kept
-        self._certain: list[Inline] = []  # what stood before white space that went, and may have been shown
-        self._closed_up = -1  # where white space stood that went with what disappeared behind it
-        self._has_addresses = "://" in text or "www." in text or not is_whole
-
-    def read(self) -> list[Inline]:
-        """Return the nodes."""
+    def read(self) -> tuple[Inline, ...]:
+        """Return the nodes; unless the text *is_whole*, only those that more of it cannot change."""
+        text, frames = self.text, self._frames
+        self._has_addresses = "://" in text or "www." in text or not self.is_whole
         with suppress(_Undecided):
-            while self._at < len(self._text):
-                self._READERS.get(self._text[self._at], _InlineReader._plain)(self)
-                while len(self._frames) > 1 and self._at - self._frames[1].start > REACH:
+            while self._at < len(text):
+                self._READERS.get(text[self._at], InlineReader._plain)(self)
+                while len(frames) > 1 and self._at - frames[1].start > REACH:
                     self._dissolve(1)  # marks that were opened too far back are text
-        while self._is_whole and len(self._frames) > 1:
+        while self.is_whole and len(frames) > 1:
             self._dissolve(-1)
-        if self._is_whole:
-            return without_false_marks(trimmed(self._frames[0].nodes, at_start=True))
-        certain = self._shown()
-        return self._certain if len(visible(certain)) < len(visible(self._certain)) else certain
-
-    def _shown(self) -> list[Inline]:
-        """Return what more text cannot change of what was read."""
-        nodes = self._frames[0].nodes
-        is_open = self._closed_up != self._at and not ends_apart(nodes)
-        return without_open_end(without_false_marks(trimmed(nodes, at_start=True)), is_open=is_open)
+        nodes = shown(frames[0].nodes, is_whole=self.is_whole, is_apart=self._closed_up == self._at)
+        return tuple(self._certain if len(visible(nodes)) < len(visible(self._certain)) else nodes)
 
     def _wait_if(self, is_open: object) -> None:
-        if is_open and not self._is_whole:
+        if is_open and not self.is_whole:
             raise _Undecided
 
     def _add(self, *nodes: Inline | str, length: int) -> None:
@@ -117,7 +106,7 @@ class _InlineReader:
             self._numbers.clear()
 
     def _escape(self) -> None:
-        behind = self._text[self._at + 1 : self._at + 2]
+        behind = self.text[self._at + 1 : self._at + 2]
         self._wait_if(not behind)
         if behind and behind in string.punctuation:
             self._add(behind, length=2)
@@ -128,9 +117,9 @@ class _InlineReader:
 
     def _code(self) -> None:
         run = self._run()
-        closing = re.compile(rf"(?<!`){run}(?!`)").search(self._text, self._at + len(run), self._at + REACH)
-        self._wait_if(closing.end() == len(self._text) if closing else len(self._text) - self._at < REACH)
-        inner = self._text[self._at + len(run) : closing.start()] if closing else ""
+        closing = re.compile(rf"(?<!`){run}(?!`)").search(self.text, self._at + len(run), self._at + REACH)
+        self._wait_if(closing.end() == len(self.text) if closing else len(self.text) - self._at < REACH)
+        inner = self.text[self._at + len(run) : closing.start()] if closing else ""
         if closing is None or not inner.strip():
             self._add(run, length=len(run))
             return
@@ -140,7 +129,7 @@ class _InlineReader:
 
     def _bracket(self) -> None:
         """Read a mark of the model, a link, or a bracket that is only that."""
-        text, at = self._text, self._at
+        text, at = self.text, self._at
         if text[at] == "!" and text[at + 1 : at + 2] not in ("[", ""):
             self._add("!", length=1)
             return
@@ -152,7 +141,7 @@ class _InlineReader:
         if label and not destination and text[at] in "[!":
             self._wait_if(_OPEN_DESTINATION.match(text, behind))
         length = (destination.end() if destination else behind) - at
-        if mark and self._notes.sources.are_quoted:
+        if mark and self.notes.sources.are_quoted:
             self._add(mark[0], length=length)
         elif mark:
             self._mark(mark[0], length=length)
@@ -164,7 +153,7 @@ class _InlineReader:
 
     def _mark(self, mark: str, *, length: int) -> None:
         """Add footnotes, close to what they belong to; a mark that says nothing new goes with the space before it."""
-        notes = {note.number: note for note in self._notes.read(mark)}
+        notes = {note.number: note for note in self.notes.read(mark)}
         new = [note for number, note in notes.items() if number not in self._numbers]
         self._at += length
         if self._numbers or not new:
@@ -175,17 +164,18 @@ class _InlineReader:
     def _close_up(self, *, is_word_apart: bool) -> None:
         """Leave off the white space before what disappears, unless it keeps words apart."""
         nodes = self._frames[-1].nodes
-        if not (is_word_apart and self._text[self._at : self._at + 1].isalnum()):
-            if self._closed_up == self._at or ends_apart(nodes):
-                self._closed_up = self._at
-                if not self._is_whole and len(self._frames) == 1:
-                    self._certain = self._shown()
-            nodes[:] = trimmed(nodes, breaks=False)
+        if is_word_apart and self.text[self._at : self._at + 1].isalnum():
+            return
+        if self._closed_up == self._at or trimmed(nodes) != nodes:
+            self._closed_up = self._at
+            if not self.is_whole and len(self._frames) == 1:
+                self._certain = shown(nodes, is_whole=False, is_apart=True)
+        nodes[:] = trimmed(nodes, breaks=False)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
         """Add a link to a page of the index; of any other, what is written on it."""
-        sources = self._notes.sources
-        children = read_inline(label, Footnotes(Sources()))
+        sources = self.notes.sources
+        children = InlineReader(label, Footnotes(Sources())).read()
         is_blank = not visible(children).strip()
         if self._can_link(url) and not is_image:
             bare = _bare_link(url)
@@ -196,53 +186,53 @@ class _InlineReader:
             else:
                 children = (Link(url, children),)
         elif not sources.names(url):
-            self._notes.removed_urls += 1
+            self.notes.removed_urls += 1
         elif is_blank and not is_image:
             children = (Text(url),)
         self._add(*children, length=length)
 
     def _can_link(self, url: str) -> bool:
         """Return whether an address leads to a page of the index, is short, and has a scheme."""
-        return len(url) <= LONGEST_URL and "://" in url and self._notes.sources.leads_to(url)
+        return len(url) <= LONGEST_URL and "://" in url and url in self.notes.sources.urls
 
     def _address(self, url: str, *, length: int) -> None:
         if self._can_link(url):
             self._add(_bare_link(url), length=length)
-        elif self._notes.sources.names(url):
+        elif self.notes.sources.names(url):
             self._add(url, length=length)
         else:
-            self._notes.removed_urls += 1
+            self.notes.removed_urls += 1
             self._at += length
             self._close_up(is_word_apart=True)
 
     def _angle(self) -> None:
-        if found := _AUTOLINK.match(self._text, self._at):
+        if found := _AUTOLINK.match(self.text, self._at):
             self._address(found[1], length=len(found[0]))
-        elif found := _COMMENT.match(self._text, self._at):
+        elif found := _COMMENT.match(self.text, self._at):
             self._at = found.end()
-        elif found := _TAG.match(self._text, self._at):
+        elif found := _TAG.match(self.text, self._at):
             self._at = found.end()
             if found[1].lower() == "br":
                 self._line_break()
         else:
-            self._wait_if(_OPEN_ANGLE.match(self._text, self._at))
+            self._wait_if(_OPEN_ANGLE.match(self.text, self._at))
             self._add("<", length=1)
 
     def _entity(self) -> None:
-        found = _ENTITY.match(self._text, self._at)
-        self._wait_if(not found and _OPEN_ENTITY.match(self._text, self._at))
+        found = _ENTITY.match(self.text, self._at)
+        self._wait_if(not found and _OPEN_ENTITY.match(self.text, self._at))
         character = " ".join(without_controls(html.unescape(found[0])).split("\n")) if found else "&"
         self._add(character, length=len(found[0]) if found else 1)
 
     def _line_break(self) -> None:
-        found = _END_OF_LINE.match(self._text, self._at)
+        found = _END_OF_LINE.match(self.text, self._at)
         nodes = self._frames[-1].nodes
         nodes[:] = trimmed(nodes, breaks=False)
         self._add(LineBreak(), length=len(found[0]) if found else 0)
 
     def _plain(self) -> None:
         """Add words up to the next character that may mean something, or an address."""
-        text, at = self._text, self._at
+        text, at = self.text, self._at
         found = _PLAIN.match(text, at)
         end = found.end() if found else at + 1
         if self._has_addresses and (address := _ADDRESS.search(text, at, end)):
@@ -255,7 +245,7 @@ class _InlineReader:
                     self._address(url, length=len(url))
                     return
                 end = at + 1
-        elif end == len(text) and not self._is_whole:
+        elif end == len(text) and not self.is_whole:
             word = _OPEN_WORD.search(text, max(at, end - _LONGEST_WORD))
             end = word.start() if word else end
             self._wait_if(end == at)
@@ -264,7 +254,7 @@ class _InlineReader:
     def _emphasis(self) -> None:
         """Close what a run of marks closes, and open what it opens; the rest of it is text."""
         run = self._run()
-        before, behind = self._text[max(self._at - 1, 0) : self._at], self._text[self._at + len(run) :][:1]
+        before, behind = self.text[max(self._at - 1, 0) : self._at], self.text[self._at + len(run) :][:1]
         is_line = run[0] == "_"
         closes = bool(before.strip()) and not (is_line and behind.isalnum())
         opens = bool(behind.strip()) and not (is_line and before.isalnum())
@@ -289,9 +279,9 @@ class _InlineReader:
 
     def _run(self) -> str:
         """Return the same character as often as it stands here."""
-        found = _RUN.match(self._text, self._at)
+        found = _RUN.match(self.text, self._at)
         run = found[0] if found else ""
-        self._wait_if(self._at + len(run) == len(self._text))
+        self._wait_if(self._at + len(run) == len(self.text))
         return run
 
     def _close(self, place: int) -> None:
@@ -311,7 +301,7 @@ class _InlineReader:
         frame = self._frames.pop(place)
         put(self._frames[place - 1 if place > 0 else -1].nodes, [frame.mark, *frame.nodes])
 
-    _READERS: ClassVar[dict[str, Callable[[_InlineReader], None]]] = {
+    _READERS: ClassVar[dict[str, Callable[[InlineReader], None]]] = {
         "\\": _escape, "`": _code, "[": _bracket, "!": _bracket, "【": _bracket, "［": _bracket, "<": _angle,
         "&": _entity, "*": _emphasis, "_": _emphasis, "~": _emphasis, "\n": _line_break,
     }  # fmt: skip

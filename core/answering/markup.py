@@ -12,9 +12,10 @@ import copy
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources, trim_url
-from core.answering.inline import read_inline
+from core.answering.inline import InlineReader
 from core.answering.nodes import inlines, runs, visible
 from core.messages import WARNING
 from core.model import Answer, Citation, without_controls
@@ -70,7 +71,7 @@ class MarkupReader:
         self.notes = Footnotes(sources)
         self._pieces: list[str] = []
         self._rest = ""
-        self._blocks: list[Block] = []
+        self.blocks: list[Block] = []
         self._tail: Sequence[Block] = ()
         self._open: list[_Open] = []
         self._opens = 0
@@ -84,19 +85,20 @@ class MarkupReader:
         self._has_begun = False
         self._is_ahead = False
 
-    def feed(self, piece: str) -> None:
-        """Take more of the text; nothing is read yet."""
-        self._pieces.append(piece)
+    def feed(self, piece: str, *, is_last: bool = False) -> None:
+        """Take more of the text. Nothing is read before it is drawn or the piece *is_last*.
 
-    def finish(self) -> None:
-        """Read the rest, since no more comes; a list of sources at the end is left off, if anything is before it."""
-        self.feed("\n")
-        self.read()
-        self._finish_leaf()
-        self._tail = ()
-        if not self._has_begun:
-            self._release()
-        self._held = ()
+        Then a list of sources at the end is left off, if anything is before it.
+        """
+        self._pieces.append(piece)
+        if is_last:
+            self._pieces.append("\n")
+            self.read()
+            self._finish_leaf()
+            self._tail = ()
+            if not self._has_begun:
+                self.blocks += _read(self.notes, *self._held)
+            self._held = ()
 
     def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
         """Return the finished blocks, which only ever get more, and those behind them as far as they are certain."""
@@ -107,32 +109,27 @@ class MarkupReader:
                 self._take(without_controls(line))
             ahead = copy.copy(self)
             self._tail = ahead._look(without_controls(self._rest))  # noqa: SLF001 - it is one of these
-        return self._blocks, self._tail
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """All that is certain."""
-        finished, tail = self.read()
-        return (*finished, *tail)
+        return self.blocks, self._tail
 
     @property
     def is_blank(self) -> bool:
         """Whether nothing is there to be read."""
         return not any(
-            isinstance(block.leaf, (CodeLine, TableRow)) or visible(inlines(block)).strip() for block in self.blocks
+            isinstance(block.leaf, (CodeLine, TableRow)) or visible(inlines(block)).strip()
+            for block in chain(*self.read())
         )
 
     @property
     def citations(self) -> tuple[Citation, ...]:
         """The footnotes of all that is certain, in the order of their numbers."""
-        pieces = (run.node for block in self.blocks for run in runs(inlines(block)))
+        pieces = (run.node for block in chain(*self.read()) for run in runs(inlines(block)))
         numbers = {node.number for node in pieces if isinstance(node, Footnote)}
         used = (citation for citation in self.notes.shown.values() if citation.number in numbers)
         return tuple(sorted(used, key=lambda citation: citation.number))
 
     def _look(self, rest: str) -> Sequence[Block]:
         """Return what is certain of what is open, where *rest* is a line that may go on; this is a copy."""
-        self._blocks, self._open, self._words = [], list(self._open), list(self._words)
+        self.blocks, self._open, self._words = [], list(self._open), list(self._words)
         self.notes, self._is_ahead = copy.copy(self.notes), True
         found = _CONTAINERS.match(rest)
         bare = rest[found.end() :] if found else rest
@@ -145,7 +142,7 @@ class MarkupReader:
                 self._words.pop()  # it may be the head of a table
             self._words += [""] if self._words else []  # the line before is whole
         self._finish_leaf(is_whole=False)
-        return self._blocks
+        return self.blocks
 
     def _take(self, line: str) -> None:
         """Take a whole line."""
@@ -231,7 +228,7 @@ class MarkupReader:
             return self._is_row(rest)
         elif found := _DEFINITION.match(rest):
             sources, url = self.notes.sources, trim_url(found[1].strip("<>"))
-            is_known = sources.leads_to(url) or sources.names(url)
+            is_known = url in sources.urls or sources.names(url)
             self.notes.removed_urls += not is_known
             return not is_known
         else:
@@ -287,43 +284,40 @@ class MarkupReader:
         if isinstance(leaf, Rule) or is_of_sources(raw, self._held):
             self._held = (*self._held, raw)
             return
-        if self._held and not is_whole:
-            notes = copy.copy(self.notes)  # its footnotes get no numbers yet, as others come before them
-            notes.shown = dict(notes.shown)
-            if not self._read(raw, notes):
-                return
-        self._release(raw)
-
-    def _release(self, *more: RawBlock) -> None:
-        """Add what was held back, and more."""
-        for raw in (*self._held, *more):
-            if leaf := self._read(raw, self.notes):
-                self._blocks.append(replace(raw.block, leaf=leaf))
+        unnumbered = replace(self.notes, shown=dict(self.notes.shown))  # as footnotes of what is held come before
+        if self._held and not is_whole and not _read(unnumbered, raw):
+            return
+        self.blocks += _read(self.notes, *self._held, raw)
         self._held, self._has_begun = (), True
 
-    def _read(self, raw: RawBlock, notes: Footnotes) -> Leaf | None:
-        """Read the words of a block; None if it has none."""
-        text, is_item = "\n".join(raw.lines), bool(raw.block.opens)
-        match raw.block.leaf:
+
+def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
+    """Read the words of blocks; those that have none are left off."""
+    blocks = list[Block]()
+    for raw in raws:
+        text, leaf = "\n".join(raw.lines), raw.block.leaf
+        match leaf:
             case Paragraph():
-                if is_item and not raw.is_whole and _OPEN_TASK.match(text):
-                    return None
+                is_item = bool(raw.block.opens)
                 task = _TASK.match(text) if is_item else None
-                nodes = read_inline(text[task.end() if task else 0 :], notes, is_whole=raw.is_whole)
-                box = (Text(f"{_CHECKED[task[1]]} "),) if task else ()
-                return Paragraph((*box, *nodes)) if nodes else None
+                is_open = is_item and not raw.is_whole and _OPEN_TASK.match(text)
+                words = "" if is_open else text[task.end() if task else 0 :]
+                nodes = InlineReader(words, notes, raw.is_whole).read()
+                leaf = Paragraph((Text(f"{_CHECKED[task[1]]} "), *nodes) if task and nodes else nodes)
             case Heading(level):
-                nodes = read_inline(text, notes, is_whole=raw.is_whole)
-                return Heading(level, nodes) if nodes else None
+                leaf = Heading(level, InlineReader(text, notes, raw.is_whole).read())
             case TableRow(is_first=is_first):
-                read_cells = ([read_inline(cell, notes) for cell in row] for row in (raw.head, raw.lines))
+                rows = ([InlineReader(cell, notes).read() for cell in row] for row in (raw.head, raw.lines))
                 head, cells = (  # a cell is one line
                     tuple(tuple(Text(" ") if isinstance(node, LineBreak) else node for node in cell) for cell in row)
-                    for row in read_cells
+                    for row in rows
                 )
-                return TableRow(head, cells, is_first)
-            case leaf:
-                return leaf
+                leaf = TableRow(head, cells, is_first)
+            case _:
+                pass
+        if not isinstance(leaf, (Paragraph, Heading)) or leaf.children:
+            blocks.append(replace(raw.block, leaf=leaf))
+    return blocks
 
 
 def shown_blocks(answer: Answer) -> tuple[Block, ...]:
@@ -343,9 +337,8 @@ def shown_blocks(answer: Answer) -> tuple[Block, ...]:
 def read(text: str, sources: Sources) -> tuple[Block, ...]:
     """Return the blocks of a whole text."""
     reader = MarkupReader(sources)
-    reader.feed(text)
-    reader.finish()
-    return reader.blocks
+    reader.feed(text, is_last=True)
+    return tuple(reader.blocks)
 
 
 def _cells(line: str) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from core.model.markup import (
 _MARKS = "\\*_[]<>~|@&`#+=-" + string.whitespace
 _LIKE_A_MARK = re.compile(r"[\[［【〔]\s{0,9}\^?\d[\d\s,;^–—-]{0,99}[\]］】〕]")
 _LIKE_AN_OPEN_MARK = re.compile(r"[\[［【〔][\d\s,;^–—-]{0,99}\Z")
+_LIKE_AN_OPEN_ENTITY = re.compile(r"&#?\w{0,31};?\s*\Z")
 _ROUND = str.maketrans("[［【〔]］】〕", "(((())))")
 
 Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
@@ -116,42 +117,37 @@ def trimmed(nodes: Sequence[Inline], *, at_start: bool = False, breaks: bool = T
     return kept
 
 
-def ends_apart(nodes: Sequence[Inline]) -> bool:
-    """Return whether white space stands at the end of nodes."""
-    last = nodes[-1] if nodes else None
-    return isinstance(last, LineBreak) or (isinstance(last, Text) and last.text[-1:].isspace())
+def shown(nodes: Sequence[Inline], *, is_whole: bool, is_apart: bool = False) -> list[Inline]:
+    """Return nodes as they are shown: a number in brackets that is no footnote has round ones, which no footnote has.
 
-
-def without_open_end(nodes: list[Inline], *, is_open: bool) -> list[Inline]:
-    """Leave off an end that more text could make look like a footnote, and signs that count by what follows them.
-
-    Where it *is_open*, not even white space is known to follow.
+    Unless they are *whole*, an end is left off that more text could make look like a footnote or an entity, and signs
+    that count by what follows them; unless it *is_apart*, not even white space is known to follow.
     """
-    found = _LIKE_AN_OPEN_MARK.search(visible(nodes))
+    kept = trimmed(nodes, at_start=True)
+    text = visible(kept)
+    if _LIKE_A_MARK.search(text):
+        text = _LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), text)
+        kept = list(_rewritten(kept, iter(text)))
+    if is_whole:
+        return kept
+    found = _LIKE_AN_OPEN_MARK.search(text)
     length = len(found[0]) if found else 0
-    while length > 0 and nodes:
-        last, size = nodes[-1], len(visible(nodes[-1:]))
-        kept = last.text[: max(size - length, 0)] if isinstance(last, Text) else ""
-        nodes = [*nodes[:-1], *([Text(kept)] if kept else [])]
+    while length > 0 and kept:
+        last, size = kept[-1], len(visible(kept[-1:]))
+        words = last.text[: max(size - length, 0)] if isinstance(last, Text) else ""
+        kept[-1:] = [Text(words)] if words else []
         length -= size
-    if is_open and nodes and isinstance(nodes[-1], Emphasis):
-        nodes = trimmed(nodes[:-1])  # how it is written depends on what touches it
-    if nodes and isinstance(last := nodes[-1], Text):
-        text = last.text.rstrip(string.punctuation) if is_open else last.text
-        if not is_open or text[-1:].isspace():
-            kept = text.rstrip(_MARKS)
-            is_apart = kept == text or text[len(kept)].isspace()
-            text = kept if is_apart else kept.rstrip(string.punctuation)  # which counts by what follows it too
-        nodes = [*nodes[:-1], *([Text(text)] if text else [])]
-    return trimmed(nodes)
-
-
-def without_false_marks(nodes: list[Inline]) -> list[Inline]:
-    """Write a number in brackets that is no footnote in round ones, which no footnote has."""
-    shown = visible(nodes)
-    if not _LIKE_A_MARK.search(shown):
-        return nodes
-    return list(_rewritten(nodes, iter(_LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), shown))))
+    is_open = not is_apart and trimmed(nodes) == list(nodes)
+    if is_open and kept and isinstance(kept[-1], Emphasis):
+        kept = trimmed(kept[:-1])  # how it is written depends on what touches it
+    if kept and isinstance(last := kept[-1], Text):
+        words = _LIKE_AN_OPEN_ENTITY.sub("", last.text)
+        words = words.rstrip(string.punctuation) if is_open else words
+        if not is_open or words[-1:].isspace():
+            bare = words.rstrip(_MARKS)
+            words = bare if bare == words or words[len(bare)].isspace() else bare.rstrip(string.punctuation)
+        kept[-1:] = [Text(words)] if words else []
+    return trimmed(kept)
 
 
 def _rewritten(nodes: Iterable[Inline], characters: Iterator[str]) -> Iterator[Inline]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from core.answering.citations import Sources
 from core.answering.dialect import MARKDOWN
@@ -49,9 +50,7 @@ class AnswerDraft:
             overlap = next((size for size in sizes if self._unless.startswith(text[-size:])), 0)
             end = 0 if self.is_refusal else len(text) - overlap
             piece, self._held = text[:end], text[end:]
-        self.markup.feed(piece)
-        if is_last:
-            self.markup.finish()
+        self.markup.feed(piece, is_last=is_last)
         self.is_shown = self.is_shown or (self._live and bool(piece.strip()))
         if self.is_shown:
             yield Drafted(self.markup)
@@ -77,7 +76,7 @@ class Verdict:
 
 def stopped(draft: AnswerDraft) -> Verdict:
     """Leave what was shown as it is, with a word that there would have been more."""
-    if not (draft.is_shown and draft.markup.blocks):
+    if not (draft.is_shown and any(draft.markup.read())):
         return Verdict(Status.STOPPED, STOPPED)
     return _written(Status.STOPPED, draft, _remark(STOPPED), citations=draft.markup.citations)
 
@@ -93,9 +92,9 @@ def judge(
         return _written(Status.ANSWERED, draft, *more, citations=citations)
     if (small_talk or has_grounds) and not draft.markup.is_blank:
         return _written(Status.ANSWERED, draft)
-    if search.troubled and not search.sources:  # with half a search, "not in the documents" would be a guess
+    if search.troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
-    if draft.markup.is_blank and (search.sources or has_grounds or not search.searched):
+    if draft.markup.is_blank and (search.sources.citations or has_grounds or not search.searched):
         return Verdict(Status.FAILED, FAILED)
     nearest = search.nearest
     return Verdict(Status.NO_CONTEXT, no_context(question, has_nearest=bool(nearest)), nearest=nearest)
@@ -122,7 +121,7 @@ def _judge_selection(question: Question, draft: AnswerDraft) -> Verdict:
 
 def _written(status: Status, draft: AnswerDraft, *more: Block, citations: tuple[Citation, ...] = ()) -> Verdict:
     """Return what the model wrote, with more behind it."""
-    blocks = (*draft.markup.blocks, *more)
+    blocks = (*chain(*draft.markup.read()), *more)
     return Verdict(status, MARKDOWN.write(blocks), citations, blocks=blocks)
 
 

@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal import JsonSurface, PlainSurface, ScreenSurface
-from adapters.terminal.render import as_json, failure_as_json, one_line, plain
+from adapters.terminal.render import as_json, failure_as_json, plain
+from core.answering.dialect import one_line
 from core.model import (
     Answer,
     Citation,

@@ -280,7 +280,7 @@ def at_noon(supplied: Citation | None = None) -> Callable[[Question, Sources], S
     def tools(_question: Question, sources: Sources) -> Sequence[Tool]:
         async def clock() -> Mapping[str, Any]:
             """Say what time it is."""
-            return {"time": "noon", "number": sources.supply(supplied) if supplied else None}
+            return {"time": "noon", "number": sources.add(supplied) if supplied else None}
 
         return [Tool(clock, grounds=True)]
 

@@ -30,6 +30,15 @@ def test_a_conversation_is_given_oldest_first_without_its_marks() -> None:
     )
 
 
+def test_code_and_what_is_escaped_are_no_marks() -> None:
+    """Only the numbers of footnotes are left out."""
+    past = conversation(turn_of("Old?", "A [1][2] and `x[1]`, https://docs.example [3].\n\n```\ny[4]\n```\n\\[5] z"))
+
+    [_, answer] = history(past, budget=PLENTY, estimate=TokenEstimate())
+
+    assert answer["content"] == "A and `x[1]`, https://docs.example.\n\n```\ny[4]\n```\n\\[5] z"
+
+
 def test_no_conversation_is_no_history() -> None:
     """Neither none nor an empty one."""
     assert history(None, budget=PLENTY, estimate=TokenEstimate()) == ()

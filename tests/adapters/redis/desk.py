@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
 from redis.asyncio import Redis
 
-from adapters.redis.inbox import RedisInbox
-from adapters.redis.inbox_store import Bounds
-from adapters.redis.lease import PREFIX
+from adapters.redis.inbox import RedisInbox, waking_time
+from adapters.redis.inbox_store import PREFIX, Bounds
 from adapters.redis.secrets import Seal
 from core.events import Observer, unobserved
 from tests.fixtures.redis import say
@@ -35,6 +35,7 @@ class Desk:
         bounds: Bounds | None = None,
         consumer: str | None = None,
         delays: tuple[float, float] = (0.0, 0.0),
+        now: Callable[[], float] = waking_time,
         observer: Observer = unobserved,
     ) -> RedisInbox:
         """Open the inbox."""
@@ -46,6 +47,7 @@ class Desk:
             block=0.05,
             delays=delays,
             consumer=consumer,
+            now=now,
             observer=observer,
         )
 

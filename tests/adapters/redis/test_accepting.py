@@ -11,10 +11,8 @@ from typing import cast
 
 import pytest
 
-from adapters.redis.connection import connect
-from adapters.redis.inbox_store import InboxStore
-from adapters.redis.lease import PREFIX
-from adapters.redis.runner import ScriptRunner
+from adapters.redis.connection import ScriptRunner, connect
+from adapters.redis.inbox_store import PREFIX, InboxStore
 from adapters.redis.secrets import Seal
 from core.errors import StoreUnavailable
 from core.model import Asked

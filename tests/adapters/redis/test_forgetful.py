@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import READY
-from adapters.redis.lease import PREFIX
+from adapters.redis.inbox_store import PREFIX
 from tests.adapters.redis.desk import Desk, key_of
 from tests.fixtures.redis import say
 from tests.inboxes import PATIENCE, POSTED, asked, asks, is_empty, taken

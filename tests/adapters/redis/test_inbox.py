@@ -12,8 +12,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import UNREADABLE, RedisInbox
-from adapters.redis.inbox_store import Bounds
-from adapters.redis.lease import PREFIX
+from adapters.redis.inbox_store import PREFIX, Bounds
 from adapters.redis.secrets import Seal
 from core.errors import StoreUnavailable
 from core.model import Claim, Delivery, Interruption
@@ -242,7 +241,8 @@ async def test_what_came_back_to_nobody_waits_again(desk: Desk) -> None:
         await inbox.put(asked())
         assert await is_empty_handed(desk, inbox)
         counts = [await inbox.waiting()]
-        await desk.inbox(consumer=inbox.consumer).reap()
+        async with desk.inbox(consumer=inbox.consumer):
+            pass
         counts.append(await inbox.waiting())
 
     assert counts == [0, 1]

@@ -10,7 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.lease import PREFIX
+from adapters.redis.inbox_store import PREFIX
 from core.model import Asked, Claim, Interaction, ReplyAddress
 from tests.adapters.redis.desk import Desk, key_of
 from tests.builders import question, thread

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import replace
 
 import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.runner import ScriptRunner
 from core.model import Interruption
 from tests.adapters.redis.desk import Desk
 from tests.builders import question
+from tests.fixtures.redis import clean
 from tests.inboxes import ADA, asked, taken
-from tests.servers.valkey import free_port
+from tests.servers.valkey import Node
 
+SHORT = 0.2  # seconds, for a server that is away
 LEASE = 0.3  # seconds; nothing here depends on how much longer it takes
 
 
@@ -29,22 +29,21 @@ async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
 
 
 @pytest.mark.promise("crash-safe")
-async def test_while_the_store_is_away_a_hold_lasts_as_long_as_its_lease_and_no_longer(desk: Desk) -> None:
+async def test_while_the_store_is_away_a_hold_lasts_as_long_as_its_lease_and_no_longer(redis_alone: Node) -> None:
     """Nobody can have taken the question before; from then on anybody may, and it is lost."""
-    async with desk.inbox() as inbox:
+    held, now, url = list[bool](), [0.0], f"redis://{redis_alone.host}"
+    async with clean(url) as blocking, connect(url, patience=SHORT) as client:
+        inbox = Desk(client, blocking).inbox(lease=60.0, now=lambda: now[0])
         await inbox.put(asked())
-    other = desk.inbox(lease=60.0)
-    await other.fetch()
-    found = await other.take()
-    assert found
-    nowhere, now = connect(f"redis://127.0.0.1:{free_port()}"), [0.0]
-    away = ScriptRunner(nowhere, "inbox", "signals", "tasks")
-    lease = replace(found, run=away, renewed=0.0, now=lambda: now[0])
-
-    held = list[bool]()
-    for now[0] in (1.0, 40.0, 59.0, 61.0):
-        held.append(await lease.is_held())
-    await nowhere.aclose()
+        await inbox.fetch()
+        found = await inbox.take()
+        assert found
+        redis_alone.freeze()
+        try:
+            for now[0] in (1.0, 40.0, 59.0, 61.0):
+                held.append(await inbox.holds(found.task))
+        finally:
+            redis_alone.thaw()
 
     assert (held, found.task.cancelled.reason) == ([True, True, True, False], Interruption.LOST)
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
 from typing import cast
 
 import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.inbox import READY, RedisInbox
-from adapters.redis.lease import PREFIX, Lease
+from adapters.redis.inbox import READY, Lease, RedisInbox
+from adapters.redis.inbox_store import PREFIX
 from adapters.redis.secrets import Seal
 from core.events import Event, TakenOver
 from core.model import Backlog, Claim, Delivery, Interruption, MessageRef
@@ -31,14 +30,13 @@ async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
     await blocking.aclose()
 
 
-async def begun(desk: Desk, *, consumer: str = "dead") -> Lease:
+async def begun(desk: Desk, *, consumer: str = "dead") -> None:
     """Take the next question as a process does that ends right after it."""
     inbox = desk.inbox(lease=LEASE, consumer=consumer)
     await inbox.fetch()
     found = await inbox.take()
     assert found
-    await found.record(POSTED)
-    return found
+    await inbox.record(found.task, POSTED)
 
 
 @pytest.mark.promise("crash-safe")
@@ -106,12 +104,15 @@ async def test_a_worker_that_has_slept_asks_before_it_acts(desk: Desk, is_robbed
     now = [0.0]
     async with desk.inbox() as inbox:
         await inbox.put(asked())
-    lease = replace(await begun(desk, consumer="slow"), renewed=0.0, seconds=60.0, now=lambda: now[0])
-    await say(desk.client, "HINCRBY", f"{PREFIX}question:{lease.task.message}", "fence", str(int(is_robbed)))
+    slow = desk.inbox(lease=60.0, consumer="slow", now=lambda: now[0])
+    await slow.fetch()
+    found = await slow.take()
+    assert found
+    await say(desk.client, "HINCRBY", f"{PREFIX}question:{found.task.message}", "fence", str(int(is_robbed)))
 
     answers = list[bool]()
     for now[0] in (29.0, 31.0, 70.0):
-        answers.append(await lease.is_held())
+        answers.append(await slow.holds(found.task))
 
     assert answers == held
 

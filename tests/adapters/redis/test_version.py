@@ -8,11 +8,10 @@ from datetime import timedelta
 import pytest
 
 from adapters.redis.community import RedisVotes
-from adapters.redis.connection import connect
+from adapters.redis.connection import VERSION, VERSION_KEY, connect
 from adapters.redis.conversations import RedisConversations
 from adapters.redis.failure import NEWER
 from adapters.redis.health import check
-from adapters.redis.runner import VERSION, VERSION_KEY
 from adapters.redis.secrets import RedisVault, Seal
 from core.errors import Misconfigured, StoreUnavailable
 from core.model import Claim, Conversation, Tally
