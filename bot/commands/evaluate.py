@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -112,19 +113,16 @@ def evaluate_cases(path: Path, *, as_json: bool) -> int:
 async def _evaluate(opened: Session, cases: Sequence[Case]) -> list[Result]:
     check_scope(await opened.app.index.outline(), Scope())
 
-    async def ask(questions: Sequence[str]) -> Answer:
-        return await ask_in_turn(opened, questions)
-
-    return [result async for result in evaluate(cases, ask)]
+    return [result async for result in evaluate(cases, partial(ask_in_turn, opened))]
 
 
 async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
     """Ask several questions in one conversation that nobody keeps; return the last answer."""
-    asked = AskOptions("", thread=secrets.token_hex(8))
+    thread = secrets.token_hex(8)
     turns: tuple[Turn, ...] = ()
     answers: list[Answer] = []
     for text in questions:
-        question = AskOptions(text, thread=asked.thread).question(opened.settings)
+        question = AskOptions(text, thread=thread).question(opened.settings)
         before = Conversation(thread=question.message.thread, turns=turns)
         answers.append(await opened.app.agent.answer(question, before))
         turn = Turn(question_ref=question.message, question=text, answer=answers[-1].text, at=datetime.now(UTC))

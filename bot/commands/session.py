@@ -25,6 +25,10 @@ from core.errors import Misconfigured, Unavailable
 from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone, unobserved
 from core.model import without_controls
 
+IN_USE = (
+    "The data folder {} is in use by {}. Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
+)
+
 
 class DataFolderInUse(Unavailable):
     """Another process works with the data folder; the message says which and what to do."""
@@ -48,24 +52,17 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError as error:
-            raise DataFolderInUse(_whose(folder, os.read(descriptor, 1_000))) from error
+            who = "another process"
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                owner = json.loads(os.read(descriptor, 1_000))
+                who = f"`{owner['command']}` (process {owner['pid']})"
+            raise DataFolderInUse(IN_USE.format(folder, who)) from error
         with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed
             os.ftruncate(descriptor, 0)
             os.write(descriptor, json.dumps({"pid": os.getpid(), "command": command}).encode())
         yield folder
     finally:
         os.close(descriptor)
-
-
-def _whose(folder: Path, owner: bytes) -> str:
-    who = "another process"
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        known = json.loads(owner)
-        who = f"`{known['command']}` (process {known['pid']})"
-    return (
-        f"The data folder {folder} is in use by {who}. "
-        "Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
-    )
 
 
 NAME = "footnote.log"
