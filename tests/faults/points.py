@@ -86,7 +86,7 @@ class Order:
         return (
             point == self.point
             and self.question in ("", question.id)
-            and self.platform in ("", question.message.thread.platform)
+            and self.platform in ("", question.thread.platform)
         )
 
 
