@@ -36,14 +36,12 @@ class FileReader:
         return function(content)
 
 
-MARKDOWN = FileReader("markdown")
-HTML = FileReader("html")
 READERS: Mapping[str, FileReader] = {
-    ".md": MARKDOWN,
-    ".markdown": MARKDOWN,
+    ".md": FileReader("markdown"),
+    ".markdown": FileReader("markdown"),
     ".mdx": FileReader("markdown", function="read_mdx"),
-    ".html": HTML,
-    ".htm": HTML,
+    ".html": FileReader("html"),
+    ".htm": FileReader("html"),
     ".rst": FileReader("rst"),
     ".txt": FileReader("page", function="read_plain"),
     ".pdf": FileReader("pdf", limit=PACKED_LIMIT),
@@ -200,8 +198,8 @@ class Folder:
         if root.is_file():
             return (FoundFile(root, PurePosixPath(root.name)),)
         if not root.is_dir():
-            message = f"There is no folder or file at {str(root)!r}; check the path of the documents."
-            raise InvalidInput(message, field="source")
+            says = f"There is no folder or file at {str(root)!r}; check the path of the documents."
+            raise InvalidInput(says, field="source")
         return FolderWalk(root, READERS).findings()
 
     def _document(self, finding: FoundFile) -> Document | Unreadable | None:
@@ -238,10 +236,8 @@ def _read(finding: FoundFile) -> Page:
     try:
         size = finding.path.stat().st_size
         if size > reader.limit:
-            message = (
-                f"is {size / 1e6:.0f} MB large; the limit is {reader.limit // 1_000_000} MB. Split it, or take it out."
-            )
-            raise NotReadable(message)
+            limit = f"the limit is {reader.limit // 1_000_000} MB"
+            raise NotReadable(f"is {size / 1e6:.0f} MB large; {limit}. Split it, or take it out.")
         content = finding.path.read_bytes()
     except PermissionError as error:
         raise NotReadable("cannot be opened: permission denied.") from error

@@ -155,9 +155,8 @@ def _print(results: Sequence[Result]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{sum(result.passed for result in results)} of {len(results)} cases passed")
-    for column in ("case", "kind", "question", "status", "cited", "not as expected"):
-        table.add_column(column)
+    title = f"{sum(result.passed for result in results)} of {len(results)} cases passed"
+    table = Table("case", "kind", "question", "status", "cited", "not as expected", title=title)
     for result in results:
         chapters = Counter(citation.chapter for citation in result.answer.citations)
         wrong = ", ".join(name for name, held in result.checks.items() if not held)

@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -157,12 +157,12 @@ def session(
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         told = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once(), observer)
-        opened = assemble(settings, memory=memory, observer=told, timing=timing)
-        app = runner.run(_enter(opened.__aenter__))
+        opened = contextlib.AsyncExitStack()
+        app = runner.run(opened.enter_async_context(assemble(settings, memory=memory, observer=told, timing=timing)))
         try:
             yield Session(settings, app, runner, told)
         finally:
-            runner.run(opened.__aexit__(None, None, None))
+            runner.run(opened.aclose())
 
 
 def tell_slips() -> None:
@@ -191,7 +191,3 @@ def _tell_once() -> Observer:
             sys.stderr.write(f"{without_controls(sentence)}\n")
 
     return tell
-
-
-async def _enter(enter: Callable[[], Coroutine[Any, Any, App]]) -> App:
-    return await enter()
