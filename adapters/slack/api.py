@@ -43,7 +43,6 @@ PAGES = 3
 FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({"message_not_found", "thread_not_found"})
-NOTHING = frozenset[str]()
 NO_THREAD = "thread_not_found"
 BARRED = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"}
@@ -172,14 +171,18 @@ def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingF
     said = getattr(response, "data", None)
     code = str(cast("Mapping[str, Any]", said).get("error", "")) if isinstance(said, Mapping) else ""
     if status == TOO_MANY_REQUESTS or code in LIMITED:
-        wait = retry_after(response.headers)
-        return RateLimited(USUAL_WAIT if wait is None else wait)
+        return _limited(response.headers)
     if status >= FIRST_SERVER_ERROR or code in PASSING:
         return Unreachable(code or f"status {status}")
     if code in gone:
         return Gone("it is not there any more")
     kind = ThreadDenied if code == NO_THREAD else PlaceDenied if code in BARRED else Denied
     return kind(code)
+
+
+def _limited(headers: Mapping[str, str]) -> RateLimited:
+    wait = retry_after(headers)
+    return RateLimited(USUAL_WAIT if wait is None else wait)
 
 
 def never_arrived(failure: PostingFailed) -> bool:
@@ -193,8 +196,7 @@ async def respond(session: ClientSession, url: str, body: Mapping[str, object], 
         raise Rejected("there is no way back")
     async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
         if response.status == TOO_MANY_REQUESTS:
-            wait = retry_after(response.headers)
-            raise RateLimited(USUAL_WAIT if wait is None else wait)
+            raise _limited(response.headers)
         if response.status >= FIRST_SERVER_ERROR:
             raise Unreachable(f"status {response.status}")
         if not response.ok:

@@ -135,18 +135,11 @@ def _shown(token: re.Match[str]) -> str:
     if not sign:
         return label or name.removeprefix("mailto:")
     if (sign, kind) == ("!", "date"):
-        return label or _date(rest.partition("^")[0])
+        at = moment(rest.partition("^")[0])  # in words that a model understands; what is none as it stands
+        return label or (f"{at:%Y-%m-%d %H:%M} UTC" if at else rest.partition("^")[0])
     usual = {"@": "someone", "#": "channel", "!": "group" if kind == "subteam" else name}
     before = "#" if sign == "#" else "@"
     return before + (label or usual[sign]).removeprefix(before)
-
-
-def _date(seconds: str) -> str:
-    """Return a moment in words that a model understands; what is none as it stands."""
-    try:
-        return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
-    except (OverflowError, ValueError, OSError):
-        return seconds
 
 
 def mentions(text: str) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
@@ -91,11 +91,11 @@ def _page(
     return shown
 
 
+@dataclass
 class VaultInstallations(AsyncInstallationStore):
     """Keeps what Slack gave at each installation. The token of whoever installed the bot is not kept."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    vault: Vault
 
     async def async_save(self, installation: Installation) -> None:
         """Put an installation in the place of the one before."""
@@ -104,39 +104,28 @@ class VaultInstallations(AsyncInstallationStore):
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep what is the bot's."""
         id_ = bot.enterprise_id if bot.is_enterprise_install else bot.team_id
-        await self._vault.save(_key(id_), json.dumps(bot.__dict__))
-
-    async def async_find_bot(
-        self, *, enterprise_id: str | None, team_id: str | None, is_enterprise_install: bool | None = False
-    ) -> Bot | None:
-        """Return the installation of a team, or of an organization."""
-        kept = await self._vault.load(_key(enterprise_id if is_enterprise_install else team_id))
-        return None if kept is None else Bot(**json.loads(kept))
-
-    async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
-        """Remove the installation of a team, or of an organization where no team is named."""
-        await self._vault.remove(_key(team_id or enterprise_id))
+        await self.vault.save(_key(id_), json.dumps(bot.__dict__))
 
 
 def _key(id_: str | None) -> str:
     return f"slack:installation:{id_ or ''}"  # of a team or of an organization
 
 
+@dataclass
 class VaultStates(AsyncOAuthStateStore):
     """Knows the installations that were begun here, so that nobody can be made to finish another's."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    vault: Vault
 
     async def async_issue(self, *args: object, **kwargs: object) -> str:
         """Begin one."""
         state = secrets.token_urlsafe(32)
-        await self._vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
+        await self.vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
         return state
 
     async def async_consume(self, state: str) -> bool:
         """Return whether it was begun here, a short time ago, and was not finished yet."""
-        return await self._vault.take(f"slack:state:{state}") is not None
+        return await self.vault.take(f"slack:state:{state}") is not None
 
 
 class InstalledWorkspaces:
@@ -178,14 +167,27 @@ class InstalledWorkspaces:
                 if (known := self._known.get(workspace, or_older=True)) is not None:
                     return known  # it is a few minutes old, and most likely good
                 raise Unreachable("the store of the installations is away") from away
-            return self._known.put(workspace, self._workspace(workspace, bot))
+            team, enterprise = parse(workspace)
+            given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url}
+            given["team_id"] = team if enterprise else ""
+            found = Workspace(
+                name=workspace,
+                team_id=team,
+                enterprise_id=enterprise or bot.enterprise_id or "",
+                app_id=bot.app_id or "",
+                bot_id=bot.bot_id,
+                bot_user_id=bot.bot_user_id or "",
+                client=connect(self._session, **given),
+                once=connect(self._session, **given, repeats=False),
+            )
+            return self._known.put(workspace, found)
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
         self._known.drop(workspace)
         self._unsaved.pop(workspace, None)
         team, enterprise = parse(workspace)
-        await self._store.async_delete_bot(enterprise_id=enterprise, team_id="" if enterprise else team)
+        await self._store.vault.remove(_key(enterprise or team))
 
     async def _installed(self, workspace: str) -> Bot:
         """Return an installation, whose token is renewed if it ends soon, or goes on while it is good."""
@@ -213,24 +215,7 @@ class InstalledWorkspaces:
 
     async def _kept(self, workspace: str) -> Bot:
         team, enterprise = parse(workspace)
-        bot = await self._store.async_find_bot(
-            enterprise_id=enterprise, team_id=team, is_enterprise_install=bool(enterprise)
-        )
-        if bot is None:
+        kept = await self._store.vault.load(_key(enterprise or team))
+        if kept is None:
             raise NotInstalled("nobody has installed the bot there")
-        return bot
-
-    def _workspace(self, name: str, bot: Bot) -> Workspace:
-        team, enterprise = parse(name)
-        way = partial(connect, self._session, api_url=self._api_url, token=bot.bot_token)
-        speaks_in = team if enterprise else ""
-        return Workspace(
-            name=name,
-            team_id=team,
-            enterprise_id=enterprise or bot.enterprise_id or "",
-            app_id=bot.app_id or "",
-            bot_id=bot.bot_id,
-            bot_user_id=bot.bot_user_id or "",
-            client=way(team_id=speaks_in),
-            once=way(team_id=speaks_in, repeats=False),
-        )
+        return Bot(**json.loads(kept))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, cast
@@ -19,7 +20,7 @@ from adapters.slack.streaming import EDITS_APART, TITLE, AnswerPoster, Budgets, 
 from adapters.slack.workspaces import People, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
-from core.model import Answer, Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
+from core.model import Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
 
 EMOJI = {Reaction.WARNING: "warning"}
 PACE = Pace(interval=1.0)
@@ -27,30 +28,26 @@ LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 UNTITLED = "Question removed"
 
 
+@dataclass
 class SlackChat(ChatPlatform):
-    """Slack by the Web API."""
+    """Slack by the Web API.
 
-    def __init__(
-        self,
-        workspaces: Workspaces,
-        *,
-        people: People | None = None,
-        edits_apart: float = EDITS_APART,
-        now: Callable[[], datetime] = utc_now,
-        observer: Observer = unobserved,
-    ) -> None:
-        """Drafts are edited so many seconds apart; the *observer* hears of messages that may stand there twice."""
-        self._workspaces = workspaces
-        self._people = people or People(workspaces)
-        self._edits_apart = edits_apart
-        self._now = now
-        self._observer = observer
-        self._indicator = Indicator()
-        self._budgets = Budgets()
+    Drafts are edited *edits_apart* seconds after one another, and the *observer* hears of messages that may stand there
+    twice.
+    """
+
+    workspaces: Workspaces
+    people: People
+    _: KW_ONLY
+    edits_apart: float = EDITS_APART
+    now: Callable[[], datetime] = utc_now
+    observer: Observer = unobserved
+    _indicator: Indicator = field(default_factory=Indicator, init=False)
+    _budgets: Budgets = field(default_factory=Budgets, init=False)
 
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
-        workspace = await self._workspaces.find(claim.message.thread.workspace)
+        workspace = await self.workspaces.find(claim.message.thread.workspace)
         if claim.question.visibility == "private":
             return self._response(claim, workspace, remark)
         place = Place(workspace, claim.message.thread.channel, claim.message.thread.thread, claim.message.id)
@@ -63,16 +60,12 @@ class SlackChat(ChatPlatform):
             nonces={each.id: nonce(claim.message, claim.question.revision, at) for at, each in enumerate(posted)},
             all_in_doubt=trying is not None,
             streamed_since=None if posted else trying,
-            doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
+            doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
             budgets=self._budgets,
-            readers=None if posted else self._people,
+            readers=None if posted else self.people,
             is_stopped=lambda: claim.cancelled.reason is Interruption.STOPPED,
-            apart=self._edits_apart,
+            apart=self.edits_apart,
         )
-
-        async def settled(_answer: Answer | None, shown: Sequence[Posted]) -> None:
-            if claim.is_redelivered:
-                await remove_orphans(claim, place, {message.id for message in shown})
 
         title = heading(claim.question.text, TITLE) if claim.message.id == claim.message.thread.thread else ""
         return Destination(
@@ -81,7 +74,7 @@ class SlackChat(ChatPlatform):
             place=claim.message.thread,
             posted=posted,
             sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_redelivered),
-            settled=settled,
+            settled=partial(remove_orphans, claim, place),
         )
 
     async def delete(self, message: MessageRef) -> None:
@@ -90,15 +83,13 @@ class SlackChat(ChatPlatform):
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; Slack refuses to do it twice."""
-        place = await self._place(to)
-        target = {"channel": place.channel, "timestamp": to.id, "name": EMOJI[reaction]}
-        await tell(place.workspace.client, "reactions.add", **target)
+        client = (await self.workspaces.find(to.thread.workspace)).client
+        await tell(client, "reactions.add", channel=to.thread.channel, timestamp=to.id, name=EMOJI[reaction])
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away."""
-        place = await self._place(to)
-        target = {"channel": place.channel, "timestamp": to.id, "name": EMOJI[reaction]}
-        await tell(place.workspace.once, "reactions.remove", **target)
+        client = (await self.workspaces.find(to.thread.workspace)).once
+        await tell(client, "reactions.remove", channel=to.thread.channel, timestamp=to.id, name=EMOJI[reaction])
 
     async def end_sign(self, withdrawal: Withdrawal) -> None:
         """Take away the sign of a worker that had the question before."""
@@ -150,7 +141,7 @@ class SlackChat(ChatPlatform):
     def _response(self, claim: Claim, workspace: Workspace, remark: str) -> Destination | None:
         """Return the way back to the one person who asked, while there is one."""
         address = claim.address
-        if address is None or address.interaction is None or address.interaction.expires_at <= self._now():
+        if address is None or address.interaction is None or address.interaction.expires_at <= self.now():
             return None
         poster = PrivatePoster(
             workspace.client,
@@ -158,11 +149,11 @@ class SlackChat(ChatPlatform):
             claim.question,
             thread=address.thread.thread if address.thread != claim.message.thread else "",
             is_again=claim.is_redelivered,
-            doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
+            doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
         )
         return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=few), place=None, grows=False)
 
     async def _place(self, message: MessageRef) -> Place:
         """Return where a message stands. Raises `PostingFailed`."""
-        workspace = await self._workspaces.find(message.thread.workspace)
+        workspace = await self.workspaces.find(message.thread.workspace)
         return Place(workspace, message.thread.channel, message.thread.thread, message.id)

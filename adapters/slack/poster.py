@@ -10,20 +10,21 @@ ends, and is known by its words; or, if nobody knows these any more, by bearing 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.platform import Part, Posted, nonce
-from adapters.slack.api import NOTHING, Denied, ask, never_arrived, tell
+from adapters.slack.api import Denied, ask, never_arrived, tell
 from adapters.slack.blocks import blocks_of
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
-from core.model import Claim, Question
+from core.model import Answer, Claim, Question
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
@@ -92,7 +93,7 @@ class ThreadPoster:
             return Posted(known)
         more: dict[str, Any] = {"metadata": mark(nonce), "unfurl_links": False, "unfurl_media": False}
         try:  # of a thread that is gone nothing of ours is missing
-            said = await self._say("chat.postMessage", part, gone=NOTHING, thread_ts=self.place.thread, **more)
+            said = await self._say("chat.postMessage", part, gone=(), thread_ts=self.place.thread, **more)
         except Unreachable as failure:
             if not never_arrived(failure):
                 self.doubt(nonce)
@@ -104,24 +105,22 @@ class ThreadPoster:
         """Replace what a message shows; one that somebody still writes as a stream is finished first."""
         nonce = self.nonces.get(message_id)
         changed = {"ts": message_id, "metadata": mark(nonce) if nonce else None}
-        try:
-            await self._say("chat.update", part, **changed)
-        except Denied as denied:
-            if denied.code != IS_STREAMING:
-                raise
-            await self.stop(message_id)
-            await self._say("chat.update", part, **changed)
+        await self._once_ended(message_id, partial(self._say, "chat.update", part, **changed))
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
-        client, message = self.place.workspace.once, {"channel": self.place.channel, "ts": message_id}
+        delete = partial(tell, self.place.workspace.once, "chat.delete", channel=self.place.channel, ts=message_id)
+        await self._once_ended(message_id, delete)
+
+    async def _once_ended(self, message_id: str, change: Callable[[], Awaitable[object]]) -> None:
+        """Change a message; one that is still a stream is ended first."""
         try:
-            await tell(client, "chat.delete", **message)
+            await change()
         except Denied as denied:
             if denied.code != IS_STREAMING:
                 raise
             await self.stop(message_id)
-            await tell(client, "chat.delete", **message)
+            await change()
 
     async def stop(self, message_id: str) -> None:
         """End a stream as it stands; one that has ended is left as it is."""
@@ -176,18 +175,21 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unescape(unescape(text))))  # Slack escapes what is written to it once more
 
 
-async def remove_orphans(claim: Claim, place: Place, shown: Collection[str]) -> None:
-    """Remove what bears the mark of the answer, or is still a stream, and is none of the messages that are *shown*.
+async def remove_orphans(claim: Claim, place: Place, _answer: Answer | None, shown: Sequence[Posted]) -> None:
+    """Remove what a worker before may have left that bears the mark of the answer, or is a stream, and is not *shown*.
 
     A post that was on its way when its worker was frozen stands beside the answer of the worker that took over: Discord
     takes the same message twice for one, and Slack does not. Raises nothing.
     """
+    if not claim.is_redelivered:
+        return
+    ids = {message.id for message in shown}
     marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
     client, channel = place.workspace.once, place.channel
     with suppress(PostingFailed):  # where the bot may not read, nobody can know
         for message in await said_in(place, place.asked):
             ts, known = str(message["ts"]), nonce_of(message)
-            if ts in shown or message.get("user") != place.workspace.bot_user_id:
+            if ts in ids or message.get("user") != place.workspace.bot_user_id:
                 continue
             if known is None:
                 try:

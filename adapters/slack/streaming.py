@@ -19,7 +19,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.chat.platform import Controls, Part, Posted
-from adapters.slack.api import NOTHING, Denied, never_arrived, tell
+from adapters.slack.api import BARRED, Denied, never_arrived, tell
 from adapters.slack.blocks import blocks_below
 from adapters.slack.poster import Place, ThreadPoster, mark
 from core.errors import PostingFailed, RateLimited, Unreachable
@@ -46,17 +46,7 @@ EYES = "eyes"
 NO_STREAMS = frozenset({"unknown_method", "feature_not_enabled", "not_allowed_token_type"})
 NO_SIGNS = NO_STREAMS | {"missing_scope"}
 NO_SIGNS_HERE = frozenset({"channel_type_not_supported", "method_not_supported_for_channel_type"})
-CLOSED = frozenset(
-    {
-        "account_inactive",
-        "channel_not_found",
-        "invalid_auth",
-        "is_archived",
-        "not_in_channel",
-        "thread_not_found",
-        "token_revoked",
-    }
-)
+CLOSED = BARRED | {"account_inactive", "invalid_auth", "thread_not_found", "token_revoked"}
 
 
 @dataclass(slots=True)
@@ -98,7 +88,6 @@ class _Stream:
     """A stream that is open; `text` is what was sent, None where nobody knows."""
 
     id: str
-    nonce: str
     text: str | None
     started: float
 
@@ -178,14 +167,14 @@ class AnswerPoster(ThreadPoster):
         given |= {"recipient_user_id": reader, "recipient_team_id": team}
         started = self.clock()
         try:
-            said = await tell(workspace.once, "chat.startStream", gone=NOTHING, **given)
+            said = await tell(workspace.once, "chat.startStream", gone=(), **given)
         except Unreachable as failure:
             if not never_arrived(failure):
                 self.doubt(nonce, part.text)
             raise
         except (RateLimited, Denied) as failure:
             return self._goes_without(failure)
-        self._stream = _Stream(str(said["ts"]), nonce, part.text, started)
+        self._stream = _Stream(str(said["ts"]), part.text, started)
         self.nonces[self._stream.id] = nonce
         return Posted(self._stream.id, part)
 
@@ -214,7 +203,7 @@ class AnswerPoster(ThreadPoster):
         try:
             if part.controls is not Controls.STOP:
                 below = blocks_below(part, self.question) if self.question is not None else []
-                ends: dict[str, Any] = {"blocks": below or None, "metadata": mark(stream.nonce)}
+                ends: dict[str, Any] = {"blocks": below or None, "metadata": mark(self.nonces[stream.id])}
                 await tell(client, "chat.stopStream", **what, markdown_text=rest, **ends)
                 self._stream = None
                 return True

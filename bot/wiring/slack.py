@@ -109,7 +109,7 @@ class SlackPlatform:
         from adapters.chat.delivery import PlatformSurface
         from adapters.slack.platform import PACE, SlackChat
 
-        chat = SlackChat(self._workspaces, people=self._people, observer=self._observer)
+        chat = SlackChat(self._workspaces, self._people, observer=self._observer)
         surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
         yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
 
