@@ -2,18 +2,24 @@
 
 from core.model.answer import (
     Answer,
+    ChatMessage,
     Citation,
     Drafted,
+    ModelTurn,
     PartialAnswer,
+    Prices,
     Progress,
+    Prompt,
     Restarted,
     SearchFailed,
     Searching,
     Status,
     TextDelta,
+    ToolCall,
     ToolRecord,
+    ToolSpec,
+    Usage,
 )
-from core.model.chat import ChatMessage, ModelTurn, Prices, Prompt, ToolCall, ToolSpec, Usage
 from core.model.community import (
     Actor,
     Applied,
