@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterator
 
 
-def is_untrusted(error: BaseException) -> bool:
+def is_untrusted(error: BaseException | None) -> bool:
     """Return whether a certificate that nobody vouches for is behind the error; trying again would not help."""
-    return any(isinstance(one, ssl.SSLCertVerificationError) for one in _chain(error))
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Go back to what caused a failure; the clients wrap each other's exceptions."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__  # the clients wrap each other's exceptions
+    return error is not None
 
 
 LONGEST = 500  # characters of a text that may be a whole page

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
+from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ParamSpec
 
 import typer
 
 from bot.outcome import report
 from bot.roles import Role
+
+Options = ParamSpec("Options")
 
 app = typer.Typer(
     name="footnote",
@@ -35,7 +39,18 @@ Every = Annotated[bool, typer.Option("--all", help="Do it with all of them.")]
 Sources = Annotated[list[str] | None, typer.Option("--source", help="Search only this source; may be repeated.")]
 
 
+def reported(command: Callable[Options, int]) -> Callable[Options, None]:
+    """Have a command end with its exit code, and its errors as a sentence, or as JSON where `as_json` asks for that."""
+
+    @wraps(command)
+    def run(*args: Options.args, **options: Options.kwargs) -> None:
+        raise typer.Exit(report(partial(command, *args, **options), as_json=bool(options.get("as_json"))))
+
+    return run
+
+
 @app.command()
+@reported
 def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders and files to read.")],
     base_url: Annotated[
@@ -45,18 +60,15 @@ def ingest(
         str | None, typer.Option("--source", help="What to call the source; default: the folder's name.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing if nothing has changed.")] = False,
-) -> None:
+) -> int:
     """Read documents into the index. Only what has changed is read again."""
+    from bot.commands.ingest import ingest_sources
 
-    def run() -> int:
-        from bot.commands.ingest import ingest_sources
-
-        return ingest_sources(paths, base_url=base_url, name=source, quiet=quiet)
-
-    raise typer.Exit(report(run))
+    return ingest_sources(paths, base_url=base_url, name=source, quiet=quiet)
 
 
 @app.command()
+@reported
 def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
     thread: Annotated[str | None, typer.Option("--thread", help="Continue the conversation of this name.")] = None,
@@ -66,93 +78,74 @@ def ask(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     chapter: Chapters = None,
     source: Sources = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as one JSON object.")] = False,
-) -> None:
+) -> int:
     """Answer one question."""
+    from bot.commands.ask import AskOptions, ask_once
 
-    def run() -> int:
-        from bot.commands.ask import AskOptions, ask_once
-
-        asked = AskOptions(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
-        return ask_once(asked, as_json=as_json)
-
-    raise typer.Exit(report(run, as_json=as_json))
+    asked = AskOptions(question, thread, selection, top_k, threshold, tuple(chapter or ()), tuple(source or ()))
+    return ask_once(asked, as_json=as_json)
 
 
 @app.command()
+@reported
 def chat(
     thread: Annotated[str, typer.Option("--thread", help="Which conversation to continue.")] = "chat",
     top_k: TopK = None,
     threshold: Threshold = None,
     chapter: Chapters = None,
     source: Sources = None,
-) -> None:
+) -> int:
     """Have a conversation. /help shows what can be typed besides questions."""
+    from bot.commands.ask import AskOptions, converse
 
-    def run() -> int:
-        from bot.commands.ask import AskOptions, converse
-
-        return converse(AskOptions("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
-
-    raise typer.Exit(report(run))
+    return converse(AskOptions("", thread, None, top_k, threshold, tuple(chapter or ()), tuple(source or ())))
 
 
 @app.command()
+@reported
 def evaluate(
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case a line.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
-) -> None:
+) -> int:
     """Run test questions against the index and print how the answers do."""
+    from bot.commands.evaluate import evaluate_cases
 
-    def run() -> int:
-        from bot.commands.evaluate import evaluate_cases
-
-        return evaluate_cases(cases, as_json=as_json)
-
-    raise typer.Exit(report(run, as_json=as_json))
+    return evaluate_cases(cases, as_json=as_json)
 
 
 @app.command()
+@reported
 def run(
     roles: Annotated[
         list[Role] | None,
         typer.Argument(metavar="[ROLE]...", help="What this process does; without any, everything that is configured."),
     ] = None,
-) -> None:
+) -> int:
     """Run the bot. Ctrl-C or SIGTERM stops it: the first finishes what is being answered."""
+    from bot.app import run_bot
 
-    def run() -> int:
-        from bot.app import run_bot
-
-        return run_bot(roles or ())
-
-    raise typer.Exit(report(run))
+    return run_bot(roles or ())
 
 
 @app.command()
-def doctor() -> None:
+@reported
+def doctor() -> int:
     """Check the settings and every service, and say what to do."""
+    from bot.commands.doctor import examine
 
-    def run() -> int:
-        from bot.commands.doctor import examine
-
-        return examine()
-
-    raise typer.Exit(report(run))
+    return examine()
 
 
 @app.command()
+@reported
 def resume(
     workspace: Annotated[str, typer.Argument(metavar="WORKSPACE", help="Where, as footnote doctor names it.")],
     confirm: Annotated[bool, typer.Option("--confirm", help="Do it, and lose what was set.")] = False,
-) -> None:
+) -> int:
     """Answer again where the moderators' settings cannot be read."""
+    from bot.commands.doctor import resume_workspace
 
-    def run() -> int:
-        from bot.commands.doctor import resume_workspace
-
-        return resume_workspace(workspace, is_confirmed=confirm)
-
-    raise typer.Exit(report(run))
+    return resume_workspace(workspace, is_confirmed=confirm)
 
 
 inbox = typer.Typer(help="Look after failed questions.", no_args_is_help=True, rich_markup_mode=None)
@@ -160,51 +153,39 @@ app.add_typer(inbox, name="inbox")
 
 
 @inbox.command("list")
-def list_letters(as_json: AsJson = False) -> None:
+@reported
+def list_letters(as_json: AsJson = False) -> int:
     """List the failed questions, with the reasons."""
+    from bot.commands import inbox
 
-    def run() -> int:
-        from bot.commands import inbox
-
-        return inbox.do("list", as_json=as_json)
-
-    raise typer.Exit(report(run, as_json=as_json))
+    return inbox.do("list", as_json=as_json)
 
 
 @inbox.command()
-def show(ref: Ref, as_json: AsJson = False) -> None:
+@reported
+def show(ref: Ref, as_json: AsJson = False) -> int:
     """Show all that is known of a question, with its text if that is kept."""
+    from bot.commands import inbox
 
-    def run() -> int:
-        from bot.commands import inbox
-
-        return inbox.do("show", ref, as_json=as_json)
-
-    raise typer.Exit(report(run, as_json=as_json))
+    return inbox.do("show", ref, as_json=as_json)
 
 
 @inbox.command()
-def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> None:
+@reported
+def retry(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> int:
     """Have a question tried again, or all of them."""
+    from bot.commands import inbox
 
-    def run() -> int:
-        from bot.commands import inbox
-
-        return inbox.do("retry", ref, every=every, as_json=as_json)
-
-    raise typer.Exit(report(run, as_json=as_json))
+    return inbox.do("retry", ref, every=every, as_json=as_json)
 
 
 @inbox.command()
-def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> None:
+@reported
+def drop(ref: AnyRef = None, every: Every = False, as_json: AsJson = False) -> int:
     """Remove a question with its words, or all of them."""
+    from bot.commands import inbox
 
-    def run() -> int:
-        from bot.commands import inbox
-
-        return inbox.do("drop", ref, every=every, as_json=as_json)
-
-    raise typer.Exit(report(run, as_json=as_json))
+    return inbox.do("drop", ref, every=every, as_json=as_json)
 
 
 def main() -> None:

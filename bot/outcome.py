@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from core.errors import FootnoteError, InvalidInput, Misconfigured
@@ -19,14 +19,9 @@ if TYPE_CHECKING:
 
 def places(error: BaseException) -> list[str]:
     """Return the lines of code that an error passed, and those of the errors that it groups."""
-    return [f"{place.filename}:{place.lineno} {place.name}" for place in _frames(error)]
-
-
-def _frames(error: BaseException) -> Iterator[traceback.FrameSummary]:
-    yield from traceback.extract_tb(error.__traceback__)
-    inner: BaseException
-    for inner in getattr(error, "exceptions", ()):
-        yield from _frames(inner)
+    here = [f"{place.filename}:{place.lineno} {place.name}" for place in traceback.extract_tb(error.__traceback__)]
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return here + [place for each in inner for place in places(each)]
 
 
 OK = 0

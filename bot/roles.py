@@ -32,7 +32,8 @@ class Role(StrEnum):
 
 def shares(named: Collection[Role], settings: Settings) -> frozenset[Role]:
     """Return what this process does: what is *named*, or everything. Raises `Misconfigured` if a setting is missing."""
-    platforms = frozenset(_platforms(settings))
+    is_set = {Role.DISCORD: settings.discord_token is not None, Role.SLACK: settings.has_slack}
+    platforms = frozenset(role for role, there in is_set.items() if there)
     if not platforms:
         raise Misconfigured(NOTHING_TO_RUN)
     chosen = frozenset(named) or platforms | {Role.WORKER}
@@ -43,8 +44,3 @@ def shares(named: Collection[Role], settings: Settings) -> frozenset[Role]:
     if settings.has_slack:
         settings.check_slack()
     return chosen
-
-
-def _platforms(settings: Settings) -> list[Role]:
-    is_set = {Role.DISCORD: settings.discord_token is not None, Role.SLACK: settings.has_slack}
-    return [role for role, there in is_set.items() if there]

@@ -56,6 +56,9 @@ MEMBERS_ONLY = (
     "Sorry, I only answer members of this workspace, since its documents may not be meant for guests. "
     "A member can ask for you."
 )
+UNKNOWN_ASKER = "I can't find out who asks, and I only answer members here. Please try again in a moment."
+NOT_INSTALLED = "I'm not installed in this workspace any more."
+CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minutes."
 LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
 UNCOUNTED = "I can't look at the documents right now."
@@ -181,21 +184,19 @@ def privacy(practices: Practices, forms: Forms = Forms()) -> str:
     """Return what is kept, how long, who gets it, and how to be forgotten."""
     kept = practices.conversation_hours
     hours = "1 hour" if kept == 1 else f"{kept:g} hours"
+    readers = "nobody else. Questions are answered on the bot's own machine."
+    if practices.services:
+        named = _joined(practices.services)
+        readers = f"{named}, to answer: your question, what was said before it, and fitting passages."
     return f"""\
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
 asked in the middle of another thread, I also read its latest messages, and don't keep them.
 **What I keep:** questions and answers, encrypted, until nothing was asked in their thread for {hours}. Private \
 answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
 moderators do is logged.
-**Who gets it:** {_readers(practices.services)}
+**Who gets it:** {readers}
 **How to be forgotten:** {forms.forget} removes a thread, or everything about you, at once. Deleting a question \
 removes it too."""
-
-
-def _readers(services: Sequence[str]) -> str:
-    if not services:
-        return "nobody else. Questions are answered on the bot's own machine."
-    return f"{_joined(services)}, to answer: your question, what was said before it, and fitting passages."
 
 
 def thread_forgotten(*, was_there: bool) -> str:
@@ -228,12 +229,10 @@ def resumed(*, is_new: bool) -> str:
 
 def silenced(channel: str, *, on: bool, is_new: bool) -> str:
     """Confirm that nothing is answered in a channel, which is named as the platform shows it, or the end of that."""
+    if on and is_new:
+        return f"I won't answer anything in {channel} until you resume there."
     if on:
-        new, old = (
-            f"I won't answer anything in {channel} until you resume there.",
-            f"I was already switched off in {channel}.",
-        )
-        return new if is_new else old
+        return f"I was already switched off in {channel}."
     return f"I'm no longer switched off in {channel}." if is_new else f"I wasn't switched off in {channel}."
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from aiohttp import ClientSession
 
-from adapters.chat.delivery_log import traced
+from adapters.chat.delivery import PlatformSurface, traced
 from adapters.chat.live_message import Pace
-from adapters.chat.surface import PlatformSurface
 from core.model import Claim, MessageRef, Person, Question, Reaction, ThreadRef
 from tests.board import BoardChat
 from tests.platforms import Notes, Trouble

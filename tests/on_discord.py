@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from discord import AutoShardedClient
 from discord.http import Route
 
+from adapters.chat.delivery import PlatformSurface
 from adapters.chat.live_message import Pace
-from adapters.chat.surface import PlatformSurface
 from adapters.discord.connection import connect
 from adapters.discord.platform import DiscordChat
 from core.events import Event, PlaceRefused

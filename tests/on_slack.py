@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 from aiohttp import ClientSession
 
+from adapters.chat.delivery import PlatformSurface
 from adapters.chat.live_message import Pace
-from adapters.chat.surface import PlatformSurface
 from adapters.slack.api import open_session
-from adapters.slack.indicator import SEARCHING
 from adapters.slack.platform import SlackChat
-from adapters.slack.workspaces import OneWorkspace
+from adapters.slack.streaming import SEARCHING
+from adapters.slack.workspaces import OneWorkspace, People
 from core.events import Event, PlaceRefused, PossiblyDoubled
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.slack.reader import live, texts
@@ -84,7 +84,7 @@ class OnSlack:
         shared: dict[str, Any] = {"observer": self.events.append, "now": partial(datetime.now, UTC)}
         shared |= {name: option for name, option in options.items() if name in shared}
         workspaces = OneWorkspace(self.session, self.workspace.token, self.server.api_url)
-        chat = SlackChat(workspaces, edits_apart=APART, **shared)
+        chat = SlackChat(workspaces, People(workspaces), edits_apart=APART, **shared)
         usual: dict[str, Any] = {"pace": QUICK, "deliveries": self.notes}
         return PlatformSurface(chat, **{**usual, **shared, **options})
 

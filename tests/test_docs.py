@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -88,13 +90,28 @@ async def test_the_demo_knows_its_own_product(ingested: Path, monkeypatch: pytes
     assert {text: pages[0].strip("/") if pages else None for text, pages in cited.items()} == ABOUT
 
 
+def described() -> dict[str, str]:
+    """Return what stands below each setting, by its environment variable."""
+    paths = (ROOT / "bot" / "settings" / name for name in ("fields.py", "__init__.py"))
+    classes = (node for path in paths for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef))
+    found: dict[str, str] = {}
+    for one, below in (pair for each in classes for pair in pairwise(each.body)):
+        match one, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[str(Settings.model_fields[name].validation_alias)] = " ".join(text.split())
+            case _:
+                pass
+    return found
+
+
 @pytest.mark.promise("settings-documented")
 def test_the_settings_table_is_the_settings() -> None:
     """The README lists each setting with its default and its description, in their order."""
     rows = re.findall(r"^\| `([A-Z_]+)` \| (.+?) \| (.+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
 
+    texts = described()
     assert rows == [
-        (str(field.validation_alias), "none" if field.default is None else f"`{field.default}`", field.description)
+        (name := str(field.validation_alias), "none" if field.default is None else f"`{field.default}`", texts[name])
         for field in Settings.model_fields.values()
     ]
 
@@ -104,8 +121,9 @@ def test_the_example_settings_are_the_settings() -> None:
     """`.env.example` holds each setting with its default and its description, in their order."""
     entries = re.findall(r"^# ([^\n]+)\n# ([A-Z_]+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
 
+    texts = described()
     assert entries == [
-        (field.description, str(field.validation_alias), "" if field.default is None else str(field.default))
+        (texts[name := str(field.validation_alias)], name, "" if field.default is None else str(field.default))
         for field in Settings.model_fields.values()
     ]
 

@@ -1,4 +1,9 @@
-"""What nobody waits for, what is written once the store is back, and what keeps its order."""
+"""What goes on after a platform was answered: in the background, later, in its order, or by whoever takes it over.
+
+A question that is asked by a command or a form is accepted by the inbox before the platform is told that an answer is
+on its way; where that goes is known afterwards only, so it is moved into its thread after. A crash loses nothing in
+between, and of several processes, one is at it at a time.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,32 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TypeAlias
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
-from adapters.retry import DEFERRED, RetryPolicy
+from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
+from core.events import Passed, Step
+from core.messages import BROKEN, CANNOT_TAKE, WARNING
+from core.model import Asked, Deleted
+
+if TYPE_CHECKING:
+    from adapters.chat.commands import Tell
+    from adapters.chat.services import ChatServices
 
 Work: TypeAlias = Callable[[], Awaitable[object]]
+Find: TypeAlias = Callable[[Asked], Awaitable[Asked | None]]
+"""Finds where the answer to what was accepted goes; None where nobody waits for it any more."""
 
 MOST = 1_000  # writes; of more, the oldest are given up
+LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
+LONGEST_WRITE = 1.5  # seconds; platforms wait three for the acknowledgement that comes after it
+SHARE = 2 / 3  # of the time that it is ours, so that what is broken off has had its effect before others begin
+LOOK = 1.0  # seconds between two looks for what others have left
+NO_STORE = f"{WARNING} {CANNOT_TAKE}"
 
 
 class BackgroundTasks:
@@ -26,11 +48,11 @@ class BackgroundTasks:
 
     def __init__(self, *, ignore: tuple[type[Exception], ...] = (PostingFailed, StoreUnavailable)) -> None:
         self._ignored = ignore
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Future[object]] = set()
 
     def begin(self, work: Work) -> None:
         """Do something."""
-        task = asyncio.create_task(self._do(work))
+        task = asyncio.ensure_future(work())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -48,13 +70,10 @@ class BackgroundTasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _do(self, work: Work) -> None:
-        with suppress(*self._ignored):
-            await work()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Future[object]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, self._ignored):
             context = {"message": "something in the background broke", "exception": error, "task": task}
             task.get_loop().call_exception_handler(context)
 
@@ -115,3 +134,102 @@ class KeyedLock:
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
             yield
+
+
+class ExpiringSet:
+    """Names that were added not long ago, in the memory of the process."""
+
+    def __init__(self, now: Callable[[], datetime], lasting: timedelta = LASTING) -> None:
+        self._now = now
+        self._lasting = lasting
+        self._until: dict[str, datetime] = {}
+
+    def add(self, name: str) -> bool:
+        """Add a name; return whether it is a new one. One that is known lasts no longer for it."""
+        now = self._now()
+        self._until = {known: until for known, until in self._until.items() if until > now}
+        is_new = name not in self._until
+        self._until.setdefault(name, now + self._lasting)
+        return is_new
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a name was added not long ago."""
+        until = self._until.get(name)
+        return until is not None and until > self._now()
+
+
+async def accepted(services: ChatServices, asked: Asked) -> float | None:
+    """Have a question accepted, and return until when it is to be moved, by the loop's clock; None if it was before.
+
+    Raises `StoreUnavailable` where nobody knows whether it is; then the platform must not be told that an answer is on
+    its way, and the question has to be dropped.
+    """
+    until = asyncio.get_running_loop().time() + services.accepting.accepted_for * SHARE
+    return until if await services.accepting.accept(asked, within=LONGEST_WRITE) else None
+
+
+async def settle(services: ChatServices, asked: Asked, until: float, find: Find, tell: Tell) -> None:
+    """Move what was accepted, once it is acknowledged; *tell* why not, if the store or the platform is away for long.
+
+    What is not done in time is left to whoever takes it over.
+    """
+    services.observer(Passed(asked.message, Step.ACKNOWLEDGED))
+    try:
+        await _move(services, asked, until, find)
+    except NOT_NOW:
+        await tell(NO_STORE)
+        await drop(services, asked)
+    except Exception:
+        await tell(f"{WARNING} {BROKEN}")
+        await drop(services, asked)
+        raise
+
+
+async def drop(services: ChatServices, asked: Asked) -> None:
+    """Withdraw what was accepted, as nobody will answer it."""
+    with suppress(*NOT_NOW):
+        await replace(PATIENT, sleep=services.sleep).call(partial(services.inbox.put, Deleted(message=asked.message)))
+
+
+async def take_over(services: ChatServices, platform: str, find: Find) -> None:
+    """Move, until this is cancelled, what processes have accepted that died over it or stand still."""
+    while True:
+        await take_over_once(services, platform, find)
+        await services.sleep(LOOK)
+
+
+async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:
+    """Move what is to be taken over now; what the store or the platform is away for is left until the next time."""
+    moving: list[Awaitable[None]] = []
+    with suppress(StoreUnavailable):
+        while True:
+            until = asyncio.get_running_loop().time() + services.accepting.accepted_for * SHARE
+            asked = await services.accepting.overdue(platform)
+            if asked is None:
+                break
+            moving.append(_finish(services, asked, until, find))
+    await asyncio.gather(*moving)
+
+
+async def _finish(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
+    try:
+        await _move(services, asked, until, find)
+    except NOT_NOW:
+        pass
+    except Exception as error:  # noqa: BLE001 - what is broken must keep nothing else from being done
+        context: dict[str, Any] = {"message": "a question that was accepted broke", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(context)
+        await drop(services, asked)
+
+
+async def _move(services: ChatServices, asked: Asked, until: float, find: Find) -> None:
+    async def act() -> None:
+        if found := await find(asked):
+            await services.accepting.move(asked.message, found)
+        else:
+            await services.inbox.put(Deleted(message=asked.message))
+
+    if asyncio.get_running_loop().time() < until:  # else this process was frozen, and others may be at it
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await replace(BRIEF, sleep=services.sleep).call(act)

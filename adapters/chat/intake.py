@@ -122,6 +122,7 @@ class RoutedEvent:
     event: ChatEvent
     standing: Standing
     decision: Decision
+    is_young: bool  # somebody may still wait for an answer
 
 
 class Intake:
@@ -142,7 +143,6 @@ class Intake:
         self._text_command = text_command
         self._deferred = DeferredWrites(background)
         self._lines = KeyedLock()
-        self._notices = WaitNotices(services.waits, background) if services.waits else None
 
     async def take(self, line: str, read: Callable[[], Awaitable[ChatEvent | None]]) -> None:
         """Read an event once its turn on the *line* has come, and put what it means for the bot into the inbox.
@@ -154,20 +154,23 @@ class Intake:
             event = await read()
             if event is None:
                 return
-            standing = await self._standing(event)
-            decision = route(event.inbound, standing)
-            if decision.action is not Action.LEAVE and event.inbound.kind is not InboundKind.DELETED:
-                event = replace(event, inbound=await event.channel.complete(event.inbound))
-                decision = route(event.inbound, standing)
+            inbound = event.inbound
+            is_young = inbound.at is not None and self._services.now() - inbound.at < LATEST
+            standing = await self._standing(event, is_young=is_young)
+            decision = route(inbound, standing)
+            if decision.action is not Action.LEAVE and inbound.kind is not InboundKind.DELETED:
+                inbound = await event.channel.complete(inbound)
+                decision = route(inbound, standing)
             if decision.action is Action.LEAVE:
                 return
-            routed = RoutedEvent(event, standing, decision)
-            if event.inbound.kind is not InboundKind.WRITTEN:
+            routed = RoutedEvent(replace(event, inbound=inbound), standing, decision, is_young)
+            is_told = decision.reason in (Reason.MENTIONED, Reason.DIRECT) and 0 < len(inbound.text) <= LONGEST_COMMAND
+            if inbound.kind is not InboundKind.WRITTEN:
                 await self._take_change(routed)
-            elif not await self._is_command(routed):
+            elif not (is_told and self._text_command and await self._text_command(inbound)):
                 await self._take_question(routed)
 
-    async def _standing(self, event: ChatEvent) -> Standing:
+    async def _standing(self, event: ChatEvent, *, is_young: bool) -> Standing:
         """Return what the bot knows and may do here; stores are asked only where that matters."""
         inbound, services = event.inbound, self._services
         standing = Standing(me=event.me, reads_all=event.reads_all, opens_threads=event.rights.opens_threads)
@@ -182,7 +185,7 @@ class Intake:
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             standing = replace(standing, answers_unasked=await self._answers_posts(event))
         if inbound.kind is InboundKind.EDITED and route(inbound, standing).action is Action.LEAVE:
-            may_be = event.reads_all and self._is_young(inbound)
+            may_be = event.reads_all and is_young
             standing = replace(standing, is_asked=may_be and await _known(event, services.inbox.knows(inbound.message)))
         return standing
 
@@ -203,12 +206,6 @@ class Intake:
                 policy = await self._services.policies.load(thread.home)
                 return thread.channel in policy.auto_answer and policy.answers_in(thread.channel)
         return False
-
-    async def _is_command(self, routed: RoutedEvent) -> bool:
-        inbound, is_told = routed.event.inbound, routed.decision.reason in (Reason.MENTIONED, Reason.DIRECT)
-        if self._text_command is None or not is_told or not 0 < len(inbound.text) <= LONGEST_COMMAND:
-            return False
-        return await self._text_command(inbound)
 
     async def _take_question(self, routed: RoutedEvent) -> None:
         """Put a question where it may be answered; who asks is told why it is not, once nothing else can be done.
@@ -231,9 +228,11 @@ class Intake:
                 raise
             self._background.begin(partial(self._put_late, event, signals))
             return
-        for each in signals if any(taken) and self._notices and not event.is_late else ():
-            if isinstance(each, Asked) and self._notices:
-                self._notices.give(each.question, event.at, event.channel.below(each.message))
+        waits = self._services.waits if any(taken) and not event.is_late else None
+        for each in signals:
+            if waits is not None and isinstance(each, Asked):
+                below = event.channel.below(each.message)
+                self._background.begin(partial(tell_wait, waits, each.question, event.at, below))
 
     async def _put_late(self, event: ChatEvent, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
@@ -264,17 +263,16 @@ class Intake:
         event, decision, inbound = routed.event, routed.decision, routed.event.inbound
         if decision.action is Action.WITHDRAW:
             return (Deleted(message=inbound.message),)
-        is_young = self._is_young(inbound)
         before, quoted = await event.channel.context(inbound, recalls=decision.reads_thread)
         inbound = inbound.model_copy(update={"quoted": quoted})
         meaning = partial(signal, before=before, terms=self._services.terms)
         try:
             found = meaning(inbound, decision)
         except InvalidInput as refused:
-            if is_young or inbound.kind is InboundKind.WRITTEN:
+            if routed.is_young or inbound.kind is InboundKind.WRITTEN:
                 self._reply(event, str(refused))
             return ()
-        if not isinstance(found, Edited) or not is_young or not event.rights.answers:
+        if not isinstance(found, Edited) or not routed.is_young or not event.rights.answers:
             return (found,) if found else ()
         written = inbound.model_copy(update={"kind": InboundKind.WRITTEN})
         asked = meaning(written, route(written, routed.standing))
@@ -296,10 +294,6 @@ class Intake:
         if event.speaks and not event.is_late:
             self._background.begin(reply_once)
 
-    def _is_young(self, inbound: Inbound) -> bool:
-        """Return whether somebody may still wait for an answer to a message."""
-        return inbound.at is not None and self._services.now() - inbound.at < LATEST
-
 
 async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
     """Return whether something is known; while nobody can say, as if it was not, of an event that comes no more."""
@@ -311,41 +305,26 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
         return False
 
 
-class WaitNotices:
-    """Says below a question that many wait; nobody waits for that, and what may not be said is left unsaid.
+async def tell_wait(waits: Waits, question: Question, at: ThreadRef, poster: Poster) -> None:
+    """Say below a question how long it takes, if many wait, *at* a place in whose channel this is said once in a while.
 
-    The words are part of what is delivered to a question, so that whoever takes that knows them, also where whoever
-    said them has died over it. Whoever answers the question takes them away.
+    It is noted before it is posted and after, as part of what is delivered to the question: whoever answers takes it
+    away, also where whoever said it has died over it. If somebody answers by then, it goes at once. Raises
+    `PostingFailed`, or `StoreUnavailable`: what may not be said is left unsaid.
     """
-
-    def __init__(self, waits: Waits, tasks: BackgroundTasks) -> None:
-        self._waits = waits
-        self._tasks = tasks
-
-    def give(self, question: Question, at: ThreadRef, poster: Poster) -> None:
-        """Have people told how long it takes, if many wait, *at* a place in whose channel this is said once in a while.
-
-        It is noted before it is posted and after, and taken away at once if somebody answers by then.
-        """
-
-        async def tell() -> None:
-            waits, is_admitted = self._waits, False
-            backlog = await waits.room.backlog()
-            words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
-            with suppress(PeopleUnavailable):
-                is_admitted = bool(words) and await waits.admits(question)
-            if not is_admitted:
-                return
-            period = str(int(waits.now().timestamp() // QUIET))
-            if not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
-                return
-            notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
-            if not await waits.room.announce(question.message, notice):
-                return
-            posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
-            with suppress(StoreUnavailable):
-                if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
-                    return
-            await QUICK.call(partial(poster.delete, posted.id))
-
-        self._tasks.begin(tell)
+    is_admitted = False
+    backlog = await waits.room.backlog()
+    words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
+    with suppress(PeopleUnavailable):
+        is_admitted = bool(words) and await waits.admits(question)
+    period = str(int(waits.now().timestamp() // QUIET))
+    if not is_admitted or not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
+        return
+    notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
+    if not await waits.room.announce(question.message, notice):
+        return
+    posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
+    with suppress(StoreUnavailable):
+        if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
+            return
+    await QUICK.call(partial(poster.delete, posted.id))

@@ -178,7 +178,16 @@ class LiveMessage:
         while failures < self._pace.patience and not self.is_deleted:
             await self._changed.wait()
             self._changed.clear()
-            if await self._is_ending():
+            interval = max(self._interval, self._pacer.seconds)
+            seconds = max(self._last_call + interval, self._rest_until) - self._pace.clock()
+            if seconds > 0 and not self._ending.is_set():  # which waits for no pace
+                waits = {asyncio.ensure_future(self._pace.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
+                try:
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    for wait in waits:
+                        wait.cancel()
+            if self._ending.is_set():
                 return
             parts = self._newest() or ((BLANK,) if self._has_shown else ())
             if not parts:
@@ -274,19 +283,6 @@ class LiveMessage:
         took = self._last_call - started
         self._interval = min(max(self._pace.interval, took, self._interval * 0.8), self._pace.longest)
         return calling.result()
-
-    async def _is_ending(self) -> bool:
-        """Wait until the next snapshot may be shown, or until the end, which waits for no pace."""
-        interval = max(self._interval, self._pacer.seconds)
-        seconds = max(self._last_call + interval, self._rest_until) - self._pace.clock()
-        if seconds > 0 and not self._ending.is_set():
-            waits = {asyncio.ensure_future(self._pace.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
-            try:
-                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for wait in waits:
-                    wait.cancel()
-        return self._ending.is_set()
 
 
 def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:

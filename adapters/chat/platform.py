@@ -11,8 +11,9 @@ import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import Protocol
 
 from core.errors import Rejected
@@ -28,15 +29,10 @@ from core.model import (
     Withdrawal,
 )
 
-LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
 _NONCE_LENGTH = 24  # characters; Discord allows 25
 
+utc_now: Callable[[], datetime] = partial(datetime.now, UTC)
 REMARK, NOTICE = -1, -2  # the numbers of messages beside those of the answer, which are counted from 0
-
-
-def utc_now() -> datetime:
-    """Return what the clock says."""
-    return datetime.now(UTC)
 
 
 class Controls(StrEnum):
@@ -81,28 +77,6 @@ class Barred(Rejected):
 
 class QuestionGone(Rejected):
     """There is nothing to answer any more: somebody deleted the question, and its thread with it."""
-
-
-class ExpiringSet:
-    """Names that were added not long ago, in the memory of the process."""
-
-    def __init__(self, now: Callable[[], datetime], lasting: timedelta = LASTING) -> None:
-        self._now = now
-        self._lasting = lasting
-        self._until: dict[str, datetime] = {}
-
-    def add(self, name: str) -> bool:
-        """Add a name; return whether it is a new one. One that is known lasts no longer for it."""
-        now = self._now()
-        self._until = {known: until for known, until in self._until.items() if until > now}
-        is_new = name not in self._until
-        self._until.setdefault(name, now + self._lasting)
-        return is_new
-
-    def __contains__(self, name: str) -> bool:
-        """Return whether a name was added not long ago."""
-        until = self._until.get(name)
-        return until is not None and until > self._now()
 
 
 class Poster(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
+from datetime import datetime
 
+from adapters.chat.platform import utc_now
 from core.community.admission import WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.errors import StoreUnavailable
@@ -25,7 +25,7 @@ class Waits:
     room: WaitingRoom
     dedup: Dedup
     admits: Callable[[Question], Awaitable[bool]]
-    now: Callable[[], datetime] = partial(datetime.now, UTC)
+    now: Callable[[], datetime] = utc_now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class ChatServices:
     reads_all: bool = True
     terms: Terms = Terms()
     practices: Practices = Practices()
-    now: Callable[[], datetime] = partial(datetime.now, UTC)
+    now: Callable[[], datetime] = utc_now
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved
 

@@ -7,7 +7,6 @@ import ssl
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -15,16 +14,15 @@ from urllib.parse import urlsplit, urlunsplit
 from adapters.retry import RetryPolicy, Transient, retry_after
 from adapters.vendor_errors import is_untrusted
 from core.errors import FootnoteError
-from core.events import Observer, Retried, Service
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2
+    from cohere.core.api_error import ApiError
     from httpx import AsyncClient, Response
 
 
 REFUSED_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, 498)
 REFUSED_REQUEST = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
-PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 LONGEST_QUOTE = 200
 
 
@@ -50,89 +48,6 @@ def raising(unavailable: type[FootnoteError], *, refused: type[FootnoteError] | 
     except CallFailed as failure:
         kind = refused if refused is not None and failure.by_operator else unavailable
         raise kind(failure.sentence) from failure
-
-
-def judge(error: Exception) -> Transient | None:
-    """Return whether trying again may help."""
-    import httpx
-    from cohere.core.api_error import ApiError
-
-    match error:
-        case ApiError(status_code=int(status)) if status in PASSING or (status >= 500 and status != 501):  # noqa: PLR2004 - the server's own failures, but not what it cannot do
-            return Transient(f"status {status}", retry_after(error.headers or {}))
-        case TimeoutError() | httpx.TimeoutException():
-            return Transient("time-out")
-        case httpx.UnsupportedProtocol() | httpx.LocalProtocolError():
-            return None
-        case httpx.TransportError() if is_untrusted(error):
-            return None
-        case httpx.TransportError():
-            return Transient("connection")
-        case _:
-            return None
-
-
-@dataclass(frozen=True, slots=True)
-class Explainer:
-    """Words a failure for people, by the names of the settings that they can change."""
-
-    model: str
-    model_setting: str
-    address: str
-    api_key: str
-
-    def explain(self, error: Exception) -> CallFailed:
-        """Return what may be said of the error."""
-        sentence, by_operator = self._sentence(error)
-        return CallFailed(sentence, reason=self._reason(error), by_operator=by_operator)
-
-    def _sentence(self, error: Exception) -> tuple[str, bool]:
-        import httpx
-        from cohere.core.api_error import ApiError
-
-        match error:
-            case ApiError(status_code=int(status)) if status >= HTTPStatus.BAD_REQUEST:
-                return self._of_status(status, _message(error.body))
-            case httpx.UnsupportedProtocol() | httpx.InvalidURL():
-                return "COHERE_BASE_URL is not an address. It looks like https://api.cohere.com.", True
-            case httpx.LocalProtocolError() | UnicodeEncodeError():
-                return "COHERE_API_KEY holds characters that cannot be in a key. Copy it again.", True
-            case httpx.TransportError() if is_untrusted(error):
-                says = f"The certificate at {self.address} is not trusted."
-                return f"{says} Check COHERE_BASE_URL and the system's certificates.", True
-            case TimeoutError() | httpx.TransportError():
-                return f"Cohere cannot be reached at {self.address}. Try again in a moment.", False
-            case _:  # the client fails in many ways on answers of another shape
-                return f"What answers at {self.address} is not Cohere's API. Check COHERE_BASE_URL.", True
-
-    def _of_status(self, status: int, message: str) -> tuple[str, bool]:
-        if status in REFUSED_KEY:
-            return "Cohere refused the key. Check COHERE_API_KEY.", True
-        if status == HTTPStatus.PAYMENT_REQUIRED:
-            return "Cohere wants the account of COHERE_API_KEY to be paid for. Look at its billing page.", True
-        if status == HTTPStatus.NOT_FOUND or (status in REFUSED_REQUEST and "model" in message.lower()):
-            return f"Cohere does not know the model {self.model}. Check {self.model_setting}.", True
-        if status in REFUSED_REQUEST:
-            return f"Cohere refused the request. Check {self.model_setting} and COHERE_DIMENSION.", True
-        if status == HTTPStatus.TOO_MANY_REQUESTS:
-            return "The request limit of COHERE_API_KEY is reached. Wait a little, or have it raised.", False
-        return f"Cohere does not work at the moment (status {status}). Try again later.", False
-
-    def _reason(self, error: Exception) -> str:
-        """Name the error; of its text only the service's own message is kept, without the key."""
-        status: object = getattr(error, "status_code", None)
-        if status is None:
-            return type(error).__name__
-        message = _message(getattr(error, "body", None))
-        if self.api_key:
-            message = message.replace(self.api_key, "***")
-        return f"{type(error).__name__}, status {status}: {message[:LONGEST_QUOTE]}"
-
-
-def _message(body: Any) -> str:
-    if not isinstance(body, dict):
-        return ""
-    return str(cast("dict[str, object]", body).get("message") or "")
 
 
 Item = TypeVar("Item")
@@ -177,25 +92,19 @@ TIMEOUTS = CohereTimeouts()
 
 
 class CohereConnection:
-    """Calls Cohere for one model; closed, it opens again at the next call."""
+    """Calls Cohere for one *model*, which a *setting* names; closed, it opens again at the next call."""
 
-    def __init__(  # noqa: PLR0913 - what both of Cohere's services are made of
-        self,
-        service: Service,
-        *,
-        model: str,
-        setting: str,
-        api_key: str,
-        base_url: str | None,
-        retries: RetryPolicy,
-        observer: Observer,
-    ) -> None:
-        """Call *service* by *model*, which the environment variable *setting* names. Nothing is opened yet."""
+    def __init__(self, model: str, setting: str, api_key: str, base_url: str | None, retries: RetryPolicy) -> None:
+        self._model = model
+        self._setting = setting
         self._api_key = api_key.strip()
-        self._url = _without_login(base_url or COHERE)
+        try:
+            parts = urlsplit(base_url or COHERE)  # without a login, since the key is the only one
+            self._url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
+        except ValueError:  # brackets that do not match; the failure has its sentence when it is called
+            self._url = ""
         self.address = urlsplit(self._url).netloc or "COHERE_BASE_URL"
-        self._explainer = Explainer(model, setting, self.address, self._api_key)
-        self._retries = replace(retries.observed(observer, partial(Retried, service)), judge=judge)
+        self._retries = replace(retries, judge=self._judge)
         self.turns = Turns()
         self._opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = None
 
@@ -203,15 +112,66 @@ class CohereConnection:
         """Do the *work*, again where that may help. Raises `CallFailed`."""
 
         async def attempt() -> Result:
-            client = await self._client()
+            if self._opening is None:
+                self._opening = asyncio.create_task(asyncio.to_thread(_build, self._api_key, self._url, self.turns))
+            client, _ = await asyncio.shield(self._opening)
             async with asyncio.timeout(timeout):
                 return await work(client)
 
         try:
             return await self._retries.call(attempt)
         except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
-            failure = self._explainer.explain(error)
+            sentence, _, by_operator = self._diagnose(error)
+            reason = type(error).__name__
+            if status := getattr(error, "status_code", None):  # of its text only the service's own message is kept
+                message = _message(error)
+                message = message.replace(self._api_key, "***") if self._api_key else message
+                reason += f", status {status}: {message[:LONGEST_QUOTE]}"
+            failure = CallFailed(sentence, reason=reason, by_operator=by_operator)
         raise failure  # out here, so that the client's exception is no part of it
+
+    def _judge(self, error: Exception) -> Transient | None:
+        return self._diagnose(error)[1]
+
+    def _diagnose(self, error: Exception) -> tuple[str, Transient | None, bool]:
+        """Return a sentence for people, why trying again may help if it may, and whether an operator has to act."""
+        import httpx
+        from cohere.core.api_error import ApiError
+
+        match error:
+            case ApiError(status_code=int(status)) if status >= HTTPStatus.BAD_REQUEST:
+                return self._of_status(status, error)
+            case httpx.UnsupportedProtocol() | httpx.InvalidURL():
+                return "COHERE_BASE_URL is not an address. It looks like https://api.cohere.com.", None, True
+            case httpx.LocalProtocolError() | UnicodeEncodeError():
+                return "COHERE_API_KEY holds characters that cannot be in a key. Copy it again.", None, True
+            case httpx.TransportError() if is_untrusted(error):
+                says = f"The certificate at {self.address} is not trusted."
+                return f"{says} Check COHERE_BASE_URL and the system's certificates.", None, True
+            case TimeoutError() | httpx.TransportError():
+                is_late = isinstance(error, TimeoutError | httpx.TimeoutException)
+                says = f"Cohere cannot be reached at {self.address}. Try again in a moment."
+                return says, Transient("time-out" if is_late else "connection"), False
+            case _:  # the client fails in many ways on answers of another shape
+                return f"What answers at {self.address} is not Cohere's API. Check COHERE_BASE_URL.", None, True
+
+    def _of_status(self, status: int, error: ApiError) -> tuple[str, Transient | None, bool]:
+        is_refused, names_model = status in REFUSED_REQUEST, "model" in _message(error).lower()
+        if status in REFUSED_KEY:
+            return "Cohere refused the key. Check COHERE_API_KEY.", None, True
+        if status == HTTPStatus.PAYMENT_REQUIRED:
+            says = "Cohere wants the account of COHERE_API_KEY to be paid for. Look at its billing page."
+            return says, None, True
+        if status == HTTPStatus.NOT_FOUND or (is_refused and names_model):
+            return f"Cohere does not know the model {self._model}. Check {self._setting}.", None, True
+        if is_refused:
+            return f"Cohere refused the request. Check {self._setting} and COHERE_DIMENSION.", None, True
+        says = f"Cohere does not work at the moment (status {status}). Try again later."
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            says = "The request limit of COHERE_API_KEY is reached. Wait a little, or have it raised."
+        elif status == HTTPStatus.NOT_IMPLEMENTED or (status < 500 and status != HTTPStatus.REQUEST_TIMEOUT):  # noqa: PLR2004 - from there on the server's own failures, but not what it cannot do
+            return says, None, False
+        return says, Transient(f"status {status}", retry_after(error.headers or {})), False
 
     async def aclose(self) -> None:
         """Let go of all connections."""
@@ -221,20 +181,11 @@ class CohereConnection:
             await http.aclose()
         self.turns = Turns()  # a lock stays with its event loop
 
-    async def _client(self) -> AsyncClientV2:
-        if self._opening is None:
-            self._opening = asyncio.create_task(asyncio.to_thread(_build, self._api_key, self._url, self.turns))
-        client, _ = await asyncio.shield(self._opening)
-        return client
 
-
-def _without_login(url: str) -> str:
-    """Return the address without a user or a password, since the key is the only login; empty if it is no address."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # brackets that do not match; the failure has its sentence when it is called
-        return ""
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
+def _message(error: Any) -> str:
+    """Return what the service itself said of an error."""
+    body: Any = getattr(error, "body", None)
+    return str(cast("dict[str, object]", body).get("message") or "") if isinstance(body, dict) else ""
 
 
 def unusable(what: str, *, by_operator: bool = False) -> CallFailed:

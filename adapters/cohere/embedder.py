@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, raising, unusable
 from adapters.retry import SERVICE, RetryPolicy
 from core.errors import EmbeddingUnavailable, Misconfigured
-from core.events import Observer, unobserved
+from core.events import Observer, Retried, unobserved
 from core.model import Calibration, Vector
 
 if TYPE_CHECKING:
@@ -124,15 +124,8 @@ class CohereEmbedder:
         self.dimension = dimension
         self.calibration = calibration or CALIBRATION
         self._model = model
-        self._connection = CohereConnection(
-            "embedder",
-            model=model,
-            setting="COHERE_EMBED_MODEL",
-            api_key=api_key,
-            base_url=base_url,
-            retries=retries,
-            observer=observer,
-        )
+        retries = retries.observed(observer, partial(Retried, "embedder"))
+        self._connection = CohereConnection(model, "COHERE_EMBED_MODEL", api_key, base_url, retries)
         self._timeouts = timeouts
 
     def count_tokens(self, text: str) -> int:
@@ -173,6 +166,10 @@ class CohereEmbedder:
     async def _embed(self, texts: Sequence[str], input_type: InputType, seconds: float) -> list[Vector]:
         """Embed at most one batch."""
         turns = self._connection.turns
+        version = re.search(r"-v(\d+)", self._model)
+        options: RequestOptions = {}
+        if version is not None and int(version[1]) >= FIRST_WITH_DIMENSIONS:  # older ones cannot be asked for one
+            options = {"additional_body_parameters": {"output_dimension": self.dimension}}
         prepared = await turns.each(lambda batch: [cut(sendable(text), WINDOW) for text in batch], texts)
 
         async def work(client: AsyncClientV2) -> EmbedByTypeResponse:
@@ -182,15 +179,8 @@ class CohereEmbedder:
                 texts=prepared,
                 embedding_types=["base64"],
                 truncate="END",
-                request_options=self._options(),
+                request_options=options,
             )
 
         response = await self._connection.call(work, timeout=seconds)
         return await turns.each(partial(decode, dimension=self.dimension), in_base64(response, count=len(texts)))
-
-    def _options(self) -> RequestOptions:
-        """Ask for the dimension where the model can be asked."""
-        version = re.search(r"-v(\d+)", self._model)
-        if version is None or int(version[1]) < FIRST_WITH_DIMENSIONS:
-            return {}
-        return {"additional_body_parameters": {"output_dimension": self.dimension}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, raising, unusable
@@ -10,7 +11,7 @@ from adapters.cohere.embedder import sendable
 from adapters.retry import SERVICE, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.events import Observer, unobserved
+from core.events import Observer, Retried, unobserved
 from core.model import Calibration, Passage
 
 if TYPE_CHECKING:
@@ -43,15 +44,8 @@ class CohereReranker:
         timeouts: CohereTimeouts = TIMEOUTS,
     ) -> None:
         self._model = model
-        self._connection = CohereConnection(
-            "reranker",
-            model=model,
-            setting="COHERE_RERANK_MODEL",
-            api_key=api_key,
-            base_url=base_url,
-            retries=retries,
-            observer=observer,
-        )
+        retries = retries.observed(observer, partial(Retried, "reranker"))
+        self._connection = CohereConnection(model, "COHERE_RERANK_MODEL", api_key, base_url, retries)
         self._calibration = calibration or CALIBRATION
         self._timeouts = timeouts
 

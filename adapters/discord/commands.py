@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from discord import AutoShardedClient, InteractionType, Permissions
 
-from adapters.chat.accepting import NO_STORE, accepted, drop, settle
+from adapters.chat.background import NO_STORE, accepted, drop, settle
 from adapters.chat.commands import (
     COMMANDS,
     Command,

@@ -24,9 +24,9 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from discord.utils import oauth_url
 
-from adapters.chat.delivery_log import traced
+from adapters.chat.delivery import traced
 from adapters.discord.limits import LONGEST_WAIT, Throttle, throttle_requests
-from adapters.discord.permissions import NEEDED
+from adapters.discord.poster import NEEDED
 from adapters.retry import CONNECTING, Retrying, RetryPolicy, Transient
 from core.errors import Misconfigured, Unavailable
 from core.events import unobserved

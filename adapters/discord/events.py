@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -26,9 +26,13 @@ DIRECT_MESSAGES = "@me"  # the workspace of direct messages, as in Discord's own
 
 Json: TypeAlias = Mapping[str, Any]
 
-DIRECT, _GROUP = 1, 3  # types of channels
-_THREADS = (10, 11, 12)
-_HAVE_THREADS = (0, 5)
+DIRECT = 1  # a type of channels
+HAVE_THREADS = (0, 5)  # in the chat of a voice channel, for one, no thread can be opened
+SETTINGS = {
+    DIRECT: Setting.DIRECT,
+    3: Setting.DIRECT,
+    **dict.fromkeys((10, 11, 12), Setting.THREAD),
+}  # by type; all others are channels
 _DEFAULT, _REPLY = 0, 19  # types of messages
 _SAID = (_DEFAULT, _REPLY, 20, 23)  # and what answers a command or a menu
 _IS_CROSSPOST = 1 << 1
@@ -59,34 +63,13 @@ class ChannelInfo:
     names: Mapping[str, str] = field(default_factory=dict[str, str])  # of roles and channels, by their ids
     title: str = ""
 
-    @property
-    def setting(self) -> Setting:
-        """The kind of place."""
-        if self.type in (DIRECT, _GROUP):
-            return Setting.DIRECT
-        return Setting.THREAD if self.type in _THREADS else Setting.CHANNEL
-
-    @property
-    def has_threads(self) -> bool:
-        """Whether a thread can be opened on a message here; in the chat of a voice channel, for one, it cannot."""
-        return self.type in _HAVE_THREADS
-
-
-def unbundled(event: Json) -> Iterator[Json]:
-    """Yield an event as it is, and the deletion of many messages as one deletion each."""
-    if event.get("t") != "MESSAGE_DELETE_BULK":
-        yield event
-        return
-    for deleted in event["d"].get("ids") or ():
-        yield {"t": "MESSAGE_DELETE", "d": {**event["d"], "id": deleted}}
-
 
 def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None:
     """Read an event as the gateway sends it; None where no person wrote, changed or deleted words of their own."""
     kind, data = _KINDS.get(str(event.get("t"))), event.get("d") or _NOTHING
     if kind is None or not data.get("id"):
         return None
-    message, setting = _message(data, str(data["id"]), place), place.setting
+    message, setting = _message(data, str(data["id"]), place), SETTINGS.get(place.type, Setting.CHANNEL)
     if kind is InboundKind.DELETED:
         return Inbound(kind=kind, message=message, setting=setting)
     edited = _time(data.get("edited_timestamp"))
@@ -104,7 +87,7 @@ def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None
         message=message,
         setting=setting,
         revision=int(edited.timestamp() * 1000) if edited else 0,
-        author=_person(data),
+        author=_person(data["author"], data),
         text=text,
         mentions=_mentions(data, me),
         is_reply_to=str((replied.get("author") or _NOTHING).get("id") or "") if replied else "",
@@ -138,7 +121,7 @@ def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
     """Return what somebody said, without previews of pages, which are nobody's words; None if there are no words."""
     if not data.get("content") or data.get("type", _DEFAULT) not in _SAID:
         return None
-    author = _person(data)
+    author = _person(data.get("author") or _NOTHING, data)
     return Message(
         role="assistant" if author.id == me.user_id else "user",
         text=words(data, names=place.names),
@@ -152,7 +135,8 @@ def words(data: Json, *, mine: Collection[str] = (), names: Mapping[str, str] | 
 
     Mentions of *mine*, which are the ids that stand for the bot, are left out.
     """
-    known = {**(names or _NOTHING), **{str(user["id"]): _name(user, user) for user in data.get("mentions") or ()}}
+    mentioned = (_person(user, user) for user in data.get("mentions") or ())
+    known = {**(names or _NOTHING), **{person.id: person.name for person in mentioned}}
 
     def named(found: re.Match[str]) -> str:
         match found.lastgroup:
@@ -177,7 +161,7 @@ def _message(data: Json, message_id: str, place: ChannelInfo) -> MessageRef:
         platform=PLATFORM,
         workspace=str(data.get("guild_id") or DIRECT_MESSAGES),
         channel=place.parent_id or place.id,
-        thread=message_id if place.setting is Setting.CHANNEL else place.id,
+        thread=place.id if place.type in SETTINGS else message_id,
     )
     return MessageRef(thread=thread, id=message_id)
 
@@ -190,15 +174,11 @@ def _mentions(data: Json, me: BotIdentity) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*users, *roles, *everyone]))
 
 
-def _person(data: Json) -> Person:
-    """Return who wrote a message, under the name that others see here."""
-    author = data.get("author") or _NOTHING
-    return Person(id=str(author.get("id") or ""), name=_name(author, data))
-
-
-def _name(user: Json, in_server: Json) -> str:
+def _person(user: Json, in_server: Json) -> Person:
+    """Return somebody under the name that others see here."""
     member = in_server.get("member") or _NOTHING
-    return str(member.get("nick") or user.get("global_name") or user.get("username") or "")
+    name = member.get("nick") or user.get("global_name") or user.get("username") or ""
+    return Person(id=str(user.get("id") or ""), name=str(name))
 
 
 def _time(value: object) -> datetime | None:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,10 +20,9 @@ from discord.abc import GuildChannel
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
 from adapters.chat.intake import BotIdentity, ChatEvent, Intake, Rights
-from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse, unbundled
+from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse
 from adapters.discord.history import AT_ONCE, DiscordHistory
-from adapters.discord.permissions import alert, rights_in
-from adapters.discord.poster import ChannelPoster, translated
+from adapters.discord.poster import ChannelPoster, alert, rights_in, translated
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import ConnectionLost
 from core.messages import WARNING
@@ -31,7 +30,6 @@ from core.model import Inbound, Message, MessageRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
-    from core.ports import Dedup
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 CHAIN = 5  # messages: the one replied to, and those before it
@@ -65,10 +63,7 @@ class Listener(AutoShardedClient):
         self._setup = setup
         self.background = BackgroundTasks()
         self._intake = Intake(services, self.background)
-        self._reader = EventReader(self, services.dedup)
-        self._catch_up = CatchUp(
-            DiscordHistory(self, self._reader.late, services), self._intake, services, at_once=AT_ONCE
-        )
+        self._catch_up = CatchUp(DiscordHistory(self, self.late, services), self._intake, services, at_once=AT_ONCE)
 
     async def setup_hook(self) -> None:
         """Prepare what is to be heard beside messages."""
@@ -84,10 +79,14 @@ class Listener(AutoShardedClient):
         """Take what the gateway sends. The library does not wait for it, and begins in the order of the events."""
         if '"MESSAGE_' not in raw:
             return  # much larger things are sent too, which are not worth reading twice
-        event, reader = json.loads(raw), self._reader
-        if event.get("t") in HEARD:
-            each_one = unbundled(event)
-            await asyncio.gather(*(self._intake.take(reader.line(one), partial(reader.read, one)) for one in each_one))
+        event = json.loads(raw)
+        if event.get("t") not in HEARD:
+            return
+        events = [event]
+        if event["t"] == "MESSAGE_DELETE_BULK":
+            events = [{"t": "MESSAGE_DELETE", "d": {**event["d"], "id": each}} for each in event["d"].get("ids") or ()]
+        heard = [self.late(each, is_late=False) for each in events]
+        await asyncio.gather(*(self._intake.take(each.line, each.read) for each in heard))
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """Report it; the library connects again by itself. Before the first time others tell; after, it is meant."""
@@ -104,29 +103,25 @@ class Listener(AutoShardedClient):
         with suppress(StoreUnavailable):
             await self._services.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
 
-
-class EventReader:
-    """Reads gateway events, with what the client knows of where they happened."""
-
-    def __init__(self, client: AutoShardedClient, dedup: Dedup) -> None:
-        self._client = client
-        self._dedup = dedup
-
-    def line(self, event: Json) -> str:
-        """Name what has to be heard in order: a thread, or in a channel one message, which would open its own."""
+    def late(self, event: Json, *, is_late: bool = True) -> LateEvent:
+        """Return an event, and the line that it waits in: a thread, or one message, which would open its own."""
         data = event["d"]
-        return str(data["id"] if isinstance(self._known(data), GuildChannel) else data["channel_id"])
+        guild = self.get_guild(int(data["guild_id"])) if data.get("guild_id") else None
+        channel = guild.get_channel_or_thread(int(data["channel_id"])) if guild else None
+        line = str(data["id"] if isinstance(channel, GuildChannel) else data["channel_id"])
+        return LateEvent(line, partial(self._read, event, channel, is_late=is_late))
 
-    async def read(self, event: Json, *, is_late: bool = False) -> ChatEvent | None:
+    async def _read(self, event: Json, channel: GuildChannel | Thread | None, *, is_late: bool) -> ChatEvent | None:
         """Return what an event means; None where nobody said anything, or the bot may not look."""
         data = event["d"]
-        channel = self._known(data)
         if channel is None and data.get("guild_id"):  # threads that were archived are asked for
-            channel = await self._fetched(int(data["channel_id"]))
+            with suppress(PostingFailed, InvalidData):  # it may not see the place, or nobody knows its kind yet
+                found = await translated(self.fetch_channel(int(data["channel_id"])))
+                channel = found if isinstance(found, GuildChannel | Thread) else None
             if channel is None:
                 return None
-        user, role = self._client.user, channel.guild.self_role if channel is not None else None
-        me = BotIdentity(str(user.id) if user else "", frozenset({str(role.id)} if role else ()))
+        role = channel.guild.self_role if channel is not None else None
+        me = BotIdentity(str(self.user.id) if self.user else "", frozenset({str(role.id)} if role else ()))
         info = _described(channel, data)
         inbound = parse(event, me=me, place=info)
         if inbound is None:
@@ -135,17 +130,17 @@ class EventReader:
         is_post = isinstance(channel, Thread) and isinstance(channel.parent, ForumChannel)
         is_first = info.id == inbound.message.id
         goes_on = is_post and not is_first and inbound.author is not None and owner == inbound.author.id
-        rights, hint = Rights(), None
+        rights, hint = Rights(opens_threads=False), None
         if channel is not None:
             rights = rights_in(channel)
-            hint = partial(alert, self._client, self._dedup, channel.guild, info.parent_id or info.id, rights.missing)
+            hint = partial(alert, self, self._services.dedup, channel.guild, info.parent_id or info.id, rights.missing)
         return ChatEvent(
             inbound=inbound,
-            channel=DiscordChannel(self._client, event, me, info),
+            channel=DiscordChannel(self, event, me, info),
             at=inbound.message.thread.model_copy(update={"thread": info.id}),
             me=me.user_id,
-            rights=replace(rights, opens_threads=info.has_threads and rights.opens_threads),
-            reads_all=self._client.intents.message_content,
+            rights=rights,
+            reads_all=self.intents.message_content,
             owns_thread=owner == me.user_id,
             opening=inbound.message.model_copy(update={"id": info.id}) if goes_on else None,
             in_forum=is_post,
@@ -154,21 +149,6 @@ class EventReader:
             is_late=is_late,
             alert=hint if rights.missing else None,
         )
-
-    def late(self, event: Json) -> LateEvent:
-        """Return an event that was not heard when it happened, and the line that it waits in."""
-        return LateEvent(self.line(event), partial(self.read, event, is_late=True))
-
-    def _known(self, data: Json) -> GuildChannel | Thread | None:
-        guild = self._client.get_guild(int(data["guild_id"])) if data.get("guild_id") else None
-        return guild.get_channel_or_thread(int(data["channel_id"])) if guild else None
-
-    async def _fetched(self, channel_id: int) -> GuildChannel | Thread | None:
-        try:
-            channel = await translated(self._client.fetch_channel(channel_id))
-        except (PostingFailed, InvalidData):
-            return None  # a place that the bot may not see, or of a kind that nobody knows yet
-        return channel if isinstance(channel, GuildChannel | Thread) else None
 
 
 def _described(channel: GuildChannel | Thread | None, data: Json) -> ChannelInfo:
@@ -214,7 +194,8 @@ class DiscordChannel:
             chain.insert(0, data)
         known = {said["id"] for said in chain}
         before = [said for said in await self._recalled(inbound) if said["id"] not in known] if recalls else []
-        return self._lines(before), self._lines(chain)
+        read = partial(line, me=self.me, place=self.info)
+        return tuple(filter(None, map(read, before))), tuple(filter(None, map(read, chain)))
 
     def below(self, message: MessageRef) -> ChannelPoster:
         """Return what replies to a message in the channel or thread that it stands in."""
@@ -224,9 +205,6 @@ class DiscordChannel:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
         channel = self.client.get_partial_messageable(int(self.info.id))
         await translated(channel.get_partial_message(int(message.id)).add_reaction(WARNING))
-
-    def _lines(self, messages: Sequence[Json]) -> tuple[Message, ...]:
-        return tuple(filter(None, (line(said, me=self.me, place=self.info) for said in messages)))
 
     async def _recalled(self, inbound: Inbound) -> Sequence[Json]:
         """Return what was said last in the place before a message, oldest first."""

@@ -11,8 +11,7 @@ from discord.utils import time_snowflake
 
 from adapters.chat.catch_up import LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
-from adapters.discord.permissions import reads
-from adapters.discord.poster import translated
+from adapters.discord.poster import TO_READ, rights_in, translated
 from core.messages import WARNING
 
 if TYPE_CHECKING:
@@ -46,7 +45,8 @@ class DiscordHistory:
         known: Sequence[Room] = ()
         if guild is not None:
             known = (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads)
-        busy = [room for room in known if (room.last_message_id or 0) > since and reads(room)]
+        late = [room for room in known if (room.last_message_id or 0) > since]
+        busy = [room for room in late if TO_READ.isdisjoint(rights_in(room).missing)]
         for room in sorted(busy, key=lambda one: one.last_message_id or 0, reverse=True):
             yield BusyRoom(self._client, self._late, room, since)
 

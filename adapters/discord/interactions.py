@@ -15,9 +15,8 @@ from discord.utils import format_dt
 
 from adapters.chat.commands import CommandContext, carried_out
 from adapters.discord.dialect import DISCORD
-from adapters.discord.events import DIRECT, DIRECT_MESSAGES, PLATFORM, ChannelInfo
-from adapters.discord.permissions import NAMES, NEEDED
-from adapters.discord.poster import translated
+from adapters.discord.events import DIRECT, DIRECT_MESSAGES, HAVE_THREADS, PLATFORM, SETTINGS, ChannelInfo
+from adapters.discord.poster import NAMES, NEEDED, translated
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms
@@ -28,7 +27,6 @@ from core.model import (
     Person,
     Question,
     ReplyAddress,
-    Setting,
     ThreadRef,
     WorkspaceRef,
 )
@@ -110,7 +108,7 @@ def _place_of(used: Used) -> ChannelInfo:
 def _thread_of(used: Used) -> ThreadRef | None:
     """Return the conversation that goes on here; a channel of a server holds many, and is none."""
     place = _place_of(used)
-    return None if place.setting is Setting.CHANNEL else message_of(used, thread=place.id).thread
+    return message_of(used, thread=place.id).thread if place.type in SETTINGS else None
 
 
 def address_of(used: Used, question: Question) -> ReplyAddress:
@@ -124,7 +122,7 @@ def address_of(used: Used, question: Question) -> ReplyAddress:
         return ReplyAddress(thread=question.message.thread, interaction=token)
     mine = used.app_permissions
     may_open = mine.view_channel and mine.create_public_threads and mine.send_messages_in_threads
-    opens = used.guild_id is not None and _place_of(used).has_threads and may_open
+    opens = used.guild_id is not None and _place_of(used).type in HAVE_THREADS and may_open
     thread = _thread_of(used) or question.message.thread
     return ReplyAddress(thread=thread, message=question.message if opens else None, interaction=token)
 

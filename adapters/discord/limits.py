@@ -161,14 +161,22 @@ class Bucket(Ratelimit):
         """Wait until a request may be made. Raises `discord.RateLimited` if that takes too long, or is not worth it."""
         if self.remaining <= 0 and self._lasts() > LONGEST_WAIT:
             raise discord.RateLimited(self._lasts())
-        obsolete = _OBSOLETE.get()
+        obsolete, loop = _OBSOLETE.get(), asyncio.get_running_loop()
         try:
             async with asyncio.timeout(LONGEST_WAIT):
                 if obsolete is not None:  # what need not be made holds no place while it waits
                     await self._throttle.take(obsolete)
-                await self._pass()
+                began, is_shut = loop.time(), self.remaining <= 0 and self._lasts() > 0
+                await super().acquire()
+                if is_shut:
+                    self._waited(loop.time() - began)
                 if obsolete is None:
-                    await self._take_turn()
+                    try:
+                        await self._throttle.take()
+                    except BaseException:
+                        self.remaining += 1  # what was taken of the route is given back
+                        await self.__aexit__(None, None, None)
+                        raise
         except TimeoutError as error:
             raise discord.RateLimited(max(self._lasts(), 1.0)) from error
         except RateLimited as failure:
@@ -195,22 +203,6 @@ class Bucket(Ratelimit):
         else:  # at once: whoever is cancelled here would leave nobody to let the next ones pass
             self.reset()
             self._wake(self.remaining)
-
-    async def _take_turn(self) -> None:
-        """Wait for the throttle, and give back what was taken of the route if that comes to nothing."""
-        try:
-            await self._throttle.take()
-        except BaseException:
-            self.remaining += 1
-            await self.__aexit__(None, None, None)
-            raise
-
-    async def _pass(self) -> None:
-        """Wait for the route."""
-        began, is_shut = asyncio.get_running_loop().time(), self.remaining <= 0 and self._lasts() > 0
-        await super().acquire()
-        if is_shut:
-            self._waited(asyncio.get_running_loop().time() - began)
 
     def _lasts(self) -> float:
         """Say for how many seconds the window goes on."""

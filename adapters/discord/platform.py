@@ -7,17 +7,16 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
-from adapters.chat.platform import ChatPlatform, Destination, Posted, Poster, utc_now
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Posted, Poster, utc_now
 from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, names_question, quoted
 from adapters.discord.limits import Throttle, low_priority
-from adapters.discord.poster import NO_PLACE, ChannelPoster, translated
-from adapters.discord.recovery import find_lost, said_after, unknown_messages
+from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_after, translated, unknown_messages
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
-from adapters.discord.tagging import Tagging
-from core.errors import Gone, PostingFailed, RateLimited, Rejected
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.messages import BUSY, WARNING
 from core.model import (
@@ -46,6 +45,9 @@ LOOKED_AT = 20  # messages below an answer
 UNTITLED = "Question removed"
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
+TAG = "answered"
+MOST_TAGS = 5  # Discord takes no more on a post
+LONGEST_TAGGING = 10.0  # seconds; the thread is held as long
 _NOW_OR_NEVER = asyncio.Event()
 _NOW_OR_NEVER.set()
 
@@ -72,7 +74,8 @@ class DiscordChat(ChatPlatform):
         self._now = now
         self._observer = observer
         self._drafts = Throttle(DRAFTS_PER_SECOND)
-        self._tagging = Tagging(client, policies, now)
+        self._policies = policies
+        self._untaggable = ExpiringSet(now)
 
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return the thread of the question, which may have to be opened, the place itself, or a command's response."""
@@ -189,7 +192,8 @@ class DiscordChat(ChatPlatform):
 
     async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
-        address, here, outside = claim.address, claim.message.thread, place_of(claim.message)
+        address, here = claim.address, claim.message.thread
+        outside = here.channel if is_first(claim.message) else here.thread  # the one that a thread is opened on
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
         response = (Posted(claim.message.id),)
         if address is not None and address.interaction is not None:
@@ -242,7 +246,40 @@ class DiscordChat(ChatPlatform):
                 await self._open_thread(address.message, claim.question.text)
         is_public = claim.question.visibility == "thread"
         if answer.status is Status.ANSWERED and is_public and not opens_thread(claim):
-            await self._tagging.tag(claim)
+            await self._tag(claim)
+
+    async def _tag(self, claim: Claim) -> None:
+        """Tag the post that a question was answered in, if it began with it or all posts are answered there.
+
+        What does not work is left, and a forum that forbids it is left alone for some minutes.
+        """
+        post = claim.message.thread
+        if post.channel in self._untaggable:
+            return
+        try:
+            async with asyncio.timeout(LONGEST_TAGGING):
+                is_wanted = is_first(claim.message)
+                if not is_wanted and self._policies is not None:
+                    is_wanted = post.channel in (await self._policies.load(post.home)).auto_answer
+                if is_wanted:
+                    await self._add_tag(post.channel, post.thread)
+        except Barred:
+            self._untaggable.add(post.channel)
+        except (PostingFailed, StoreUnavailable, TimeoutError):
+            pass
+
+    async def _add_tag(self, forum: str, post: str) -> None:
+        """Add the tag, however it is spelt, unless the post has it, there is no room, or the channel is no forum."""
+        http = self._client.http
+        tags: Any = (await translated(http.get_channel(forum))).get("available_tags") or ()
+        tag = next((str(one["id"]) for one in tags if str(one.get("name", "")).strip().casefold() == TAG), None)
+        if tag is None:
+            return
+        found: Any = await translated(http.get_channel(post))
+        applied = [str(each) for each in found.get("applied_tags") or ()]
+        if tag not in applied and len(applied) < MOST_TAGS:
+            adding = http.edit_channel(int(post), applied_tags=[*applied, tag], reason="The question was answered")
+            await translated(adding)
 
     async def _mark(self, to: MessageRef, change: Callable[[PartialMessage], Awaitable[None]]) -> None:
         """Change a message where it stands: the one that a thread begins with above it, or in a forum inside."""
@@ -293,8 +330,3 @@ def opens_thread(claim: Claim) -> bool:
 def is_first(message: MessageRef) -> bool:
     """Return whether a thread begins with the message: it bears the message's id."""
     return message.thread.thread == message.id
-
-
-def place_of(message: MessageRef) -> str:
-    """Return the channel that a message stands in; the one that a thread is opened on stands outside of it."""
-    return message.thread.channel if is_first(message) else message.thread.thread

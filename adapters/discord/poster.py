@@ -1,22 +1,38 @@
-"""Posts, edits and deletes the messages of one answer in one channel, and says what failures mean.
+"""Posts, edits, deletes and finds messages in one channel, says what failures mean, and what the bot may do there.
 
-Nothing that is sent pings or shows a preview: every call says so, since an edit that does not say so may ping.
+Nothing that is sent pings or shows a preview: every call says so, since an edit that does not say so may ping. What
+stands in a channel although nobody has noted it is looked for, as Discord forgets a nonce after some minutes: an answer
+is known by its buttons, whose ids name the question, and a wait notice by what it replies to.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import discord
+from aiohttp import ClientError
+from discord import AllowedMentions, ClientException, Object, Permissions, TextChannel, Thread
+from discord.utils import time_snowflake
+
+from adapters.chat.intake import Rights
 from adapters.chat.platform import Barred, Part, Posted
-from adapters.discord.dialect import buttons_of, controls_view
+from adapters.discord.dialect import buttons_of, controls_view, names_question
 from adapters.discord.limits import low_priority
+from adapters.retry import QUICK
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
-from core.model import Question
+from core.messages import permissions_lacking
+from core.model import Claim, Question, Task
 
 if TYPE_CHECKING:
-    from discord import DMChannel, PartialMessageable, TextChannel, Thread, VoiceChannel
+    from discord import AutoShardedClient, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
+    from discord.abc import GuildChannel
+
+    from core.ports import Dedup
 
     Channel: TypeAlias = TextChannel | Thread | DMChannel | VoiceChannel | PartialMessageable
 
@@ -32,12 +48,35 @@ TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
 NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channel is gone with it
 BARRED = frozenset({50001, 50007, 50013})  # no access, no direct messages, no permission
+NONCES_LIVE = timedelta(minutes=2)  # at least; Discord speaks of "the past few minutes"
+EARLY = timedelta(seconds=30)  # as much may our clock be ahead of Discord's
+LOOKED_AT = 100  # messages around the time of the post
+NAMES = {
+    "read_messages": "View Channel",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "create_public_threads": "Create Public Threads",
+    "read_message_history": "Read Message History",
+}  # in Discord's own words, which moderators look for
+NEEDED = Permissions(
+    view_channel=True,
+    read_message_history=True,
+    send_messages=True,
+    create_public_threads=True,
+    send_messages_in_threads=True,
+    add_reactions=True,
+)  # to see questions, answer them in threads, and mark them
+
+_ANYWHERE = ("read_messages", "read_message_history")
+TO_READ = frozenset(NAMES[name] for name in _ANYWHERE)
+_TO_OPEN = ("create_public_threads", "send_messages_in_threads")
 
 
 class MayNotReply(Rejected):
     """The bot may write here, but not below another message, as it may not read what was said."""
 
 
+@dataclass(slots=True)
 class ChannelPoster:
     """A `Poster` for a channel, a thread or a direct conversation; the first message may reply to another one.
 
@@ -45,57 +84,45 @@ class ChannelPoster:
     first post. The buttons are those of an answer to the *question*.
     """
 
-    def __init__(
-        self,
-        channel: Channel,
-        *,
-        reply_to: int | None = None,
-        question: Question | None = None,
-        find: Callable[[], Awaitable[str | None]] | None = None,
-    ) -> None:
-        self._channel = channel
-        self._reply_to = reply_to
-        self._question = question
-        self._find = find
+    channel: Channel
+    reply_to: int | None = None
+    question: Question | None = None
+    find: Callable[[], Awaitable[str | None]] | None = None
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message; Discord gives the one that it has if the nonce was used in the last minutes."""
-        from discord import AllowedMentions
-
-        if self._find is not None:
-            known, self._find = await self._find(), None
+        if self.find is not None:
+            known, self.find = await self.find(), None
             if known is not None:
                 return Posted(known)
-        reference = self._channel.get_partial_message(self._reply_to) if self._reply_to else None
+        reference = self.channel.get_partial_message(self.reply_to) if self.reply_to else None
         more: dict[str, Any] = {"reference": reference.to_reference(fail_if_not_exists=False)} if reference else {}
-        view = controls_view(part.controls, self._question)
+        view = controls_view(part.controls, self.question)
         if view is not None:
             more["view"] = view
-        sending = self._channel.send(
+        sending = self.channel.send(
             part.text, nonce=nonce, allowed_mentions=AllowedMentions.none(), suppress_embeds=True, **more
         )
         try:
             sent = await translated(sending)
         except MayNotReply:
-            self._reply_to = None
+            self.reply_to = None
             return await self.post(part, nonce)
-        self._reply_to = None
+        self.reply_to = None
         is_new = (sent.content, buttons_of(sent)) == (part.text, buttons_of(view))
         return Posted(str(sent.id), part if is_new else None)
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace text and buttons; the flag against previews stays as it was set when the message was posted."""
-        from discord import AllowedMentions
-
-        message = self._channel.get_partial_message(int(message_id))
-        view = controls_view(part.controls, self._question)
+        message = self.channel.get_partial_message(int(message_id))
+        view = controls_view(part.controls, self.question)
         with low_priority(obsolete):
             editing = message.edit(content=part.text, view=view, allowed_mentions=AllowedMentions.none())
             await translated(editing, gone=NO_PLACE)
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
-        await translated(self._channel.get_partial_message(int(message_id)).delete(), gone=NO_PLACE)
+        await translated(self.channel.get_partial_message(int(message_id)).delete(), gone=NO_PLACE)
 
 
 async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESSAGE) -> Result:
@@ -112,9 +139,6 @@ async def translated(call: Awaitable[Result], *, gone: Collection[int] = NO_MESS
 
 def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingFailed | None:
     """Return what a failure of the client means; None for a mistake of ours."""
-    import discord
-    from aiohttp import ClientError
-
     match error:
         case discord.RateLimited(retry_after=wait):
             return RateLimited(wait)
@@ -130,3 +154,106 @@ def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingF
             return Unreachable(type(error).__name__)
         case _:
             return None
+
+
+async def find_lost(
+    channel: Channel, me: int, claim: Claim, now: datetime, doubtful: Callable[[], object]
+) -> str | None:
+    """Return the id of what an attempt before has posted for a claim; None if it is not there.
+
+    It is looked for where its nonce may be forgotten by *now*. Where nobody can know whether it is there, *doubtful*
+    hears that the answer may stand there twice. Raises `PostingFailed`.
+    """
+    is_unheard = claim.is_redelivered and not claim.delivery.messages
+    since = claim.delivery.trying or (claim.question.asked_at if is_unheard else None)
+    if since is None or now - since <= NONCES_LIVE:
+        return None
+    try:
+        unknown = await unknown_messages(channel, me, claim, since)
+    except (Gone, Rejected):
+        unknown = None
+    for message in unknown or ():
+        if names_question(message, claim.question):
+            return str(message.id)
+    may_be_there = unknown is None or any(not buttons_of(message) for message in unknown)  # it may have none as yet
+    if claim.delivery.trying is not None and may_be_there:
+        doubtful()
+    return None
+
+
+async def unknown_messages(channel: Channel, me: int, task: Task, since: datetime) -> Sequence[Message] | None:
+    """Return what *me*, the bot, has said since then that is not known to belong to a task.
+
+    None where it may not read. Raises `PostingFailed`.
+    """
+    around = Object(time_snowflake(since))
+
+    async def said() -> Sequence[Message]:
+        return [message async for message in channel.history(limit=LOOKED_AT, around=around)]
+
+    found = await translated(said(), gone=NO_PLACE)
+    notice = task.delivery.notice
+    known = {message.id for message in task.delivery.standing} | {notice.id if notice else ""}
+    late = [one for one in found if one.created_at >= since - EARLY]
+    mine = [one for one in late if one.author.id == me and str(one.id) not in known]
+    return mine if found else None  # the question would be among them
+
+
+async def said_after(channel: Channel, message_id: str, *, limit: int) -> Sequence[Message]:
+    """Return what was written after a message, oldest first. Raises `PostingFailed`."""
+
+    async def said() -> Sequence[Message]:
+        return [one async for one in channel.history(limit=limit, after=Object(int(message_id)))]
+
+    return await translated(said())
+
+
+def rights_in(channel: GuildChannel | Thread) -> Rights:
+    """Return what the bot may do in a channel or thread; where nobody knows yet, nothing is missing."""
+    has_threads, is_closed, me = isinstance(channel, TextChannel), False, channel.guild.me
+    try:
+        allowed = channel.permissions_for(me) if me is not None else None  # pyright: ignore[reportUnnecessaryComparison]
+    except ClientException:  # in a thread of no channel
+        allowed = None
+    if allowed is None:
+        return Rights(opens_threads=has_threads)
+    has = {name for name, is_allowed in allowed if is_allowed}
+    opens = has_threads and has.issuperset(_TO_OPEN)
+    needs = (*(_TO_OPEN if has_threads else ()), *(() if opens else ("send_messages",)))
+    if isinstance(channel, Thread):
+        needs = ("send_messages_in_threads",)
+        is_closed = channel.locked and "manage_threads" not in has
+    return Rights(
+        answers="read_messages" in has and not is_closed and (opens or needs[-1] in has),
+        opens_threads=opens,
+        reacts=has.issuperset(("add_reactions", "read_message_history")),
+        missing=tuple(NAMES[name] for name in (*_ANYWHERE, *needs) if name not in has),
+    )
+
+
+async def alert(
+    client: AutoShardedClient, dedup: Dedup, guild: Guild, channel_id: str, missing: tuple[str, ...]
+) -> None:
+    """Name the permissions that are missing, once: where Discord speaks to moderators, or to the owner of the guild.
+
+    What could not be said now is said another time; what nobody wants to hear counts as said. Raises `PostingFailed`
+    and `StoreUnavailable`.
+    """
+    key = f"discord:permissions:{guild.id}:{channel_id}"
+    if not await dedup.changed(key, ", ".join(missing)):
+        return
+    nonce = hashlib.sha256(f"{key}:{missing}".encode()).hexdigest()[:24]
+    part = Part(permissions_lacking(f"<#{channel_id}>", missing))
+    updates = guild.public_updates_channel
+    may = updates.permissions_for(guild.me) if isinstance(updates, TextChannel) else Permissions.none()
+
+    async def post() -> None:
+        is_open = may.view_channel and may.send_messages
+        channel = updates if updates and is_open else await translated(client.create_dm(Object(guild.owner_id or 0)))
+        await ChannelPoster(channel).post(part, nonce)
+
+    try:
+        await QUICK.call(post)
+    except (Unreachable, RateLimited):
+        await dedup.forget(key)
+        raise

@@ -36,14 +36,12 @@ class FileReader:
         return function(content)
 
 
-MARKDOWN = FileReader("markdown")
-HTML = FileReader("html")
 READERS: Mapping[str, FileReader] = {
-    ".md": MARKDOWN,
-    ".markdown": MARKDOWN,
+    ".md": FileReader("markdown"),
+    ".markdown": FileReader("markdown"),
     ".mdx": FileReader("markdown", function="read_mdx"),
-    ".html": HTML,
-    ".htm": HTML,
+    ".html": FileReader("html"),
+    ".htm": FileReader("html"),
     ".rst": FileReader("rst"),
     ".txt": FileReader("page", function="read_plain"),
     ".pdf": FileReader("pdf", limit=PACKED_LIMIT),
@@ -72,15 +70,17 @@ class FolderWalk:
     suffixes: Collection[str]
     _files: dict[Path, FoundFile] = field(default_factory=dict[Path, FoundFile])
     _folders: set[Path] = field(default_factory=set[Path])
-    _links: list[Path] = field(default_factory=list[Path])
+    _links: list[FoundFile] = field(default_factory=list[FoundFile])
     _problems: list[FoundFile] = field(default_factory=list[FoundFile])
 
     def findings(self) -> tuple[FoundFile, ...]:
         """Walk the folder; links count only for what is inside of it and has no other place there."""
-        inside = self.root.resolve()
         self._walk(self.root, PurePosixPath())
         while self._links:
-            self._follow(self._links.pop(0), inside)
+            link = self._links.pop(0)
+            problem = self._follow(link.path, link.relative, self.root.resolve())
+            if problem and (link.path.suffix.lower() in self.suffixes or link.path.is_dir()):
+                self._problems.append(FoundFile(link.path, link.relative, problem))
         return tuple(sorted((*self._files.values(), *self._problems), key=lambda found: found.relative.parts))
 
     def _walk(self, folder: Path, relative: PurePosixPath) -> None:
@@ -95,29 +95,25 @@ class FolderWalk:
             if entry.name.startswith((".", "_")) or entry.name in SKIPPED:
                 continue
             if entry.is_symlink():
-                self._links.append(path)
+                self._links.append(FoundFile(path, PurePosixPath(path.relative_to(self.root).as_posix())))
             elif entry.is_dir():
                 self._walk(path, place)
             elif entry.is_file() and path.suffix.lower() in self.suffixes:
                 self._files[path.resolve()] = FoundFile(path, place)
 
-    def _follow(self, link: Path, inside: Path) -> None:
-        relative = PurePosixPath(link.relative_to(self.root).as_posix())
+    def _follow(self, link: Path, relative: PurePosixPath, inside: Path) -> str:
+        """Take in what a link leads to; return why it is not followed, or nothing."""
         try:
             target = link.resolve(strict=True)
         except (OSError, RuntimeError):
-            self._report(link, relative, "is a link that leads nowhere; fix or remove it.")
-            return
+            return "is a link that leads nowhere; fix or remove it."
         if not target.is_relative_to(inside):
-            self._report(link, relative, "is a link that leads out of the folder, which is not followed.")
-        elif target.is_dir() and target not in self._folders and not inside.is_relative_to(target):
+            return "is a link that leads out of the folder, which is not followed."
+        if target.is_dir() and target not in self._folders and not inside.is_relative_to(target):
             self._walk(link, relative)
         elif target.is_file() and link.suffix.lower() in self.suffixes and target not in self._files:
             self._files[target] = FoundFile(link, relative)
-
-    def _report(self, link: Path, relative: PurePosixPath, problem: str) -> None:
-        if link.suffix.lower() in self.suffixes or link.is_dir():
-            self._problems.append(FoundFile(link, relative, problem))
+        return ""
 
 
 DATE = re.compile(r"^(?:\d{2}|\d{4})[-_.]\d{2}(?:[-_.](?:\d{2}|\d{4}))?")
@@ -183,13 +179,8 @@ class Folder:
 
     def __init__(self, root: Path, *, name: str, base_url: str | None = None) -> None:
         self._root = root
-        self._name = name
+        self.name = name
         self._base_url = base_url or None
-
-    @property
-    def name(self) -> str:
-        """What the source is called in scopes."""
-        return self._name
 
     async def size(self) -> int | None:
         """Count the files to read."""
@@ -207,8 +198,8 @@ class Folder:
         if root.is_file():
             return (FoundFile(root, PurePosixPath(root.name)),)
         if not root.is_dir():
-            message = f"There is no folder or file at {str(root)!r}; check the path of the documents."
-            raise InvalidInput(message, field="source")
+            says = f"There is no folder or file at {str(root)!r}; check the path of the documents."
+            raise InvalidInput(says, field="source")
         return FolderWalk(root, READERS).findings()
 
     def _document(self, finding: FoundFile) -> Document | Unreadable | None:
@@ -216,24 +207,23 @@ class Folder:
         try:
             page = _read(finding)
             opens_at = frontmatter.opening(page.meta)
-        except NotReadable as error:
-            return self._unreadable(finding, str(error))
-        except Exception:  # noqa: BLE001 - whatever a parser stumbles over in one file must not stop the others
-            return self._unreadable(finding, "could not be parsed; open it in its own program and save it again.")
+        except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over in one file must not stop the others
+            reason = "could not be parsed; open it in its own program and save it again."
+            return Unreadable(
+                name=str(finding.relative),
+                reason=str(error) if isinstance(error, NotReadable) else reason,
+                url=address(finding.path, finding.relative, {}, self._base_url),
+            )
         if frontmatter.is_hidden(page.meta):
             return None
         return Document(
-            source=self._name,
+            source=self.name,
             url=address(finding.path, finding.relative, page.meta, self._base_url),
             title=page.title or title_of(finding.relative.stem),
             text=page.text,
             chapter=frontmatter.word(page.meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
             opens_at=opens_at,
         )
-
-    def _unreadable(self, finding: FoundFile, reason: str) -> Unreadable:
-        url = address(finding.path, finding.relative, {}, self._base_url)
-        return Unreadable(name=str(finding.relative), reason=reason, url=url)
 
 
 def _read(finding: FoundFile) -> Page:
@@ -246,10 +236,8 @@ def _read(finding: FoundFile) -> Page:
     try:
         size = finding.path.stat().st_size
         if size > reader.limit:
-            message = (
-                f"is {size / 1e6:.0f} MB large; the limit is {reader.limit // 1_000_000} MB. Split it, or take it out."
-            )
-            raise NotReadable(message)
+            limit = f"the limit is {reader.limit // 1_000_000} MB"
+            raise NotReadable(f"is {size / 1e6:.0f} MB large; {limit}. Split it, or take it out.")
         content = finding.path.read_bytes()
     except PermissionError as error:
         raise NotReadable("cannot be opened: permission denied.") from error

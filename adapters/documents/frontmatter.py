@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -26,7 +27,10 @@ def split(text: str) -> tuple[Mapping[str, Any], str]:
             return {}, text  # two thematic breaks, and not front matter
         return found or {}, text[match.end() :]
     if match := TOML.match(text):
-        return _toml(match[1]), text[match.end() :]
+        found = {}
+        with suppress(tomllib.TOMLDecodeError, RecursionError):
+            found = tomllib.loads(match[1])
+        return found, text[match.end() :]
     return {}, text
 
 
@@ -53,13 +57,6 @@ def _lines(block: str) -> Mapping[str, Any]:
     return {key: words.get(value.strip().lower(), value.strip().strip("'\"")) for key, value in LINE.findall(block)}
 
 
-def _toml(block: str) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads(block)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
-
-
 def word(meta: Mapping[str, Any], *names: str) -> str:
     """Return the first of *names* that holds a word or a number, as text."""
     for name in names:
@@ -80,17 +77,9 @@ def opening(meta: Mapping[str, Any]) -> datetime | None:
     if value is None:
         return None
     try:
-        moment = _moment(value)
+        if isinstance(value, date):  # also a moment, whose own form is read back as it is
+            value = value.isoformat()
+        moment = datetime.fromisoformat(str(value).strip())
     except (ValueError, OverflowError) as error:
         raise NotReadable("has a release date that is not a date; write it as 2027-01-31.") from error
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _moment(value: Any) -> datetime:
-    match value:
-        case datetime():
-            return value
-        case date():
-            return datetime(value.year, value.month, value.day, tzinfo=UTC)
-        case _:
-            return datetime.fromisoformat(str(value).strip())

@@ -19,19 +19,6 @@ NO_LANGUAGE = frozenset(("default", "none", "text", "notranslate", "literal-bloc
 PLAIN: Any = MarkdownConverter  # its conversions take what its own tree gives them
 
 
-def convert(html: str) -> str:
-    """Turn HTML into Markdown."""
-    converter: Any = Converter(
-        heading_style=ATX,
-        bullets="-",
-        escape_asterisks=False,
-        escape_underscores=False,
-        escape_misc=False,
-        code_language_callback=_language,
-    )
-    return str(converter.convert(html))
-
-
 class Converter(MarkdownConverter):
     """The rules that differ from markdownify's own; the names of the methods are its contract."""
 
@@ -49,9 +36,7 @@ class Converter(MarkdownConverter):
         """Keep a bar in a cell from ending it."""
         return str(PLAIN.convert_td(self, el, text.replace("|", r"\|"), parent_tags))
 
-    def convert_th(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Keep a bar in a cell from ending it."""
-        return str(PLAIN.convert_th(self, el, text.replace("|", r"\|"), parent_tags))
+    convert_th = convert_td
 
     def convert_p(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Show the title of an admonition as a bold line."""
@@ -166,7 +151,9 @@ def _decoded(content: bytes) -> str:
 
 def to_markdown(html: str) -> str:
     """Turn HTML into Markdown; a heading's id follows it as `{#id}`."""
-    return convert(html).strip("\n") + "\n"
+    plain = dict.fromkeys(("escape_asterisks", "escape_underscores", "escape_misc"), False)
+    converter: Any = Converter(heading_style=ATX, bullets="-", code_language_callback=_language, **plain)
+    return str(converter.convert(html)).strip("\n") + "\n"
 
 
 UNPACKED_LIMIT = 300_000_000  # bytes: what a document may grow to, so that a small file cannot fill the memory

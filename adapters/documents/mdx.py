@@ -106,15 +106,11 @@ def _attributes(text: str, here: int, pairs: Mapping[int, int]) -> tuple[dict[st
         if text[here : here + 1] == "{" and (spread or (match and match[2] and not value)):
             if here not in pairs:
                 return found, here
-            value = _literal(text[here : pairs[here] + 1])
+            value = text[here : pairs[here] + 1]
+            value = string[2] if (string := QUOTED.fullmatch(value)) else value
             here = pairs[here] + 1
         if match:
             found[match[1]] = value
-
-
-def _literal(expression: str) -> str:
-    string = QUOTED.fullmatch(expression)
-    return string[2] if string else expression
 
 
 KNOWN = names(

@@ -68,11 +68,7 @@ def _reflowed(text: str) -> str:
             gap = "\n" if gap == "\n" and is_short else "\n\n"
             line = BLOCK_MARK.sub(r"\1\\\2", line)  # noqa: PLW2901 - the same line, harmless
         flowed += gap + line
-        gap = _gap_after(line, len(line) / width)
+        fullness = len(line) / width
+        is_end = line[-1] in ".!?" and fullness < NEARLY_FULL
+        gap = "\n\n" if is_end else "\n" if fullness < SHORT else " "
     return flowed.strip()
-
-
-def _gap_after(line: str, fullness: float) -> str:
-    if line[-1] in ".!?" and fullness < NEARLY_FULL:
-        return "\n\n"
-    return "\n" if fullness < SHORT else " "

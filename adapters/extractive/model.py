@@ -45,7 +45,8 @@ class ExtractiveModel:
         question, results, searches = _read(prompt.messages)
         queries = _queries(question, results, searches) if tools else []
         if queries:
-            calls = (_call(tools[0].name, query, number) for number, query in enumerate(queries, start=searches + 1))
+            written = enumerate((json.dumps({"query": query}, ensure_ascii=False) for query in queries), searches + 1)
+            calls = (ToolCall(id=f"call-{number}", name=tools[0].name, arguments=each) for number, each in written)
             yield ModelTurn("", tuple(calls), model=NAME)
             return
         written = ""
@@ -121,10 +122,6 @@ def _queries(question: str, results: list[dict[str, Any]] | None, searches: int)
     parts = [part.strip(" ,") for part in _JOINT.split(question)]
     parts = [part for part in parts if stems(part)]
     return parts if 1 < len(parts) <= MOST_PARTS else []
-
-
-def _call(tool: str, query: str, number: int) -> ToolCall:
-    return ToolCall(id=f"call-{number}", name=tool, arguments=json.dumps({"query": query}, ensure_ascii=False))
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, Any]] | None, int]:

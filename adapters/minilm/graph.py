@@ -80,9 +80,11 @@ def fused(shipped: bytes) -> bytes:
     x = _embedded(graph)
     for number in range(LAYERS):
         layer = f"inner.encoder.layer.{number}"
-        x = _attended(graph, x, f"{layer}.attention")
-        x = _transformed(graph, x, layer)
-    return graph.model(_pooled(graph, x))
+        x = _attended(graph, x, f"{layer}.attention")  # then each token is widened, bent, and brought back
+        wide = graph.add("Gelu", graph.linear(x, f"{layer}.intermediate.dense"), domain=FUSED)
+        x = graph.normalised(graph.add("Add", graph.linear(wide, f"{layer}.output.dense"), x), f"{layer}.output")
+    mean = graph.add("ReduceMean", x, axes=[1], keepdims=0)
+    return graph.model(graph.add("LpNormalization", mean, axis=-1, p=2))
 
 
 def _embedded(graph: _Graph) -> str:
@@ -105,17 +107,6 @@ def _attended(graph: _Graph, x: str, layer: str) -> str:
     context = graph.add("MultiHeadAttention", *parts, domain=FUSED, num_heads=HEADS)
     # Not SkipLayerNormalization: on a CPU it takes several times as long as these two.
     return graph.normalised(graph.add("Add", graph.linear(context, f"{layer}.output.dense"), x), f"{layer}.output")
-
-
-def _transformed(graph: _Graph, x: str, layer: str) -> str:
-    """Widen each token, bend it, and bring it back."""
-    wide = graph.add("Gelu", graph.linear(x, f"{layer}.intermediate.dense"), domain=FUSED)
-    return graph.normalised(graph.add("Add", graph.linear(wide, f"{layer}.output.dense"), x), f"{layer}.output")
-
-
-def _pooled(graph: _Graph, x: str) -> str:
-    """Take the mean over the tokens at length 1."""
-    return graph.add("LpNormalization", graph.add("ReduceMean", x, axes=[1], keepdims=0), axis=-1, p=2)
 
 
 def _matrices(shipped: onnx.ModelProto) -> Mapping[str, str]:

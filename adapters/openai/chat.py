@@ -117,7 +117,7 @@ class OpenAIChat:
         async with aclosing(await self._open(prompt, tools)) as stream:
             kind, pieces = stream.response.headers.get("content-type", ""), stream.response.aiter_bytes()
             if "html" in kind:
-                raise WebPage
+                raise WebPage("a web page in place of an answer")
             texts = (self._whole if kind.startswith("application/json") else self._streamed)(pieces, reading)
             try:
                 async with aclosing(texts):

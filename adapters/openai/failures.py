@@ -49,15 +49,9 @@ class BrokenAnswer(Exception):
 class WebPage(BrokenAnswer):
     """What came is for people: somebody else lives there, or a gateway on the way has something to say."""
 
-    def __init__(self) -> None:
-        super().__init__("a web page in place of an answer")
-
 
 class EndlessAnswer(BrokenAnswer):
     """What comes is larger or takes longer than any answer; another one would be no shorter."""
-
-    def __init__(self) -> None:
-        super().__init__("an answer without an end in sight")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Watch:
         now = time.monotonic()
         self._size += len(piece)
         if self._size > LARGEST or now - self._begun > self.timeouts.whole:
-            raise EndlessAnswer
+            raise EndlessAnswer("an answer without an end in sight")
         self.heard = now if is_news else self.heard
         if now - self.heard > self.timeouts.read:
             raise TimeoutError

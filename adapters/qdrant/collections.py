@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from adapters.qdrant.connection import Missing, QdrantConnection
@@ -18,14 +18,6 @@ REPLACES = "replaces"  # there: the collection that is still to be deleted
 ALL = 100_000  # more pages than a community has; a server sets the room for as many aside
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
-    """The collection that the alias points to."""
-
-    name: str
-    label: Label
-
-
 class Collections:
     """The name that people know is an alias; a collection is filled under its own name and then takes its place.
 
@@ -37,13 +29,9 @@ class Collections:
         self._connection = connection
         self._alias = alias
         self._label = label
+        self.own = self._named(label)  # the collection that our vectors belong to
         self._searched: str | None = None
         self._is_ready = False
-
-    @property
-    def own(self) -> str:
-        """The name of the collection that our vectors belong to."""
-        return self._named(self._label)
 
     def forget(self) -> None:
         """Look again at what the server holds."""
@@ -53,20 +41,28 @@ class Collections:
         """Name the collection to search; None if there is none yet. Raises `Misconfigured` for a foreign one."""
         if self._searched is None:
             live = await self._live()
-            if live is not None and live.label != self._label:
+            if live is None:
+                return None
+            name, label = live
+            if label != self._label:
                 raise Misconfigured(
-                    f"The collection {self._alias} {self._label.unlike(live.label)}: run `footnote ingest` again for "
-                    f"all sources (still to do: {', '.join(await self._to_do(live)) or 'any one'}), and the new "
+                    f"The collection {self._alias} {self._label.unlike(label)}: run `footnote ingest` again for "
+                    f"all sources (still to do: {', '.join(await self._to_do(name)) or 'any one'}), and the new "
                     "vectors take the place of the old ones in one step, or go back to the old one."
                 )
-            self._searched = live.name if live is not None else None
+            self._searched = name
         return self._searched
 
     async def filled(self) -> str:
         """Name the collection to fill, made if need be; the first one is searched from its first page on."""
         if not self._is_ready:
             live = await self._live()
-            await self._make()
+            try:
+                info = await self._connection.ingest(lambda client: client.get_collection(self.own))
+            except Missing:
+                info = await self._create()
+            if not self._connection.is_local:  # in memory everything is read anyway
+                await self._index(info)  # also what a crash left of an earlier try
             if live is None:
                 await self._point_alias()
             self._is_ready = True
@@ -74,13 +70,13 @@ class Collections:
 
     async def finish(self, source: str) -> None:
         """Note that a source is complete; once all are that the old collection holds, take its place in one step."""
-        live = await self._live()
-        if live is not None and live.name != self.own:
+        name, label = await self._live() or (self.own, self._label)
+        if name != self.own:
             await self._note({f"{COMPLETE}{source}": True})
-            if await self._to_do(live):
+            if await self._to_do(name):
                 return
-            if live.name == self._named(live.label):  # ours by name and by label: nobody else's is ever deleted
-                await self._note({REPLACES: live.name})
+            if name == self._named(label):  # ours by name and by label: nobody else's is ever deleted
+                await self._note({REPLACES: name})
             await self._point_alias()
             self.forget()
         replaced = (await self._metadata(self.own)).get(REPLACES)
@@ -96,7 +92,8 @@ class Collections:
     def _named(self, label: Label) -> str:
         return f"{self._alias}-{label.digest}"
 
-    async def _live(self) -> Live | None:
+    async def _live(self) -> tuple[str, Label] | None:
+        """Return the collection that the alias points to, and whose vectors it holds; None if there is none yet."""
         aliases = await self._connection.ask(lambda client: client.get_aliases())
         name = next((one.collection_name for one in aliases.aliases if one.alias_name == self._alias), None)
         if name is None:
@@ -105,11 +102,11 @@ class Collections:
                 raise Misconfigured(self._stranger())
             return None
         if name == self.own:
-            return Live(name, self._label)
+            return name, self._label
         label = Label.read((await self._metadata(name)).get("label", {}))
         if label is None:
             raise Misconfigured(self._stranger())
-        return Live(name, label)
+        return name, label
 
     def _stranger(self) -> str:
         return (
@@ -121,26 +118,17 @@ class Collections:
         """Add to the metadata of our collection; None takes a key out."""
         await self._connection.ingest(lambda client: client.update_collection(self.own, metadata=metadata))
 
-    async def _to_do(self, live: Live) -> list[str]:
+    async def _to_do(self, old: str) -> list[str]:
         """Name the sources of the old collection that are not complete in the new one."""
         try:
             done = await self._metadata(self.own)
         except Missing:
             done = {}
-        return [source for source in await self.values(live.name, "source") if f"{COMPLETE}{source}" not in done]
+        return [source for source in await self.values(old, "source") if f"{COMPLETE}{source}" not in done]
 
     async def _metadata(self, name: str) -> Mapping[str, Any]:
         info = await self._connection.ask(lambda client: client.get_collection(name))
         return info.config.metadata or {}
-
-    async def _make(self) -> None:
-        """Make the collection, or finish what a crash left of an earlier try."""
-        try:
-            info = await self._connection.ingest(lambda client: client.get_collection(self.own))
-        except Missing:
-            info = await self._create()
-        if not self._connection.is_local:  # in memory everything is read anyway
-            await self._index(info)
 
     async def _create(self) -> CollectionInfo:
         from qdrant_client.models import HnswConfigDiff, Modifier, SparseVectorParams

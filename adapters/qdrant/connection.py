@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import ssl
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,85 +47,49 @@ class Missing(RetrievalUnavailable):
     """There is no such collection."""
 
 
-def judge(error: Exception) -> Transient | None:
-    """Return whether a failure may pass."""
+def diagnose(error: Exception) -> tuple[RetrievalUnavailable, Transient | None]:
+    """Return a failure in our words, and why it may pass if it may."""
     from httpx import TimeoutException, TransportError
     from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
     match error:
         case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
-            return Transient("no answer in time")
-        case ResponseHandlingException(source=TransportError()) if not is_untrusted(error):
-            return Transient("no connection")
-        case UnexpectedResponse(status_code=int(status)) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
-            return Transient(f"status {status}")
-        case ResourceExhaustedResponse():
-            return Transient(f"status {TOO_MANY}", wait=float(error.retry_after_s))
-        case QdrantException():  # asked to wait, but not in seconds
-            return Transient(f"status {TOO_MANY}")
-        case _:
-            return None
-
-
-@contextmanager
-def translated(*, secret: str) -> Generator[None]:
-    """Turn every failure into one of ours, with the words of the failure as its cause, but for the *secret*."""
-    from qdrant_client.http.exceptions import UnexpectedResponse
-
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
-        said = None
-        if isinstance(error, UnexpectedResponse):  # the client's text has only the beginning of what the server said
-            said = f"status {error.status_code}, {error.content.decode(errors='replace')}"
-        failure, cause = _translate(error), quoted(error, secret, said=said)
-    else:
-        return
-    raise failure from cause  # out here, so that the client's exception is no part of it
-
-
-def _translate(error: Exception) -> RetrievalUnavailable:
-    from httpx import TimeoutException, TransportError
-    from qdrant_client.common.client_exceptions import QdrantException
-    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
-
-    match error:
-        case TimeoutError() | ResponseHandlingException(source=TimeoutException()):
-            return RetrievalUnavailable(SLOW)
+            return RetrievalUnavailable(SLOW), Transient("no answer in time")
         case ResponseHandlingException(source=TransportError()):
-            return WrongSettings(CERTIFICATE) if is_untrusted(error) else RetrievalUnavailable(UNREACHABLE)
+            lost = RetrievalUnavailable(UNREACHABLE), Transient("no connection")
+            return (WrongSettings(CERTIFICATE), None) if is_untrusted(error) else lost
         case UnexpectedResponse():
             return _of_status(error)
-        case QdrantException():
-            return RetrievalUnavailable(BUSY)
+        case QdrantException():  # asked to wait, though not always in seconds
+            wait = float(error.retry_after_s) if isinstance(error, ResourceExhaustedResponse) else None
+            return RetrievalUnavailable(BUSY), Transient(f"status {TOO_MANY}", wait)
         case ResponseHandlingException() | ValueError():  # JSON of another service, a page of HTML, or none in memory
-            return Missing(GONE) if str(error).endswith("not found") else WrongSettings(STRANGER)
+            return Missing(GONE) if str(error).endswith("not found") else WrongSettings(STRANGER), None
         case _:
-            return RetrievalUnavailable(REFUSED)
+            return RetrievalUnavailable(REFUSED), None
 
 
-def _of_status(error: UnexpectedResponse) -> RetrievalUnavailable:
+def judge(error: Exception) -> Transient | None:
+    """Return why trying again may help, if it may."""
+    return diagnose(error)[1]
+
+
+def _of_status(error: UnexpectedResponse) -> tuple[RetrievalUnavailable, Transient | None]:
     match error.status_code:
         case 401:
-            return WrongSettings(KEY)
+            return WrongSettings(KEY), None
         case 403:
-            return WrongSettings(RIGHTS)
-        case 404:
-            return Missing(GONE) if _is_qdrant(error) else WrongSettings(STRANGER)
+            return WrongSettings(RIGHTS), None
+        case 404:  # a server that knows no such collection says so in its own way; another one knows no such path
+            with suppress(ValueError):
+                if isinstance(error.structured().get("status"), dict):
+                    return Missing(GONE), None
+            return WrongSettings(STRANGER), None
         case int(status) if status in {TIMEOUT, TOO_MANY} or status >= SERVER_ERROR:
-            return RetrievalUnavailable(BUSY)
+            return RetrievalUnavailable(BUSY), Transient(f"status {status}")
         case _:
-            return RetrievalUnavailable(REFUSED)
-
-
-def _is_qdrant(error: UnexpectedResponse) -> bool:
-    """Return whether a server knows no such collection, rather than no such path."""
-    try:
-        body = error.structured()
-    except ValueError:
-        return False
-    return isinstance(body.get("status"), dict)
+            return RetrievalUnavailable(REFUSED), None
 
 
 Result = TypeVar("Result")
@@ -150,16 +114,13 @@ class QdrantConnection:
         self, url: str, api_key: str | None, *, retries: RetryPolicy, timeouts: QdrantTimeouts, observer: Observer
     ) -> None:
         self._url = url
+        self.is_local = url == MEMORY  # there is no server at all
         self._api_key = (api_key or "").strip()
-        self._retries = replace(retries.observed(observer, partial(Retried, "index")), judge=judge)
+        retries = retries.observed(observer, partial(Retried, "index"))
+        self._retries = replace(retries, judge=judge)
         self._timeouts = timeouts
         self._opening = asyncio.Lock()
         self._client: AsyncQdrantClient | None = None
-
-    @property
-    def is_local(self) -> bool:
-        """Whether there is no server at all."""
-        return self._url == MEMORY
 
     @property
     def address(self) -> str:
@@ -192,20 +153,25 @@ class QdrantConnection:
             await client.close()
 
     async def _call(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]], seconds: float) -> Result:
-        client = await self._opened()
+        """Turn every failure into one of ours, with its words as the cause, but for the key."""
+        async with self._opening:
+            if self._client is None:  # in a thread: importing the vendor takes longer than anybody else should wait
+                self._client = await asyncio.to_thread(self._open)
+            client = self._client
+        from qdrant_client.http.exceptions import UnexpectedResponse
 
         async def attempt() -> Result:
             async with asyncio.timeout(seconds):
                 return await work(client)
 
-        with translated(secret=self._api_key):
+        try:
             return await self._retries.call(attempt)
-
-    async def _opened(self) -> AsyncQdrantClient:
-        async with self._opening:
-            if self._client is None:  # in a thread: importing the vendor takes longer than anybody else should wait
-                self._client = await asyncio.to_thread(self._open)
-            return self._client
+        except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
+            said = None
+            if isinstance(error, UnexpectedResponse):  # the client's text has only the beginning of the server's
+                said = f"status {error.status_code}, {error.content.decode(errors='replace')}"
+            (failure, _), cause = diagnose(error), quoted(error, self._api_key, said=said)
+        raise failure from cause  # out here, so that the client's exception is no part of it
 
     def _open(self) -> AsyncQdrantClient:
         from httpx import Limits

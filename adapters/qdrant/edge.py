@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import json
 import shutil
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from qdrant_edge import Bm25, EdgeConfig, EdgeShard, NamedVector, PointId
 
 
+REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
 
 
@@ -65,7 +65,13 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
         shard = _create(folder / "shard", label)
         written.write_text(json.dumps(asdict(label)))
         return shard
-    found = _read(written)
+    try:
+        found = Label(**json.loads(written.read_text()))
+    except (ValueError, TypeError) as error:
+        raise Misconfigured(
+            f"The index in {folder} is damaged: {written.name} cannot be read. "
+            "Remove that folder and run `footnote ingest` again."
+        ) from error
     if found != label:
         raise Misconfigured(
             f"The index in {folder} {label.unlike(found)}: remove that folder and run `footnote ingest` again, or go "
@@ -74,16 +80,6 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
     shard = EdgeShard.load(str(folder / "shard"), _config(label))
     _finish_replacement(shard, folder)
     return shard
-
-
-def _read(written: Path) -> Label:
-    try:
-        return Label(**json.loads(written.read_text()))
-    except (ValueError, TypeError) as error:
-        raise Misconfigured(
-            f"The index in {written.parent} is damaged: {written.name} cannot be read. "
-            "Remove that folder and run `footnote ingest` again."
-        ) from error
 
 
 def _create(folder: Path, label: Label) -> EdgeShard:
@@ -122,24 +118,11 @@ def _config(label: Label) -> EdgeConfig:
     )
 
 
-# -- A page is replaced in two steps; a note on disk lets the next start finish what a crash cut in two ---------------
-
-
-@contextmanager
-def replacing(folder: Path, url: str, passages: Sequence[Passage]) -> Generator[None]:
-    """Leave a note while the passages of a page are replaced."""
-    note = folder / "replacing.json"
-    ids = [passage.passage_id for passage in passages]
-    note.write_text(json.dumps({"url": url, "content_hash": passages[0].content_hash, "ids": ids}))
-    yield
-    note.unlink()
-
-
 def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
     """If the new passages of a page are there, remove what is left of the old ones."""
     from qdrant_edge import CountRequest, FieldCondition, Filter, HasIdCondition, MatchValue, UpdateOperation
 
-    note = folder / "replacing.json"
+    note = folder / REPLACING
     if not note.exists():
         return
     with contextlib.suppress(ValueError):  # half a note: the crash came before the passages
@@ -267,10 +250,11 @@ class EdgeIndex:
             words = lexical.embed_document(with_parts(embedding_text(passage)))
             vectors: dict[str, NamedVector] = {DENSE: list(embedded.vector), SPARSE: words}
             points.append(Point(point_id(passage.passage_id), vectors, to_payload(passage)))
-        with replacing(self._folder, url, new):
-            shard.update(UpdateOperation.upsert_points(points))
-            old = page_filter(url, but=(passage.passage_id for passage in new))
-            shard.update(UpdateOperation.delete_points_by_filter(old))
+        note, ids = self._folder / REPLACING, [passage.passage_id for passage in new]
+        note.write_text(json.dumps({"url": url, "content_hash": new[0].content_hash, "ids": ids}))
+        shard.update(UpdateOperation.upsert_points(points))
+        shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, but=ids)))
+        note.unlink()
 
     def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> int:
         from qdrant_edge import UpdateOperation

@@ -27,15 +27,12 @@ class Label:
     dimension: int
     format: int = FORMAT
 
-    def __str__(self) -> str:
-        """Return the words by which the person who runs the bot knows it."""
-        return f"{self.embedder} ({self.dimension} dimensions, format {self.format})"
-
     def unlike(self, found: Label) -> str:
         """Return why what was made with another label cannot be used."""
         if (found.embedder, found.dimension) == (self.embedder, self.dimension):
             return f"was made by another version of Footnote (format {found.format}; this one needs {self.format})"
-        return f"was made with {found}, but now the embedder is {self}. Vectors of two embedders cannot be mixed"
+        old, new = (f"{each.embedder} ({each.dimension} dimensions, format {each.format})" for each in (found, self))
+        return f"was made with {old}, but now the embedder is {new}. Vectors of two embedders cannot be mixed"
 
     @property
     def digest(self) -> str:
@@ -117,10 +114,11 @@ def scope_filter(scope: Scope) -> Filter | None:
     """Return the filter for the passages that may be found; None if all may."""
     from qdrant_edge import FieldCondition, Filter, MatchAny, RangeFloat
 
-    must: list[Any] = []
-    for key, values in (("source", scope.sources), ("chapter", scope.chapters)):
-        if values:
-            must.append(FieldCondition(key=key, match=MatchAny(any=list(values))))
+    must: list[Any] = [
+        FieldCondition(key=key, match=MatchAny(any=list(values)))
+        for key, values in (("source", scope.sources), ("chapter", scope.chapters))
+        if values
+    ]
     must_not: list[Any] = []
     if scope.open_at is not None:
         must_not.append(FieldCondition(key=OPENS_AT, range=RangeFloat(gt=scope.open_at.timestamp())))

@@ -63,13 +63,6 @@ def pages_in(urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
     return Filter(must=[of_pages], must_not=[HasIdCondition(has_id=list(but))] if but else None)
 
 
-def of_source(source: str) -> Filter:
-    """Choose the passages of one source."""
-    from qdrant_client.models import FieldCondition, Filter, MatchValue
-
-    return Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
-
-
 def open_to(scope: Scope) -> Filter | None:
     """Return the filter for the passages that may be found; None if all may."""
     from qdrant_client.models import FieldCondition, Filter, MatchAny, Range
@@ -186,10 +179,9 @@ class ServerIndex:
         from qdrant_client.models import SparseVector
 
         words = self._lexical.embed_query(with_parts(query.text))
-        vectors: dict[str, Any] = {}
-        if words.indices:
-            vectors[SPARSE] = SparseVector(indices=list(words.indices), values=list(words.values))
-        return vectors if query.vector is None else {**vectors, DENSE: list(query.vector)}
+        sparse = SparseVector(indices=list(words.indices), values=list(words.values)) if words.indices else None
+        dense = None if query.vector is None else list(query.vector)
+        return {name: vector for name, vector in ((SPARSE, sparse), (DENSE, dense)) if vector is not None}
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones, so that no search sees both.
@@ -208,11 +200,16 @@ class ServerIndex:
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove the pages of *source* that are not kept; the end of a source, so the moment to switch over."""
+        from qdrant_client.models import FilterSelector
+
         try:
             urls = {payload["page_url"] async for payload in self._payloads(source)}
             gone = sorted(urls - set(keep))
             for start in range(0, len(gone), URLS_OF_A_REQUEST):
-                await self._delete(gone[start : start + URLS_OF_A_REQUEST])
+                old = FilterSelector(filter=pages_in(gone[start : start + URLS_OF_A_REQUEST]))
+                await self._connection.ingest(
+                    lambda client, old=old: client.delete(self._collections.own, old, wait=True)
+                )
             await self._collections.finish(source)
         except Missing:
             return 0
@@ -287,20 +284,17 @@ class ServerIndex:
                 lambda client, operations=operations: client.batch_update_points(name, operations, wait=True)
             )
 
-    async def _delete(self, urls: Sequence[str]) -> None:
-        from qdrant_client.models import FilterSelector
-
-        old = FilterSelector(filter=pages_in(urls))
-        await self._connection.ingest(lambda client: client.delete(self._collections.own, old, wait=True))
-
     async def _payloads(self, source: str) -> AsyncIterator[Mapping[str, Any]]:
         """Read what says which version of which page a passage belongs to."""
+        from qdrant_client.models import FieldCondition, Filter, MatchValue
+
+        of_source = Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
         offset: Any = None
         while True:
             records, offset = await self._connection.ingest(
                 lambda client, offset=offset: client.scroll(
                     self._collections.own,
-                    scroll_filter=of_source(source),
+                    scroll_filter=of_source,
                     limit=PAGE_OF_SCROLL,
                     offset=offset,
                     with_payload=["page_url", "content_hash", "page_length"],

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout
 from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
@@ -19,7 +20,7 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.chat.delivery_log import traced
+from adapters.chat.delivery import traced
 from adapters.chat.platform import Barred, QuestionGone
 from adapters.retry import retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
@@ -42,7 +43,6 @@ PAGES = 3
 FIRST_SERVER_ERROR = 500
 TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({"message_not_found", "thread_not_found"})
-NOTHING = frozenset[str]()
 NO_THREAD = "thread_not_found"
 BARRED = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"}
@@ -96,32 +96,23 @@ def open_session(waited: Callable[[float], object] = unobserved) -> ClientSessio
 
 
 def connect(
-    session: ClientSession, *, token: str = "", api_url: str | None = None, team_id: str = ""
+    session: ClientSession, *, token: str = "", api_url: str | None = None, team_id: str = "", repeats: bool = True
 ) -> AsyncWebClient:
     """Return a client that waits out short limits, and asks again once where Slack or the network fails.
 
-    *team_id* names the workspace where a token speaks for a whole organization.
+    *team_id* names the workspace where a token speaks for a whole organization. Without *repeats*, it is for calls that
+    must not be made twice unseen: a post whose reply was lost stands there.
     """
+    handlers: list[AsyncRetryHandler] = []
+    if repeats:
+        handlers += [AsyncConnectionErrorRetryHandler(), AsyncServerErrorRetryHandler(), ShortRateLimits()]
     return AsyncWebClient(
         token=token or None,
         base_url=(api_url or API).rstrip("/") + "/",
         timeout=int(LONGEST_REQUEST),
         session=session,
         team_id=team_id or None,
-        retry_handlers=[AsyncConnectionErrorRetryHandler(), AsyncServerErrorRetryHandler(), ShortRateLimits()],
-    )
-
-
-def once(client: AsyncWebClient) -> AsyncWebClient:
-    """Return the same client for calls that must not be made twice unseen: a post whose reply was lost stands there."""
-    usual = cast("dict[str, str]", cast("Any", client).default_params)
-    return AsyncWebClient(
-        token=client.token,
-        base_url=client.base_url,
-        timeout=client.timeout,
-        session=client.session,
-        team_id=usual.get("team_id"),
-        retry_handlers=[],
+        retry_handlers=handlers,
     )
 
 
@@ -180,14 +171,18 @@ def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingF
     said = getattr(response, "data", None)
     code = str(cast("Mapping[str, Any]", said).get("error", "")) if isinstance(said, Mapping) else ""
     if status == TOO_MANY_REQUESTS or code in LIMITED:
-        wait = retry_after(response.headers)
-        return RateLimited(USUAL_WAIT if wait is None else wait)
+        return _limited(response.headers)
     if status >= FIRST_SERVER_ERROR or code in PASSING:
         return Unreachable(code or f"status {status}")
     if code in gone:
         return Gone("it is not there any more")
     kind = ThreadDenied if code == NO_THREAD else PlaceDenied if code in BARRED else Denied
     return kind(code)
+
+
+def _limited(headers: Mapping[str, str]) -> RateLimited:
+    wait = retry_after(headers)
+    return RateLimited(USUAL_WAIT if wait is None else wait)
 
 
 def never_arrived(failure: PostingFailed) -> bool:
@@ -197,18 +192,12 @@ def never_arrived(failure: PostingFailed) -> bool:
 
 async def respond(session: ClientSession, url: str, body: Mapping[str, object], *, api_url: str | None) -> None:
     """Post to an address for answers, which has to be Slack's, or as in the settings. Raises `PostingFailed`."""
-    if _origin(url) not in {HOOKS, _origin(api_url or HOOKS)}:
+    if urlsplit(url)[:2] not in (urlsplit(HOOKS)[:2], urlsplit(api_url or HOOKS)[:2]):
         raise Rejected("there is no way back")
     async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
         if response.status == TOO_MANY_REQUESTS:
-            wait = retry_after(response.headers)
-            raise RateLimited(USUAL_WAIT if wait is None else wait)
+            raise _limited(response.headers)
         if response.status >= FIRST_SERVER_ERROR:
             raise Unreachable(f"status {response.status}")
         if not response.ok:
             raise Rejected(f"status {response.status}")
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"

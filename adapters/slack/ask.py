@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adapters.chat.accepting import settle
+from adapters.chat.background import settle
 from adapters.chat.platform import nonce
 from adapters.retry import BRIEF, Retrying
-from adapters.slack.api import never_arrived, once, pages, tell
+from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK
-from adapters.slack.interactions import InteractionContext, SlackServices, by_question
-from adapters.slack.recovery import EARLY, mark, nonce_of
+from adapters.slack.interactions import URL_LIFE, InteractionContext, SlackServices, by_question
+from adapters.slack.poster import EARLY, mark, nonce_of
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.messages import ONLY_YOU
-from core.model import QUESTION_LIMIT, Asked, MessageRef, Question, ReplyAddress
+from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question, ReplyAddress
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
 
 def asked_by(context: InteractionContext, text: str, *, selection: str | None = None, is_private: bool = True) -> Asked:
-    """Return a question under the id of what was used; raises `InvalidInput` with a sentence for whoever asks."""
+    """Return a question under the id of what was used; raises `InvalidInput` with a sentence for whoever asks.
+
+    A private answer goes by the way back to the person, while that is open, where they look.
+    """
+    ends = (context.url_since or context.at) + URL_LIFE
+    way = Interaction(id=context.trigger, token=context.response_url, expires_at=ends)
     question = Question.create(
         message=context.private_message,
         text=text,
@@ -30,9 +35,10 @@ def asked_by(context: InteractionContext, text: str, *, selection: str | None = 
         author=context.person,
         asked_at=context.at,
         visibility="private" if is_private else "thread",
-        **context.services.terms.model_dump(),
+        **context.slack.chat.terms.model_dump(),
     )
-    return Asked(question=question, address=context.private_address())
+    where = context.in_thread(context.thread_ts if context.is_inside else context.trigger)
+    return Asked(question=question, address=ReplyAddress(thread=where, interaction=way))
 
 
 async def put(context: InteractionContext, asked: Asked, until: float) -> None:
@@ -45,7 +51,7 @@ async def put(context: InteractionContext, asked: Asked, until: float) -> None:
             await message.remove()
         await context.tell(text, replaces=asked.question.visibility == "private")
 
-    await settle(context.services, asked, until, message.place, excuse)
+    await settle(context.slack.chat, asked, until, message.place, excuse)
     await message.explain()
 
 
@@ -60,6 +66,7 @@ async def place_again(slack: SlackServices, asked: Asked) -> Asked:
     return found
 
 
+@dataclass(slots=True)
 class QuestionMessage:
     """The message that stands for a question before everybody in the channel, and begins the thread of its answer.
 
@@ -67,12 +74,10 @@ class QuestionMessage:
     may have posted it.
     """
 
-    def __init__(self, context: InteractionContext, *, is_in_doubt: bool) -> None:
-        self._context = context
-        self._is_in_doubt = is_in_doubt
-        self._is_refused = False
-        self._nonce = nonce(context.private_message, 0, 0)
-        self._id = ""
+    context: InteractionContext
+    is_in_doubt: bool
+    _is_refused: bool = False
+    _id: str = ""
 
     async def place(self, asked: Asked) -> Asked:
         """Return a question with its message, which is posted unless it stands there.
@@ -85,7 +90,7 @@ class QuestionMessage:
         if question.visibility == "private":
             return asked
         alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
-        if not await self._context.services.moderation.answers_in(question.message.thread):
+        if not await self.context.slack.chat.moderation.answers_in(question.message.thread):
             return alone
         try:
             client = await self._client()
@@ -95,31 +100,31 @@ class QuestionMessage:
         except PostingFailed:
             self._is_refused = True
             return alone
-        message = MessageRef(thread=self._context.in_thread(self._id), id=self._id)
+        message = MessageRef(thread=self.context.in_thread(self._id), id=self._id)
         address = ReplyAddress(thread=message.thread, message=message, interaction=way)
         return Asked(question=question.model_copy(update={"message": message}), address=address)
 
     async def explain(self) -> None:
         """Say why only one person sees an answer that was meant for all, if that is so."""
         if self._is_refused:
-            await self._context.tell(ONLY_YOU)
+            await self.context.tell(ONLY_YOU)
 
     async def remove(self) -> None:
         """Take the message away, if there is one. Raises `PostingFailed`."""
-        if self._id or self._is_in_doubt:
+        if self._id or self.is_in_doubt:
             client = await self._client()
             if found := self._id or await self._found(client):
-                await tell(client, "chat.delete", channel=self._context.channel, ts=found)
+                await tell(client, "chat.delete", channel=self.context.channel, ts=found)
 
     async def _posted(self, client: AsyncWebClient, question: Question) -> str:
         """Post it: who asks what, without notifying anybody."""
-        context = self._context
+        context = self.context
         try:
             name = (await context.slack.people.profile(context.home.workspace, context.person.id)).name
         except PostingFailed:
             name = ""
         name, text = SLACK.on_one_line(name or context.name or "Somebody"), question.text
-        self._is_in_doubt = True  # also if this is broken off
+        self.is_in_doubt = True  # also if this is broken off
         try:
             said = await tell(
                 client,
@@ -128,10 +133,10 @@ class QuestionMessage:
                 text=f"*{name} asks:* {SLACK.on_one_line(text, QUESTION_LIMIT)}",
                 unfurl_links=False,
                 unfurl_media=False,
-                metadata=mark(self._nonce),
+                metadata=mark(nonce(context.private_message, 0, 0)),
             )
         except PostingFailed as failure:
-            self._is_in_doubt = isinstance(failure, Unreachable) and not never_arrived(failure)
+            self.is_in_doubt = isinstance(failure, Unreachable) and not never_arrived(failure)
             if found := await self._found(client):
                 return found
             raise
@@ -139,19 +144,19 @@ class QuestionMessage:
 
     async def _found(self, client: AsyncWebClient) -> str:
         """Look for the message where nobody knows whether it stands there; empty if not, or if the bot may not read."""
-        if not self._is_in_doubt:
+        if not self.is_in_doubt:
             return ""
-        oldest = f"{self._context.at.timestamp() - EARLY:.6f}"
-        retrying = Retrying(replace(BRIEF, sleep=self._context.services.sleep))
-        given = {"channel": self._context.channel, "oldest": oldest, "include_all_metadata": "true"}
+        wanted, oldest = nonce(self.context.private_message, 0, 0), f"{self.context.at.timestamp() - EARLY:.6f}"
+        retrying = Retrying(replace(BRIEF, sleep=self.context.slack.chat.sleep))
+        given = {"channel": self.context.channel, "oldest": oldest, "include_all_metadata": "true"}
         try:
             async for page in pages(retrying, client, "conversations.history", "messages", **given):
                 for one in page:
-                    if nonce_of(one) == self._nonce:
+                    if nonce_of(one) == wanted:
                         return str(one["ts"])
         except Rejected:
             return ""
         return ""
 
     async def _client(self) -> AsyncWebClient:
-        return once((await self._context.slack.workspaces.find(self._context.home.workspace)).client)
+        return (await self.context.slack.workspaces.find(self.context.home.workspace)).once

@@ -13,11 +13,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.accepting import NO_STORE, accepted, drop
-from adapters.chat.background import BackgroundTasks
+from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop
 from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
 from adapters.slack import blocks
-from adapters.slack.api import once, tell
+from adapters.slack.api import tell
 from adapters.slack.ask import asked_by, place_again, put
 from adapters.slack.dialect import SLACK
 from adapters.slack.events import words
@@ -38,9 +37,8 @@ from adapters.slack.home import ACTIONS, SILENT, choose_at_home, press_at_home, 
 from adapters.slack.interactions import (
     InteractionContext,
     SlackServices,
-    by_command,
     by_event,
-    by_interaction,
+    by_use,
     mrkdwn,
 )
 from adapters.slack.slash import NAME, ParsedCommand, parsed, text_command
@@ -53,8 +51,7 @@ if TYPE_CHECKING:
     from slack_bolt.context.ack.async_ack import AsyncAck
 
     from adapters.chat.services import ChatServices
-    from adapters.slack.people import People
-    from adapters.slack.workspaces import Workspaces
+    from adapters.slack.workspaces import People, Workspaces
 
 ANSWER_FROM = "footnote:answer_from_message"
 SHOW_SOURCES = "footnote:show_sources"
@@ -79,7 +76,7 @@ class SlackCommands:
 
     async def command(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a command; who waits for a private answer sees at once that it is on its way."""
-        context, text = by_command(self.slack, body), str(body.get("text") or "")
+        context, text = by_use(self.slack, body), str(body.get("text") or "")
         wanted = parsed(text, channel=context.channel)
         if wanted.command is not ASK:
             await ack()
@@ -97,7 +94,7 @@ class SlackCommands:
 
     async def selection(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take a question about a text; what cannot be asked is told in the form, which stays."""
-        context = returned(view, by_interaction(self.slack, body))
+        context = returned(view, by_use(self.slack, body))
         text, selection = selection_in(view)
 
         async def refuse(sentence: str, field: str) -> None:
@@ -131,7 +128,7 @@ class SlackCommands:
     async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message that somebody wants to ask about, and show a form for the question."""
         await ack()
-        context, text = by_interaction(self.slack, body), words(str(body["message"].get("text") or ""))
+        context, text = by_use(self.slack, body), words(str(body["message"].get("text") or ""))
 
         async def show() -> str | None:
             if not text:  # a preview is none of its words
@@ -144,13 +141,13 @@ class SlackCommands:
     async def show_sources(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message whose thread's sources somebody wants to see."""
         await ack()
-        context = by_interaction(self.slack, body)
+        context = by_use(self.slack, body)
         self._carry_out(context, partial(shown_sources, context.command))
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], action: dict[str, Any]) -> None:
         """Take a button, below an answer or in the home."""
         await ack()
-        context, action_id = by_interaction(self.slack, body), str(action.get("action_id"))
+        context, action_id = by_use(self.slack, body), str(action.get("action_id"))
         if action_id in ACTIONS:
             self._tasks.begin(partial(press_at_home, context, action_id))
         elif action_id == SILENT:
@@ -160,7 +157,7 @@ class SlackCommands:
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
         """Take a vote again with its reasons, and give thanks where the form was; a failure is told in their place."""
-        context = by_interaction(self.slack, body)
+        context = by_use(self.slack, body)
         await ack(response_action="update", view=words_form(messages.THANKS))
 
         async def count() -> None:
@@ -194,7 +191,7 @@ class SlackCommands:
         return True
 
     def _carry_out(self, context: InteractionContext, act: Callable[[], Awaitable[str | None]]) -> None:
-        self._tasks.begin(partial(context.carry_out, act))
+        self._tasks.begin(partial(carried_out, act, context.tell))
 
 
 async def _obeyed(context: InteractionContext, wanted: ParsedCommand, text: str) -> str:
@@ -209,23 +206,23 @@ async def _obeyed(context: InteractionContext, wanted: ParsedCommand, text: str)
 
 async def _answer_word(context: InteractionContext, wanted: ParsedCommand, inbound: Inbound) -> None:
     """Do what a word in a thread stands for, once for each message: a mention comes as two events, and each again."""
-    if await context.services.is_new(f"slack:said:{inbound.message}", str(inbound.revision)):
+    if await context.slack.chat.is_new(f"slack:said:{inbound.message}", str(inbound.revision)):
         await carried_out(partial(wanted.carry_out, context.command), partial(_tell_below, context.slack, inbound))
 
 
 async def _tell_below(slack: SlackServices, inbound: Inbound, sentence: str) -> None:
     """Tell the author of a message alone, or all in its thread where Slack shows nothing to one person."""
-    thread = inbound.message.thread
+    thread, asker = inbound.message.thread, inbound.author.id if inbound.author else ""
     text: dict[str, Any] = {"channel": thread.channel, "text": mrkdwn(sentence)}
     below: dict[str, Any] = {**text, "thread_ts": thread.thread, "unfurl_links": False, "unfurl_media": False}
     with suppress(PostingFailed):
-        client = (await slack.workspaces.find(thread.workspace)).client
+        workspace = await slack.workspaces.find(thread.workspace)
         if inbound.setting is not Setting.DIRECT:
             where = below if inbound.setting is Setting.THREAD else text
             with suppress(Rejected):
-                await tell(client, "chat.postEphemeral", user=inbound.author.id if inbound.author else "", **where)
+                await tell(workspace.client, "chat.postEphemeral", user=asker, **where)
                 return
-        await tell(once(client), "chat.postMessage", **below)
+        await tell(workspace.once, "chat.postMessage", **below)
 
 
 async def _pressed(context: InteractionContext, action_id: str, value: str) -> str | None:

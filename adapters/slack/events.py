@@ -1,17 +1,29 @@
-"""Reads what an event means, before anything is decided. Nothing here waits or looks anything up."""
+"""Reads what an event means, before anything is decided, and where it happened.
+
+Reading looks nothing up; what can be read before an event, and replies to it, are in `SlackChannel`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, cast
 
-from adapters.chat.intake import BotIdentity
-from adapters.slack.workspaces import name_of
+from adapters.chat.intake import BotIdentity, ChatEvent
+from adapters.slack.api import ask, next_cursor, tell
+from adapters.slack.poster import Place, ThreadPoster
+from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, name_of
+from core.errors import PostingFailed
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
 
 PLATFORM = "slack"
+REACTION = "warning"
+RECALLED = 20  # messages, the first one of the thread among them
+PAGE = 999  # messages: as many as Slack gives
+LONGEST_READ = 0.45  # seconds; Slack has to hear soon that the question has arrived
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -37,8 +49,8 @@ def workspace_of(body: Json) -> str:
 
 def line_of(event: Json) -> str:
     """Return what has to be heard in order: a thread, or a message of a channel, which opens its own."""
-    said = _subject(event)
-    return f"{event.get('channel')}:{said.get('thread_ts') or said.get('ts')}"
+    said = event.get("message") or event.get("previous_message") or event
+    return f"{event.get('channel')}:{said.get('thread_ts') or event.get('deleted_ts') or said.get('ts')}"
 
 
 def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
@@ -46,7 +58,10 @@ def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
 
     A preview, a reaction or a reply below changes a message too, and its words stay.
     """
-    said = _subject(event)
+    subtype, before = event.get("subtype"), event.get("previous_message") or _NOTHING
+    said = event
+    if subtype in (_CHANGED, _DELETED):  # of a deleted message, there is what is left of it
+        said = event.get("message") or _NOTHING if subtype == _CHANGED else {**before, "ts": event.get("deleted_ts")}
     channel, ts = str(event.get("channel") or ""), str(said.get("ts") or "")
     if event.get("type") not in ("message", "app_mention") or not (channel and ts):
         return None
@@ -55,11 +70,10 @@ def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
     message, setting = MessageRef(thread=ref, id=ts), Setting.CHANNEL if thread == ts else Setting.THREAD
     if event.get("channel_type") == _DIRECT or channel.startswith(_DIRECT_ID):
         setting = Setting.DIRECT
-    if event.get("subtype") == _DELETED or said.get("subtype") == _REMAINS:
+    if subtype == _DELETED or said.get("subtype") == _REMAINS:
         return Inbound(kind=InboundKind.DELETED, message=message, setting=setting)
     edited, text = moment((said.get("edited") or _NOTHING).get("ts")), str(said.get("text") or "")
-    before = event.get("previous_message") or _NOTHING
-    if event.get("subtype") == _CHANGED and (edited is None or said.get("text") == before.get("text")):
+    if subtype == _CHANGED and (edited is None or said.get("text") == before.get("text")):
         return None
     is_automatic = bool(said.get("bot_id") or said.get("bot_profile") or said.get("hidden"))
     user = str(said.get("user") or "")
@@ -103,15 +117,6 @@ def moment(ts: object) -> datetime | None:
         return None
 
 
-def _subject(event: Json) -> Json:
-    """Return the message that an event is about: of a deleted one, what is left of it."""
-    if event.get("subtype") == _CHANGED:
-        return cast("Json", event.get("message") or _NOTHING)
-    if event.get("subtype") == _DELETED:
-        return {**(event.get("previous_message") or _NOTHING), "ts": event.get("deleted_ts")}
-    return event
-
-
 def words(text: str, *, mine: str = "") -> str:
     """Return a text without the mention of *mine*, where all else in angle brackets is what is shown for it."""
 
@@ -130,18 +135,11 @@ def _shown(token: re.Match[str]) -> str:
     if not sign:
         return label or name.removeprefix("mailto:")
     if (sign, kind) == ("!", "date"):
-        return label or _date(rest.partition("^")[0])
+        at = moment(rest.partition("^")[0])  # in words that a model understands; what is none as it stands
+        return label or (f"{at:%Y-%m-%d %H:%M} UTC" if at else rest.partition("^")[0])
     usual = {"@": "someone", "#": "channel", "!": "group" if kind == "subteam" else name}
     before = "#" if sign == "#" else "@"
     return before + (label or usual[sign]).removeprefix(before)
-
-
-def _date(seconds: str) -> str:
-    """Return a moment in words that a model understands; what is none as it stands."""
-    try:
-        return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
-    except (OverflowError, ValueError, OSError):
-        return seconds
 
 
 def mentions(text: str) -> tuple[str, ...]:
@@ -159,3 +157,80 @@ def mentions(text: str) -> tuple[str, ...]:
             case _:
                 pass
     return tuple(filter(None, found))
+
+
+@dataclass(frozen=True, slots=True)
+class SlackChannel:
+    """Implements `Channel` for the events of a workspace."""
+
+    workspace: Workspace
+    me: BotIdentity
+
+    async def complete(self, inbound: Inbound) -> Inbound:
+        """Return the event as it is: Slack leaves nothing out."""
+        return inbound
+
+    async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+        """Return the first message of a thread and the last ones before a message; Slack's replies quote nothing.
+
+        Nothing, where that takes long or may not be read: a question without it is better than one that comes late.
+        """
+        thread = inbound.message.thread
+        where = {"channel": thread.channel, "ts": thread.thread, "latest": inbound.message.id}
+        said: list[Json] = []
+        cursor = None if recalls else ""
+        try:
+            async with asyncio.timeout(LONGEST_READ):
+                while cursor != "":  # from its beginning, which is the only end where Slack lets one begin
+                    client = self.workspace.client
+                    found = await ask(client, "conversations.replies", **where, limit=PAGE, cursor=cursor)
+                    page = cast("list[Json]", found.get("messages") or [])
+                    said += page[1:] if cursor else page  # the first message of a thread comes with every page
+                    cursor = next_cursor(found)
+        except (PostingFailed, TimeoutError):
+            return (), ()
+        names: dict[str, str] = {}
+        lines = [line(one, me=self.me, names=names) for one in (*said[:1], *said[1:][1 - RECALLED :])]
+        return tuple(filter(None, lines)), ()
+
+    def below(self, message: MessageRef) -> ThreadPoster:
+        """Return what replies to a message in its thread."""
+        place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
+        return ThreadPoster(place)
+
+    async def warn(self, message: MessageRef) -> None:
+        """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
+        target = {"channel": message.thread.channel, "timestamp": message.id}
+        await tell(self.workspace.client, "reactions.add", name=REACTION, **target)
+
+
+async def read_event(
+    event: Json, workspaces: Workspaces, workspace: str, *, comes_again: bool = True, is_late: bool = False
+) -> ChatEvent | None:
+    """Return what an event in a workspace means; None where no person wrote, changed or deleted words of their own.
+
+    A mention in a channel comes as two events, of which one is to say something about. Where the bot is not any more,
+    nothing is meant for it. Raises `PostingFailed`.
+    """
+    try:
+        found = await workspaces.find(workspace)
+    except NotInstalled:
+        return None
+    me = BotIdentity(found.bot_user_id, bot_id=found.bot_id, workspace=found.name)
+    inbound = parse(event, me=me)
+    if inbound is None:
+        return None
+    said = cast("Json", event.get("message") or event)
+    root = MessageRef(thread=inbound.message.thread, id=inbound.message.thread.thread)
+    comes_twice = me.user_id in inbound.mentions and inbound.setting is not Setting.DIRECT
+    return ChatEvent(
+        inbound=inbound,
+        channel=SlackChannel(found, me),
+        at=inbound.message.thread,
+        me=me.user_id,
+        owns_thread=said.get("parent_user_id") == me.user_id,
+        opening=root if inbound.setting is Setting.THREAD else None,
+        comes_again=comes_again,
+        is_late=is_late,
+        speaks=event.get("type") == "app_mention" or not comes_twice,
+    )

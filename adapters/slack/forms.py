@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -60,15 +60,21 @@ def words_form(sentence: str) -> View:
     return {"type": "modal", "title": plain("Footnote"), "close": plain("Close"), "blocks": [said]}
 
 
+def _filled(view: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return what was filled in, by the fields' names."""
+    blocks: Mapping[str, Mapping[str, Mapping[str, Any]]] = view.get("state", {}).get("values", {})
+    return {name: field for fields in blocks.values() for name, field in fields.items()}
+
+
 def selection_in(view: Mapping[str, Any]) -> tuple[str, str]:
     """Read the question and the text."""
-    filled = dict(_filled(view))
-    return str(filled.get(QUESTION, {}).get("value") or ""), str(filled.get(TEXT, {}).get("value") or "")
+    fields = _filled(view)
+    return str(fields.get(QUESTION, {}).get("value") or ""), str(fields.get(TEXT, {}).get("value") or "")
 
 
 def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
     """Read the reasons, in the order in which they were offered."""
-    options: list[Mapping[str, Any]] = dict(_filled(view)).get(REASONS, {}).get("selected_options") or []
+    options: list[Mapping[str, Any]] = _filled(view).get(REASONS, {}).get("selected_options") or []
     chosen = {option.get("value") for option in options}
     return tuple(each for each in COMPLAINTS if each.value in chosen)
 
@@ -93,10 +99,3 @@ def _form(callback_id: str, title: str) -> View:
 
 def _field(name: str, label: str, element: Mapping[str, object]) -> dict[str, Any]:
     return {"type": "input", "block_id": name, "label": plain(label), "element": {**element, "action_id": name}}
-
-
-def _filled(view: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return what was filled in, by the fields' names."""
-    blocks: Mapping[str, Mapping[str, Mapping[str, Any]]] = view.get("state", {}).get("values", {})
-    for fields in blocks.values():
-        yield from fields.items()

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from adapters.chat.catch_up import LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
 from adapters.slack.api import PAGE, PAGES, Denied, pages
-from adapters.slack.channels import REACTION, read_event
-from adapters.slack.events import PLATFORM, Json, line_of
+from adapters.slack.events import PLATFORM, REACTION, Json, line_of, read_event
 from core.errors import Gone, Rejected
 
 if TYPE_CHECKING:
-    from adapters.chat.intake import ChatEvent
     from adapters.chat.services import ChatServices
     from adapters.slack.workspaces import Workspace, Workspaces
 
@@ -31,6 +29,7 @@ RESENT = 6 * 60  # seconds; Slack itself sends again for about five minutes what
 NOT_THERE = frozenset({"not_in_channel", "channel_not_found", "is_archived", "thread_not_found"})
 
 
+@dataclass(frozen=True, slots=True)
 class SlackHistory:
     """Implements `History` for the workspaces that the bot is in.
 
@@ -38,9 +37,8 @@ class SlackHistory:
     Slack lets an app read one of them a minute, the rest is given up after some time.
     """
 
-    def __init__(self, services: ChatServices, workspaces: Workspaces) -> None:
-        self._services = services
-        self._workspaces = workspaces
+    services: ChatServices
+    workspaces: Workspaces
 
     async def places(self, home: str, round_: Round) -> AsyncGenerator[SlackPlace]:
         """Yield the channels of *home*, and of all workspaces that were heard lately, those first heard last.
@@ -48,18 +46,18 @@ class SlackHistory:
         Each is read from a bit before the last that was heard in its workspace; what is too old is left.
         """
         heard: dict[str, dict[str, datetime]] = {home: {}} if home else {}
-        look = partial(self._services.channel_cursor.channels, PLATFORM, limit=KNOWN)
+        look = partial(self.services.channel_cursor.channels, PLATFORM, limit=KNOWN)
         for ref, at in await round_.retry.call(look):
             heard.setdefault(ref.workspace, {})[ref.channel] = at
-        oldest = self._services.now() - LATEST
+        oldest = self.services.now() - LATEST
         for name, channels in _first(WORKSPACES, heard.items(), "workspaces", round_):
             try:
-                workspace = await round_.retry.call(partial(self._workspaces.find, name))
+                workspace = await round_.retry.call(partial(self.workspaces.find, name))
             except Rejected:
                 continue  # the bot is not there any more
             since = max(oldest.timestamp(), max(channels.values(), default=oldest).timestamp() - RESENT)
             for channel in await _channels(workspace, channels, round_):
-                yield SlackPlace(workspace, channel, since)
+                yield SlackPlace(self.workspaces, workspace, channel, since)
 
 
 async def _channels(workspace: Workspace, heard: Iterable[str], round_: Round) -> Sequence[str]:
@@ -81,6 +79,7 @@ class SlackPlace:
     Times are Slack's seconds.
     """
 
+    workspaces: Workspaces
     workspace: Workspace
     channel: str
     since: float
@@ -130,7 +129,7 @@ class SlackPlace:
         present = {root.get("user"), *cast("Sequence[str]", root.get("reply_users") or ())}
         is_ours = not present.isdisjoint({self.workspace.bot_user_id, self.workspace.bot_id})
         latest = _seconds(root, "latest_reply")
-        return SlackPlace(self.workspace, self.channel, self.since, str(root["ts"]), latest, is_ours)
+        return SlackPlace(self.workspaces, self.workspace, self.channel, self.since, str(root["ts"]), latest, is_ours)
 
     def _events(self, said: Iterable[Json]) -> Sequence[LateEvent]:
         """Return what was said or changed lately, oldest first; what somebody was refused an answer to is left out."""
@@ -139,11 +138,9 @@ class SlackPlace:
             changed = _seconds(cast("Json", one.get("edited") or {}), "ts")
             if max(_seconds(one, "ts"), changed) > self.since and (changed or not self._is_refused(one)):
                 event = {**one, "type": "message", "channel": self.channel}  # which only events have
-                events.append(LateEvent(f"{self.workspace.name}:{line_of(event)}", partial(self._read_event, event)))
+                read = partial(read_event, event, self.workspaces, self.workspace.name, is_late=True)
+                events.append(LateEvent(f"{self.workspace.name}:{line_of(event)}", read))
         return events
-
-    async def _read_event(self, event: Json) -> ChatEvent | None:
-        return read_event(event, self.workspace, is_late=True)
 
     def _is_refused(self, said: Json) -> bool:
         """Return whether somebody was told already that there will be no answer to these words, and to try again."""

@@ -34,7 +34,7 @@ async def show_home(context: InteractionContext, said: str = "") -> None:
     """Show the home to whoever has opened it, with what is *said* to that person on top."""
     with suppress(PostingFailed):  # whoever opens it again sees it
         client = (await context.slack.workspaces.find(context.home.workspace)).client
-        about = home_blocks(said, await _known(context), context.services.practices)
+        about = home_blocks(said, await _known(context), context.slack.chat.practices)
         lines, silent = await _overview(context)
 
         async def publish(chosen: Collection[str] | None) -> None:
@@ -81,7 +81,7 @@ def _ids(element: Json, key: str) -> list[str]:
 async def _known(context: InteractionContext) -> list[str]:
     """Return how much there is to search by now; the names of it are for those who may be answered from it."""
     try:
-        outline = await context.services.outline(Scope(open_at=context.services.now()))
+        outline = await context.slack.chat.outline(Scope(open_at=context.slack.chat.now()))
     except RetrievalUnavailable:
         return [f"{messages.WARNING} {messages.UNCOUNTED}"]
     first, *names = messages.outline_lines(outline)
@@ -99,7 +99,7 @@ async def _overview(context: InteractionContext) -> tuple[Sequence[str], Collect
         actor = await context.actor()
         if not actor.may_moderate:
             return (), None
-        policy = await context.services.policies.load(actor.home)
+        policy = await context.slack.chat.policies.load(actor.home)
         return await status_lines(context.command), policy.silent_channels if policy.fault is None else None
     except StoreUnavailable:
         return [f"{messages.WARNING} {messages.AWAY}"], None

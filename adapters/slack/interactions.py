@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from adapters.chat.commands import CommandContext, carried_out
+from adapters.chat.commands import CommandContext
 from adapters.retry import QUICK
 from adapters.slack.api import respond, tell
 from adapters.slack.dialect import SLACK
@@ -19,14 +19,13 @@ from adapters.slack.slash import ADMIN, NAME
 from adapters.slack.workspaces import name_of
 from core.errors import PostingFailed, Rejected
 from core.messages import SLACK_FORMS, Drawing
-from core.model import Actor, Asked, Interaction, MessageRef, Person, ReplyAddress, ThreadRef, WorkspaceRef
+from core.model import Actor, Asked, MessageRef, Person, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
     from adapters.chat.services import ChatServices
-    from adapters.slack.people import People
-    from adapters.slack.workspaces import Workspaces
+    from adapters.slack.workspaces import People, Workspaces
 
 Body: TypeAlias = Mapping[str, Any]
 
@@ -86,11 +85,6 @@ class InteractionContext:
     url_since: datetime | None = None
 
     @property
-    def services(self) -> ChatServices:
-        """What it works with."""
-        return self.slack.chat
-
-    @property
     def command(self) -> CommandContext:
         """What the commands of all platforms work with; a channel holds many conversations, and is none."""
         return CommandContext(
@@ -113,11 +107,6 @@ class InteractionContext:
     def private_message(self) -> MessageRef:
         """What only one person sees: it is in no thread, and goes by what Slack calls the one use of it."""
         return MessageRef(thread=self.in_thread(self.trigger), id=self.trigger)
-
-    def private_address(self) -> ReplyAddress:
-        """Return where a private answer goes: by the way back to the person, while that is open, where they look."""
-        way = Interaction(id=self.trigger, token=self.response_url, expires_at=(self.url_since or self.at) + URL_LIFE)
-        return ReplyAddress(thread=self.in_thread(self.thread_ts if self.is_inside else self.trigger), interaction=way)
 
     async def actor(self) -> Actor:
         """Return who uses it with the right to moderate; where Slack does not say, there is none."""
@@ -143,10 +132,6 @@ class InteractionContext:
         with suppress(PostingFailed):
             await QUICK.call(post)
 
-    async def carry_out(self, act: Callable[[], Awaitable[str | None]]) -> None:
-        """Do what was wanted, and tell that person alone how it went."""
-        await carried_out(act, self.tell)
-
     async def open_form(self, form: Mapping[str, Any]) -> None:
         """Show a form. Raises `PostingFailed`, also where it is too late, or was done before."""
         client = (await self.slack.workspaces.find(self.home.workspace)).client
@@ -171,32 +156,22 @@ def home_of(body: Body) -> str:
     )
 
 
-def by_command(slack: SlackServices, body: Body) -> InteractionContext:
-    """Read a command, which is used in a channel and in no thread."""
-    return InteractionContext(
-        slack=slack,
-        home=_home(home_of(body)),
-        person=Person(id=str(body["user_id"])),
-        at=slack.chat.now(),
-        name=str(body.get("user_name") or ""),
-        channel=str(body["channel_id"]),
-        trigger=str(body["trigger_id"]),
-        response_url=str(body.get("response_url") or ""),
-    )
+def by_use(slack: SlackServices, body: Body) -> InteractionContext:
+    """Read a command, which is used in no thread, a button, a shortcut or a form, which is in no channel like the home.
 
-
-def by_interaction(slack: SlackServices, body: Body) -> InteractionContext:
-    """Read a button, a shortcut or a form; a form and the app's home are in no channel."""
+    Of a command, Slack says in plain fields what it else puts into objects.
+    """
     user, message, container = _inner(body, "user"), _inner(body, "message"), _inner(body, "container")
     thread = message.get("thread_ts") or container.get("thread_ts")
     own = message.get("ts") or container.get("message_ts")
+    channel = _inner(body, "channel").get("id") or container.get("channel_id") or body.get("channel_id")
     return InteractionContext(
         slack=slack,
         home=_home(home_of(body)),
-        person=Person(id=str(user["id"])),
+        person=Person(id=str(user.get("id") or body["user_id"])),
         at=slack.chat.now(),
-        name=str(user.get("name") or user.get("username") or ""),
-        channel=str(_inner(body, "channel").get("id") or container.get("channel_id") or ""),
+        name=str(user.get("name") or user.get("username") or body.get("user_name") or ""),
+        channel=str(channel or ""),
         thread_ts=str(thread or own or ""),
         is_inside=thread not in (None, own),
         trigger=str(body.get("trigger_id") or ""),

@@ -1,4 +1,4 @@
-"""Hears what happens on Slack, and has it taken in; nothing is answered here.
+"""The app that hears what happens on Slack, and what becomes of its events; nothing is answered here.
 
 The app answers Slack when a listener is over. What fails is not acknowledged, so that Slack sends it again.
 """
@@ -6,6 +6,7 @@ The app answers Slack when a listener is over. What fails is not acknowledged, s
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,27 +14,33 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.background import BackgroundTasks
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.authorization.async_authorize import AsyncAuthorize
+from slack_bolt.response import BoltResponse
+
+from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
-from adapters.chat.intake import ChatEvent, Intake
-from adapters.chat.platform import ExpiringSet
+from adapters.chat.intake import Intake
 from adapters.slack.api import tell
-from adapters.slack.channels import read_event
-from adapters.slack.events import PLATFORM, Json, line_of, moment, workspace_of
+from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event, workspace_of
 from adapters.slack.history import SlackHistory
-from adapters.slack.workspaces import NotInstalled, Workspace
-from core.errors import RateLimited, Unreachable
-from core.messages import NOT_YOURS, PROMPTS, PROMPTS_TITLE
+from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, name_of
+from core.errors import PostingFailed, RateLimited, Unavailable, Unreachable
+from core.events import unobserved
+from core.messages import NOT_INSTALLED, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from core.model import ChannelRef, Person, Question, Stopped, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
-    from slack_bolt.app.async_app import AsyncApp
+    from slack_bolt.context.async_context import AsyncBoltContext
     from slack_bolt.request.async_request import AsyncBoltRequest
+    from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.chat.intake import TextCommand
     from adapters.chat.services import ChatServices
-    from adapters.slack.workspaces import Workspaces
 
+NAME = "slack_bolt.footnote"  # below the name of the library, so that what is logged goes the same way
+WRONG, AWAY = 500, 503
 MESSAGES = ("app_mention", "message")
 GONE = ("app_uninstalled", "tokens_revoked")
 STOPPED, OPENED = "agent_session_stopped", "app_home_opened"
@@ -44,6 +51,69 @@ MOST_PROMPTS = 4  # that Slack takes
 LABEL = 75  # characters that a prompt shows
 _RETRY = "x-slack-retry-num"  # over sockets too, where the library writes it
 _ANY = re.compile("")
+
+
+@dataclass
+class Authorize(AsyncAuthorize):
+    """Says for whom an event is. The library's own way would ask Slack about each of them."""
+
+    workspaces: Workspaces
+
+    async def __call__(
+        self,
+        *,
+        context: AsyncBoltContext,
+        enterprise_id: str | None,
+        team_id: str | None,
+        user_id: str | None,
+        **_: Any,
+    ) -> AuthorizeResult | None:
+        """Return the bot of a workspace; None where there is none. Raises what is worth another delivery."""
+        name = name_of(team_id or "", enterprise_id or "", context.is_enterprise_install or False)
+        try:
+            workspace = await self.workspaces.find(name)
+        except NotInstalled:
+            return None
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_id=workspace.bot_id,
+            bot_user_id=workspace.bot_user_id,
+            bot_token=workspace.client.token,
+            user_id=user_id,
+        )
+
+
+def make_app(
+    workspaces: Workspaces, client: AsyncWebClient, *, failed: Callable[[Exception], None] = unobserved
+) -> AsyncApp:
+    """Return an app without listeners, for requests whose signature was verified, and for sockets.
+
+    Slack is answered when a listener is over. What a listener could not do is not acknowledged, so that Slack sends it
+    again; *failed* hears of it. The client's session is what all requests share.
+    """
+    logger = logging.getLogger(NAME)
+    logger.setLevel(logging.ERROR)  # it warns of settings in the environment that it need not know of
+    app = AsyncApp(
+        name=NAME,
+        logger=logger,
+        client=client,
+        authorize=cast("Any", Authorize(workspaces)),  # the library's annotation leaves out its own None
+        request_verification_enabled=False,
+        process_before_response=True,
+        user_facing_authorize_error_message=NOT_INSTALLED,
+        ssl_check_enabled=False,  # it would be answered without a signature
+        ignoring_self_events_enabled=False,  # it takes a deletion for the deed of whoever wrote what is deleted
+        attaching_function_token_enabled=False,
+        attaching_conversation_kwargs_enabled=False,
+    )
+
+    async def on_error(error: Exception) -> BoltResponse:
+        failed(error)
+        return BoltResponse(status=AWAY if isinstance(error, Unavailable | PostingFailed) else WRONG, body="")
+
+    app.error(on_error)
+    return app
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +154,7 @@ class SlackListener:
         """Hear what was written, changed or deleted, and note once in a while that a channel was heard."""
         name, (retried, *_) = workspace_of(body), request.headers.get(_RETRY) or ["0"]
         comes_again = not retried.isdigit() or int(retried) < LAST_RETRY
-
-        async def read() -> ChatEvent | None:
-            workspace = await self._find(name)
-            return read_event(event, workspace, comes_again=comes_again) if workspace is not None else None
-
+        read = partial(read_event, event, self._workspaces, name, comes_again=comes_again)
         await self._intake.take(f"{name}:{line_of(event)}", read)
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
         if at is not None and channel and not self._catch_up.is_running:

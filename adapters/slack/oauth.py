@@ -7,7 +7,9 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
@@ -24,6 +26,7 @@ from adapters.chat.background import KeyedLock
 from adapters.slack.api import Denied, connect, meaning, translated
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
+from core.messages import CANNOT_INSTALL
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -51,7 +54,6 @@ SCOPES = (
     "users:read",
 )
 """What the bot may do, as `manifest.json` has it too."""
-LATER = "The bot cannot be installed at the moment. Try again in a few minutes."
 AWAY = 503
 STATE_LIFE = timedelta(minutes=10)
 MARGIN = 120  # minutes before its end at which a token is renewed; Slack gives each twelve hours
@@ -85,16 +87,16 @@ def _page(
         try:
             return await to_aiohttp_response(await translated(step(await to_bolt_request(request))))
         except (StoreUnavailable, PostingFailed):
-            return web.Response(status=AWAY, text=LATER)
+            return web.Response(status=AWAY, text=CANNOT_INSTALL)
 
     return shown
 
 
+@dataclass
 class VaultInstallations(AsyncInstallationStore):
     """Keeps what Slack gave at each installation. The token of whoever installed the bot is not kept."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    vault: Vault
 
     async def async_save(self, installation: Installation) -> None:
         """Put an installation in the place of the one before."""
@@ -103,39 +105,28 @@ class VaultInstallations(AsyncInstallationStore):
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep what is the bot's."""
         id_ = bot.enterprise_id if bot.is_enterprise_install else bot.team_id
-        await self._vault.save(_key(id_), json.dumps(bot.__dict__))
-
-    async def async_find_bot(
-        self, *, enterprise_id: str | None, team_id: str | None, is_enterprise_install: bool | None = False
-    ) -> Bot | None:
-        """Return the installation of a team, or of an organization."""
-        kept = await self._vault.load(_key(enterprise_id if is_enterprise_install else team_id))
-        return None if kept is None else Bot(**json.loads(kept))
-
-    async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
-        """Remove the installation of a team, or of an organization where no team is named."""
-        await self._vault.remove(_key(team_id or enterprise_id))
+        await self.vault.save(_key(id_), json.dumps(bot.__dict__))
 
 
 def _key(id_: str | None) -> str:
     return f"slack:installation:{id_ or ''}"  # of a team or of an organization
 
 
+@dataclass
 class VaultStates(AsyncOAuthStateStore):
     """Knows the installations that were begun here, so that nobody can be made to finish another's."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    vault: Vault
 
     async def async_issue(self, *args: object, **kwargs: object) -> str:
         """Begin one."""
         state = secrets.token_urlsafe(32)
-        await self._vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
+        await self.vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
         return state
 
     async def async_consume(self, state: str) -> bool:
         """Return whether it was begun here, a short time ago, and was not finished yet."""
-        return await self._vault.take(f"slack:state:{state}") is not None
+        return await self.vault.take(f"slack:state:{state}") is not None
 
 
 class InstalledWorkspaces:
@@ -184,7 +175,7 @@ class InstalledWorkspaces:
         self._known.drop(workspace)
         self._unsaved.pop(workspace, None)
         team, enterprise = parse(workspace)
-        await self._store.async_delete_bot(enterprise_id=enterprise, team_id="" if enterprise else team)
+        await self._store.vault.remove(_key(enterprise or team))
 
     async def _installed(self, workspace: str) -> Bot:
         """Return an installation, whose token is renewed if it ends soon, or goes on while it is good."""
@@ -212,16 +203,15 @@ class InstalledWorkspaces:
 
     async def _kept(self, workspace: str) -> Bot:
         team, enterprise = parse(workspace)
-        bot = await self._store.async_find_bot(
-            enterprise_id=enterprise, team_id=team, is_enterprise_install=bool(enterprise)
-        )
-        if bot is None:
+        kept = await self._store.vault.load(_key(enterprise or team))
+        if kept is None:
             raise NotInstalled("nobody has installed the bot there")
-        return bot
+        return Bot(**json.loads(kept))
 
     def _workspace(self, name: str, bot: Bot) -> Workspace:
         team, enterprise = parse(name)
-        client = connect(self._session, token=bot.bot_token, api_url=self._api_url, team_id=team if enterprise else "")
+        way = partial(connect, self._session, api_url=self._api_url, token=bot.bot_token)
+        speaks_in = team if enterprise else ""
         return Workspace(
             name=name,
             team_id=team,
@@ -229,5 +219,6 @@ class InstalledWorkspaces:
             app_id=bot.app_id or "",
             bot_id=bot.bot_id,
             bot_user_id=bot.bot_user_id or "",
-            client=client,
+            client=way(team_id=speaks_in),
+            once=way(team_id=speaks_in, repeats=False),
         )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, cast
@@ -12,72 +12,59 @@ from typing import Any, cast
 from adapters.chat.dialect import heading
 from adapters.chat.live_message import Pace
 from adapters.chat.platform import ChatPlatform, Destination, Posted, nonce, utc_now
-from adapters.slack.api import ask, once, tell
+from adapters.slack.api import ask, tell
 from adapters.slack.dialect import SlackRenderer
-from adapters.slack.indicator import TITLE, Indicator
-from adapters.slack.people import People
-from adapters.slack.poster import ThreadPoster
-from adapters.slack.recovery import LostPosts, Place, remove_orphans
+from adapters.slack.poster import Place, ThreadPoster, remove_orphans
 from adapters.slack.responses import PrivatePoster, few
-from adapters.slack.streaming import EDITS_APART, AnswerPoster, Budgets, Reader
-from adapters.slack.workspaces import Workspace, Workspaces
+from adapters.slack.streaming import EDITS_APART, TITLE, AnswerPoster, Budgets, Indicator
+from adapters.slack.workspaces import People, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.model import Answer, Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
 
 EMOJI = {Reaction.WARNING: "warning"}
 PACE = Pace(interval=1.0)
-LONGEST_LOOK = 2.0  # seconds, for the home of a person; people wait for the first words
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 UNTITLED = "Question removed"
 
 
+@dataclass
 class SlackChat(ChatPlatform):
-    """Slack by the Web API."""
+    """Slack by the Web API.
 
-    def __init__(
-        self,
-        workspaces: Workspaces,
-        *,
-        people: People | None = None,
-        edits_apart: float = EDITS_APART,
-        now: Callable[[], datetime] = utc_now,
-        observer: Observer = unobserved,
-    ) -> None:
-        """Drafts are edited so many seconds apart; the *observer* hears of messages that may stand there twice."""
-        self._workspaces = workspaces
-        self._people = people or People(workspaces)
-        self._edits_apart = edits_apart
-        self._now = now
-        self._observer = observer
-        self._indicator = Indicator()
-        self._budgets = Budgets()
+    Drafts are edited *edits_apart* seconds after one another, and the *observer* hears of messages that may stand there
+    twice.
+    """
+
+    workspaces: Workspaces
+    people: People
+    _: KW_ONLY
+    edits_apart: float = EDITS_APART
+    now: Callable[[], datetime] = utc_now
+    observer: Observer = unobserved
+    _indicator: Indicator = field(default_factory=Indicator, init=False)
+    _budgets: Budgets = field(default_factory=Budgets, init=False)
 
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
-        workspace = await self._workspaces.find(claim.message.thread.workspace)
+        workspace = await self.workspaces.find(claim.message.thread.workspace)
         if claim.question.visibility == "private":
             return self._response(claim, workspace, remark)
         place = Place(workspace, claim.message.thread.channel, claim.message.thread.thread, claim.message.id)
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
         # A store may come back without what it had written last, so an attempt before may have posted unknown to it.
         trying = claim.delivery.trying or (claim.question.asked_at if claim.is_redelivered else None)
-        lost = LostPosts(
-            place,
+        poster = AnswerPoster(
+            place=place,
+            question=claim.question,
+            nonces={each.id: nonce(claim.message, claim.question.revision, at) for at, each in enumerate(posted)},
             all_in_doubt=trying is not None,
             streamed_since=None if posted else trying,
-            doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
-        )
-        plain = ThreadPoster(place, lost, claim.question)
-        for at, message in enumerate(posted):
-            plain.took(message.id, nonce(claim.message, claim.question.revision, at))
-        poster = AnswerPoster(
-            plain,
-            claim.question,
-            self._budgets,
-            reader=None if posted else partial(self._reader, claim, workspace),
+            doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
+            budgets=self._budgets,
+            readers=None if posted else self.people,
             is_stopped=lambda: claim.cancelled.reason is Interruption.STOPPED,
-            apart=self._edits_apart,
+            apart=self.edits_apart,
         )
 
         async def settled(_answer: Answer | None, shown: Sequence[Posted]) -> None:
@@ -100,27 +87,24 @@ class SlackChat(ChatPlatform):
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; Slack refuses to do it twice."""
-        place = await self._place(to)
-        target = {"channel": place.channel, "timestamp": to.id, "name": EMOJI[reaction]}
-        await tell(place.workspace.client, "reactions.add", **target)
+        client = (await self.workspaces.find(to.thread.workspace)).client
+        await tell(client, "reactions.add", channel=to.thread.channel, timestamp=to.id, name=EMOJI[reaction])
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away."""
-        place = await self._place(to)
-        target = {"channel": place.channel, "timestamp": to.id, "name": EMOJI[reaction]}
-        await tell(once(place.workspace.client), "reactions.remove", **target)
+        client = (await self.workspaces.find(to.thread.workspace)).once
+        await tell(client, "reactions.remove", channel=to.thread.channel, timestamp=to.id, name=EMOJI[reaction])
 
     async def end_sign(self, withdrawal: Withdrawal) -> None:
         """Take away the sign of a worker that had the question before."""
         place = await self._place(withdrawal.message)
         if withdrawal.is_redelivered:
-            with suppress(PostingFailed):
-                await self._indicator.take_away(place)
+            await self._indicator.take_away(place)
 
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
         """Return the id of what bears the mark of a notice."""
         place = await self._place(MessageRef(thread=notice.thread, id=message.id))
-        return await LostPosts(place, all_in_doubt=True).find(notice.nonce) or ""
+        return await ThreadPoster(place, all_in_doubt=True).find(notice.nonce) or ""
 
     async def has_replies(self, withdrawal: Withdrawal) -> bool:
         """Return whether others than the asker have written below the answer; not where the bot may not read."""
@@ -145,7 +129,7 @@ class SlackChat(ChatPlatform):
         if trying is None:
             return ()
         place = await self._place(withdrawal.message)
-        lost = LostPosts(place, all_in_doubt=True, streamed_since=None if known else trying)
+        lost = ThreadPoster(place, all_in_doubt=True, streamed_since=None if known else trying)
         found = await lost.find(nonce(withdrawal.message, 0, len(known)))
         return [MessageRef(thread=withdrawal.message.thread, id=found)] if found is not None else ()
 
@@ -161,7 +145,7 @@ class SlackChat(ChatPlatform):
     def _response(self, claim: Claim, workspace: Workspace, remark: str) -> Destination | None:
         """Return the way back to the one person who asked, while there is one."""
         address = claim.address
-        if address is None or address.interaction is None or address.interaction.expires_at <= self._now():
+        if address is None or address.interaction is None or address.interaction.expires_at <= self.now():
             return None
         poster = PrivatePoster(
             workspace.client,
@@ -169,21 +153,11 @@ class SlackChat(ChatPlatform):
             claim.question,
             thread=address.thread.thread if address.thread != claim.message.thread else "",
             is_again=claim.is_redelivered,
-            doubtful=partial(self._observer, PossiblyDoubled(claim.message)),
+            doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
         )
         return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=few), place=None, grows=False)
 
     async def _place(self, message: MessageRef) -> Place:
         """Return where a message stands. Raises `PostingFailed`."""
-        workspace = await self._workspaces.find(message.thread.workspace)
+        workspace = await self.workspaces.find(message.thread.workspace)
         return Place(workspace, message.thread.channel, message.thread.thread, message.id)
-
-    async def _reader(self, claim: Claim, workspace: Workspace) -> Reader:
-        """Return whoever asked, with the workspace that the account is of; if that cannot be known, with this one."""
-        asker = claim.question.author.id
-        try:
-            async with asyncio.timeout(LONGEST_LOOK):
-                profile = await self._people.profile(workspace.name, asker)
-        except (PostingFailed, TimeoutError):
-            return Reader(asker, workspace.team_id)
-        return Reader(asker, profile.team_id or workspace.team_id)

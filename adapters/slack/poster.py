@@ -1,100 +1,198 @@
-"""Posts, edits and deletes messages in one thread.
+"""Posts, edits and deletes messages in one thread, and knows again what was posted unheard.
 
 Nothing that is posted shows a preview, and every message says all of its words in its text too, which is what screen
 readers and notifications read.
+
+Slack knows no nonces, so each message of an answer bears one where apps can read it. A stream bears none before it
+ends, and is known by its words; or, if nobody knows these any more, by bearing none.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from html import unescape
+from math import inf
+from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.platform import Part, Posted
-from adapters.slack.api import NOTHING, Denied, never_arrived, once, tell
+from adapters.chat.platform import Part, Posted, nonce
+from adapters.slack.api import Denied, ask, never_arrived, tell
 from adapters.slack.blocks import blocks_of
-from adapters.slack.recovery import LostPosts, Place, mark
-from core.errors import Unreachable
-from core.model import Question
+from core.errors import PostingFailed, Unreachable
+from core.events import unobserved
+from core.model import Claim, Question
 
+if TYPE_CHECKING:
+    from adapters.slack.workspaces import Workspace
+
+EVENT_TYPE = "footnote_answer"
+LOOKED_AT = 15  # messages; Slack gives some apps no more
+EARLY = 30.0  # seconds; as much may our clock be ahead of Slack's
+LONGEST = 20  # messages of an answer
 IS_STREAMING = "streaming_state_conflict"
 BAD_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long"})
 
 
-class ThreadPoster:
-    """A `Poster` for a thread; *lost* finds what was posted unheard.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A thread in a channel, and the message there that asks; what answers it comes after that."""
 
-    The messages of an answer to a *question* are drawn as blocks; without one they are plain words.
+    workspace: Workspace
+    channel: str
+    thread: str
+    asked: str
+
+
+def mark(nonce: str) -> Mapping[str, object]:
+    """Return what a message bears, for any app of the workspace to read; so it holds no words."""
+    return {"event_type": EVENT_TYPE, "event_payload": {"nonce": nonce}}
+
+
+def nonce_of(message: Mapping[str, Any]) -> str | None:
+    """Return what a message of an answer bears; a stream bears nothing before it ends."""
+    metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
+    if metadata.get("event_type") != EVENT_TYPE:
+        return None
+    return str(cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce"))
+
+
+async def said_in(place: Place, oldest: str) -> Sequence[Mapping[str, Any]]:
+    """Return what was said in the thread from a time on, with what it bears. Raises `PostingFailed`."""
+    where = {"channel": place.channel, "ts": place.thread, "oldest": oldest, "limit": LOOKED_AT}
+    found = await ask(place.workspace.once, "conversations.replies", **where, include_all_metadata="true")
+    return cast("Sequence[Mapping[str, Any]]", found.get("messages") or ())
+
+
+@dataclass
+class ThreadPoster:
+    """A `Poster` for a thread. The messages of an answer to a *question* are drawn as blocks, others are plain words.
+
+    It looks once for each post in doubt; where that is not possible, *doubtful* hears that it may stand there twice.
+    With *all_in_doubt*, every post may have been made by an attempt before, which ended unheard, and the first of them
+    may be a stream that was begun *streamed_since* then. *nonces* are those of messages that stand there, which bear
+    them from their next edit on.
     """
 
-    def __init__(self, place: Place, lost: LostPosts | None = None, question: Question | None = None) -> None:
-        self.place = place
-        self.client = once(place.workspace.client)
-        self.lost = lost or LostPosts(place)
-        self._question = question
-        self._nonces: dict[str, str] = {}
+    place: Place
+    question: Question | None = None
+    nonces: dict[str, str] = field(default_factory=dict[str, str])
+    all_in_doubt: bool = False
+    streamed_since: datetime | None = None
+    doubtful: Callable[[], object] = unobserved
+    _doubts: dict[str, str] = field(default_factory=dict[str, str], init=False)
+    _seen: Sequence[Mapping[str, Any]] | None = field(default=None, init=False)
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message, or return the one that stands there already."""
-        known = await self.lost.find(nonce)
+        known = await self.find(nonce)
         if known is not None:
-            return self.took(known, nonce)
-        try:
-            said = await self._say(
-                "chat.postMessage",
-                part,
-                gone=NOTHING,  # of a thread that is gone nothing of ours is missing
-                thread_ts=self.place.thread,
-                metadata=mark(nonce),
-                unfurl_links=False,
-                unfurl_media=False,
-            )
+            return Posted(known)
+        more: dict[str, Any] = {"metadata": mark(nonce), "unfurl_links": False, "unfurl_media": False}
+        try:  # of a thread that is gone nothing of ours is missing
+            said = await self._say("chat.postMessage", part, gone=(), thread_ts=self.place.thread, **more)
         except Unreachable as failure:
             if not never_arrived(failure):
-                self.lost.doubt(nonce)
+                self.doubt(nonce)
             raise
-        return self.took(str(said["ts"]), nonce, part)
+        self.nonces[str(said["ts"])] = nonce
+        return Posted(str(said["ts"]), part)
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace what a message shows; one that somebody still writes as a stream is finished first."""
-        nonce = self._nonces.get(message_id)
-        metadata = mark(nonce) if nonce else None
-        try:
-            await self._say("chat.update", part, ts=message_id, metadata=metadata)
-        except Denied as denied:
-            if denied.code != IS_STREAMING:
-                raise
-            await self.stop(message_id)
-            await self._say("chat.update", part, ts=message_id, metadata=metadata)
+        nonce = self.nonces.get(message_id)
+        changed = {"ts": message_id, "metadata": mark(nonce) if nonce else None}
+        await self._once_ended(message_id, partial(self._say, "chat.update", part, **changed))
 
     async def delete(self, message_id: str) -> None:
         """Remove a message."""
+        delete = partial(tell, self.place.workspace.once, "chat.delete", channel=self.place.channel, ts=message_id)
+        await self._once_ended(message_id, delete)
+
+    async def _once_ended(self, message_id: str, change: Callable[[], Awaitable[object]]) -> None:
+        """Change a message; one that is still a stream is ended first."""
         try:
-            await tell(self.client, "chat.delete", channel=self.place.channel, ts=message_id)
+            await change()
         except Denied as denied:
             if denied.code != IS_STREAMING:
                 raise
             await self.stop(message_id)
-            await tell(self.client, "chat.delete", channel=self.place.channel, ts=message_id)
+            await change()
 
     async def stop(self, message_id: str) -> None:
         """End a stream as it stands; one that has ended is left as it is."""
         with suppress(Denied):
-            await tell(self.client, "chat.stopStream", channel=self.place.channel, ts=message_id)
+            await tell(self.place.workspace.once, "chat.stopStream", channel=self.place.channel, ts=message_id)
 
-    def took(self, message_id: str, nonce: str, part: Part | None = None) -> Posted:
-        """Remember the nonce of a message, which bears it from its next edit on."""
-        self._nonces[message_id] = nonce
-        return Posted(message_id, part)
+    def doubt(self, nonce: str, words: str = "") -> None:
+        """Note a post whose confirmation did not come; *words* are those of a stream."""
+        self._doubts[nonce] = words
+        self._seen = None
+
+    async def find(self, nonce: str) -> str | None:
+        """Return the id of a message, if the post is in doubt and it stands there. Raises `Unreachable`."""
+        if nonce not in self._doubts and not self.all_in_doubt:
+            return None
+        asked, begun = self.place.asked, inf
+        if self.streamed_since is not None:
+            begun = max(self.streamed_since.timestamp() - EARLY, float(asked))
+        if self._seen is None:
+            try:
+                self._seen = await said_in(self.place, asked if begun == inf else f"{begun:.6f}")
+            except Unreachable:
+                raise
+            except PostingFailed:
+                self.doubtful()
+                self._seen = ()
+        words = _letters(self._doubts.pop(nonce, ""))
+        self.streamed_since = None  # only the first post may be a stream
+        for one in self._seen:
+            known = nonce_of(one)
+            is_stream = float(one["ts"]) >= begun or (words and _letters(str(one.get("text") or "")).startswith(words))
+            is_it = is_stream if known is None else known == nonce
+            if is_it and one.get("user") == self.place.workspace.bot_user_id:
+                self.nonces[str(one["ts"])] = nonce
+                return str(one["ts"])
+        return None
 
     async def _say(self, method: str, part: Part, **arguments: Any) -> Mapping[str, Any]:
         """Say it with blocks; where Slack finds fault with them, without: plain words are better than none."""
         said = {"channel": self.place.channel, "text": part.plain or part.text, **arguments}
-        blocks = blocks_of(part, self._question) if self._question is not None else ()
+        blocks = blocks_of(part, self.question) if self.question is not None else ()
         try:
-            return await tell(self.client, method, blocks=blocks, **said)
+            return await tell(self.place.workspace.once, method, blocks=blocks, **said)
         except Denied as denied:
             if denied.code not in BAD_BLOCKS:
                 raise
-        return await tell(self.client, method, **said)
+        return await tell(self.place.workspace.once, method, **said)
+
+
+def _letters(text: str) -> str:
+    """Return what is left of a text whatever dialect it is written in."""
+    return "".join(filter(str.isalnum, unescape(unescape(text))))  # Slack escapes what is written to it once more
+
+
+async def remove_orphans(claim: Claim, place: Place, shown: Collection[str]) -> None:
+    """Remove what bears the mark of the answer, or is still a stream, and is none of the messages that are *shown*.
+
+    A post that was on its way when its worker was frozen stands beside the answer of the worker that took over: Discord
+    takes the same message twice for one, and Slack does not. Raises nothing.
+    """
+    marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
+    client, channel = place.workspace.once, place.channel
+    with suppress(PostingFailed):  # where the bot may not read, nobody can know
+        for message in await said_in(place, place.asked):
+            ts, known = str(message["ts"]), nonce_of(message)
+            if ts in shown or message.get("user") != place.workspace.bot_user_id:
+                continue
+            if known is None:
+                try:
+                    await tell(client, "chat.stopStream", channel=channel, ts=ts)
+                except Denied:
+                    continue  # it is no stream
+            elif known not in marks:
+                continue
+            await tell(client, "chat.delete", channel=channel, ts=ts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adapters.chat.platform import Part, Posted
@@ -21,6 +21,7 @@ MOST = 4  # messages of an answer: an address takes five posts, of which one may
 LEFT_OUT = "…\n\n"
 
 
+@dataclass(slots=True)
 class PrivatePoster:
     """A `Poster` for whole answers: the first message takes the place of what was said before.
 
@@ -29,45 +30,35 @@ class PrivatePoster:
     *is_again* posted, may stand there twice, of which *doubtful* hears.
     """
 
-    def __init__(
-        self,
-        client: AsyncWebClient,
-        url: str,
-        question: Question,
-        *,
-        thread: str = "",
-        is_again: bool = False,
-        doubtful: Callable[[], object] = unobserved,
-    ) -> None:
-        self._client = client
-        self._url = url
-        self._question = question
-        self._thread = thread
-        self._is_in_doubt = is_again
-        self._doubtful = doubtful
-        self._posted = 0
+    client: AsyncWebClient
+    url: str
+    question: Question
+    thread: str = ""
+    is_again: bool = False
+    doubtful: Callable[[], object] = unobserved
+    _posted: int = field(default=0, init=False)
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message below the ones before."""
-        session = self._client.session
+        session = self.client.session
         if session is None:
             raise Rejected("there is no session")
         body = {
             "response_type": "ephemeral",
             "replace_original": self._posted == 0,
             "text": part.plain or part.text,
-            "blocks": blocks_of(part, self._question),
+            "blocks": blocks_of(part, self.question),
             "unfurl_links": False,
             "unfurl_media": False,
-            **({"thread_ts": self._thread} if self._thread else {}),
+            **({"thread_ts": self.thread} if self.thread else {}),
         }
-        if self._posted and self._is_in_doubt:
-            self._doubtful()
-            self._is_in_doubt = False
+        if self._posted and self.is_again:
+            self.doubtful()
+            self.is_again = False
         try:
-            await respond(session, self._url, body, api_url=self._client.base_url)
+            await respond(session, self.url, body, api_url=self.client.base_url)
         except Unreachable:
-            self._is_in_doubt = True
+            self.is_again = True
             raise
         self._posted += 1
         return Posted(f"response {self._posted}", part)

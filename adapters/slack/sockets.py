@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from aiohttp import ClientError, WSMsgType
+from aiohttp import ClientError
 from slack_bolt.adapter.socket_mode.internals import build_headers
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.socket_mode.request import SocketModeRequest
@@ -71,12 +71,15 @@ class SocketConnection:
         async with asyncio.timeout(LONGEST_GREETING), AsyncExitStack() as stack:
             socket = await session.ws_connect(url, heartbeat=HEARTBEAT, max_msg_size=LARGEST, proxy=proxy)
             stack.push_async_callback(socket.close)
-            message = await socket.receive()
-            hello = _read(message.data) if message.type is WSMsgType.TEXT else {}
-            if hello.get("type") != "hello":
-                raise NoGreeting
-            stack.pop_all()
-        information = cast("Mapping[str, Any]", hello.get("connection_info") or {})
+            hello: Any = None
+            with suppress(ValueError, TypeError):  # it is no text, or no JSON
+                hello = (await socket.receive()).json()
+            match hello:
+                case {"type": "hello"}:
+                    stack.pop_all()
+                case _:
+                    raise NoGreeting
+        information: Mapping[str, Any] = cast("Mapping[str, Any]", hello).get("connection_info") or {}
         return cls(socket, answer, str(information.get("app_id") or ""))
 
     async def retire(self) -> None:
@@ -95,12 +98,17 @@ class SocketConnection:
         """Begin to answer each request; what Slack says of the connection itself is noted."""
         try:
             async for message in self._socket:
-                said = _read(message.data) if message.type is WSMsgType.TEXT else {}
-                if said.get("type") == "disconnect":
-                    self.reason, self.was_announced = str(said.get("reason") or "disconnect"), True
-                    self.over.set()
-                elif isinstance(said.get("payload"), dict):
-                    self._answering.begin(partial(self._reply, said))
+                said: Any = None
+                with suppress(ValueError, TypeError):
+                    said = message.json()
+                match said:
+                    case {"type": "disconnect"}:
+                        self.reason, self.was_announced = str(said.get("reason") or "disconnect"), True
+                        self.over.set()
+                    case {"payload": dict()}:
+                        self._answering.begin(partial(self._reply, said))
+                    case _:
+                        pass
         finally:
             self.over.set()
 
@@ -117,19 +125,10 @@ class SocketConnection:
         said = None  # with an acknowledgement: the mistakes in a form, for example
         if answered.body:
             is_json = cast("Any", answered).headers.get("content-type", [""])[0].startswith("application/json")
-            said = _read(answered.body) if is_json else {"text": answered.body}
+            said = json.loads(answered.body) if is_json else {"text": answered.body}
         with suppress(ClientError, OSError):
             acknowledged: Any = SocketModeResponse(request.envelope_id, payload=said)
             await self._socket.send_str(json.dumps(acknowledged.to_dict()))
-
-
-def _read(text: str) -> dict[str, Any]:
-    """Return an object that Slack or the app has written; what is none says nothing."""
-    try:
-        said = json.loads(text)
-    except ValueError:
-        return {}
-    return cast("dict[str, Any]", said) if isinstance(said, dict) else {}
 
 
 class SocketPool:

@@ -1,15 +1,18 @@
-"""The workspaces that the bot is in, and the way to each."""
+"""The workspaces that the bot is in, with the way to each, and who somebody is there."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
-from adapters.slack.api import ask, connect
-from core.errors import Rejected
+from adapters.slack.api import Denied, ask, connect
+from core.errors import PeopleUnavailable, PostingFailed, Rejected
+from core.messages import UNKNOWN_ASKER
+from core.model import Question
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 ValueT = TypeVar("ValueT")
 
+MOST_PEOPLE = 10_000
+UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
 KEPT = 300.0  # seconds for which what Slack or the store says of a workspace and its people is kept
 
 
@@ -26,7 +31,7 @@ class NotInstalled(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace with a client that speaks for the bot in it."""
+    """A workspace with a client that speaks for the bot in it, and one for calls that must not be made twice unseen."""
 
     name: str
     team_id: str
@@ -35,6 +40,7 @@ class Workspace:
     bot_id: str
     bot_user_id: str
     client: AsyncWebClient
+    once: AsyncWebClient
 
 
 class Workspaces(Protocol):
@@ -56,13 +62,15 @@ def parse(name: str) -> tuple[str, str]:
     return team_id, enterprise_id
 
 
+@dataclass(slots=True)
 class OneWorkspace:
     """The workspace whose token the operator has set; implements `Workspaces`."""
 
-    def __init__(self, session: ClientSession, token: str, api_url: str | None = None) -> None:
-        self._client = connect(session, token=token, api_url=api_url)
-        self._asking = asyncio.Lock()
-        self._workspace: Workspace | None = None
+    session: ClientSession
+    token: str
+    api_url: str | None = None
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _workspace: Workspace | None = field(default=None, init=False)
 
     async def find(self, workspace: str) -> Workspace:
         """Return it, if it is the one that is asked for. Raises `Unreachable` if Slack cannot say whose it is."""
@@ -75,7 +83,8 @@ class OneWorkspace:
         """Return it, whatever its name is; Slack is asked once. Raises `PostingFailed`."""
         async with self._asking:
             if self._workspace is None:
-                said = await ask(self._client, "auth.test")
+                client = connect(self.session, token=self.token, api_url=self.api_url)
+                said = await ask(client, "auth.test")
                 team, enterprise = str(said["team_id"]), str(said.get("enterprise_id") or "")
                 self._workspace = Workspace(
                     name=name_of(team, enterprise, bool(said.get("is_enterprise_install"))),
@@ -84,32 +93,138 @@ class OneWorkspace:
                     app_id=str(said.get("app_id") or ""),
                     bot_id=str(said.get("bot_id") or ""),
                     bot_user_id=str(said["user_id"]),
-                    client=self._client,
+                    client=client,
+                    once=connect(self.session, token=self.token, api_url=self.api_url, repeats=False),
                 )
             return self._workspace
 
 
+@dataclass(slots=True)
 class Recent(Generic[ValueT]):
     """Values that were looked up lately, no more than *most*: of more, those looked up longest ago are dropped."""
 
-    def __init__(self, most: int, clock: Callable[[], float]) -> None:
-        self._most = most
-        self._clock = clock
-        self._kept: OrderedDict[str, tuple[float, ValueT]] = OrderedDict()
+    most: int
+    clock: Callable[[], float]
+    _kept: OrderedDict[str, tuple[float, ValueT]] = field(
+        default_factory=OrderedDict[str, tuple[float, ValueT]], init=False
+    )
 
     def get(self, key: str, *, or_older: bool = False) -> ValueT | None:
         """Return a value that is as good as new, *or_older* any that is there; else None."""
         at, value = self._kept.get(key, (float("-inf"), None))
-        return value if or_older or self._clock() - at < KEPT else None
+        return value if or_older or self.clock() - at < KEPT else None
 
     def put(self, key: str, value: ValueT) -> ValueT:
         """Keep a value, and return it."""
-        self._kept[key] = self._clock(), value
+        self._kept[key] = self.clock(), value
         self._kept.move_to_end(key)
-        if len(self._kept) > self._most:
+        if len(self._kept) > self.most:
             self._kept.popitem(last=False)
         return value
 
     def drop(self, key: str) -> None:
         """Forget a value."""
         self._kept.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A person; `team_id` is the home of the account, which is another workspace's for people of shared channels."""
+
+    id: str
+    name: str = ""
+    is_guest: bool = False
+    is_moderator: bool = False
+    team_id: str = ""
+
+
+class People:
+    """Looks people up by REST, and remembers them for some minutes; implements `Membership`.
+
+    Owners and admins of a workspace are moderators, and so are the members of the group of users that *moderators*
+    names. What the documents are about is for members, unless *guests_read* as well.
+    """
+
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        *,
+        moderators: str = "",
+        guests_read: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._workspaces = workspaces
+        self._group = moderators
+        self._guests_read = guests_read
+        self._profiles = Recent[Profile](MOST_PEOPLE, clock)
+        self._members = Recent[frozenset[str]](MOST_PEOPLE, clock)
+
+    async def profile(self, workspace: str, user_id: str) -> Profile:
+        """Return somebody; an account that the workspace does not know is a guest's. Raises `PostingFailed`."""
+        key = f"{workspace} {user_id}"
+        profile, found = self._profiles.get(key), await self._workspaces.find(workspace)
+        if profile is None:
+            profile = self._profiles.put(key, await _look_up(found, user_id))
+        if self._group and not profile.is_moderator and user_id in await self._moderators(found):
+            return replace(profile, is_moderator=True)
+        return profile
+
+    async def is_moderator(self, workspace: str, user_id: str) -> bool:
+        """Return whether somebody may stop what others asked. Raises `PostingFailed`."""
+        return (await self.profile(workspace, user_id)).is_moderator
+
+    async def is_guest(self, question: Question) -> bool:
+        """Return whether a guest asks. Raises `PeopleUnavailable` where Slack does not say."""
+        try:
+            return (await self.profile(question.message.thread.workspace, question.author.id)).is_guest
+        except PostingFailed as failure:
+            raise PeopleUnavailable(UNKNOWN_ASKER) from failure
+
+    async def may_read(self, workspace: str, user_id: str) -> bool:
+        """Return whether somebody may see what the documents are about: not where Slack does not say who it is."""
+        try:
+            return self._guests_read or not (await self.profile(workspace, user_id)).is_guest
+        except PostingFailed:
+            return False
+
+    async def _moderators(self, workspace: Workspace) -> frozenset[str]:
+        """Return the members of the group; none if that cannot be known, since nobody is to be taken for one."""
+        members = self._members.get(workspace.name)
+        if members is None:
+            try:
+                said = await ask(workspace.client, "usergroups.users.list", usergroup=self._group)
+            except PostingFailed:
+                return frozenset()
+            found = frozenset(str(user) for user in cast("list[object]", said.get("users") or ()))
+            members = self._members.put(workspace.name, found)
+        return members
+
+
+async def _look_up(workspace: Workspace, user_id: str) -> Profile:
+    try:
+        said = await ask(workspace.client, "users.info", user=user_id)
+    except Denied as denied:
+        if denied.code in UNKNOWN:
+            return Profile(user_id, is_guest=True)
+        raise
+    user = cast("Mapping[str, Any]", said["user"])
+    shown = cast("Mapping[str, Any]", user.get("profile") or {})
+    is_guest = _is_guest(user, workspace)
+    name = shown.get("display_name") or shown.get("real_name") or user.get("real_name") or user.get("name")
+    return Profile(
+        id=user_id,
+        name=str(name or ""),
+        is_guest=is_guest,
+        is_moderator=not is_guest and any(user.get(flag) for flag in ("is_admin", "is_owner", "is_primary_owner")),
+        team_id=str(user.get("team_id") or ""),
+    )
+
+
+def _is_guest(user: Mapping[str, Any], workspace: Workspace) -> bool:
+    """Return whether somebody is a guest, or of another company; an organization's workspaces are one company."""
+    if any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger")):
+        return True
+    organization = cast("Mapping[str, Any]", user.get("enterprise_user") or {})
+    if workspace.enterprise_id and organization.get("enterprise_id") == workspace.enterprise_id:
+        return False
+    return str(user.get("team_id") or "") != workspace.team_id

@@ -11,8 +11,8 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from adapters.chat.delivery import PlatformSurface
 from adapters.chat.platform import ChatPlatform, Destination, Part, Posted
-from adapters.chat.surface import PlatformSurface
 from adapters.discord.dialect import MENTION_TO_CONTINUE, DiscordRenderer
 from bench.chat.load import BEGINS, ENDS, NUMBER
 from core.messages import NO_CONTEXT

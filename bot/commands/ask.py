@@ -8,7 +8,6 @@ import importlib
 import secrets
 import select
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -90,13 +89,9 @@ def check_scope(outline: Outline, scope: Scope) -> None:
     """Raise `Misconfigured` if there is nothing to search, `InvalidInput` if a name is not one of the index."""
     if not outline.passages:
         raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
-    _check_names("chapter", scope.chapters, outline.chapters)
-    _check_names("source", scope.sources, outline.sources)
-
-
-def _check_names(what: str, wanted: Sequence[str], known: Sequence[str]) -> None:
-    for name in wanted:
-        if name not in known:
+    chosen = (("chapter", scope.chapters, outline.chapters), ("source", scope.sources, outline.sources))
+    for what, wanted, known in chosen:
+        if name := next((name for name in wanted if name not in known), None):
             shown = ", ".join(known[:HINTS]) + (", …" if len(known) > HINTS else "")
             raise InvalidInput(f"There is no {what} {name!r}. The {what}s are: {shown or 'none'}.", field=what)
 

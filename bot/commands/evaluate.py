@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -112,19 +113,16 @@ def evaluate_cases(path: Path, *, as_json: bool) -> int:
 async def _evaluate(opened: Session, cases: Sequence[Case]) -> list[Result]:
     check_scope(await opened.app.index.outline(), Scope())
 
-    async def ask(questions: Sequence[str]) -> Answer:
-        return await ask_in_turn(opened, questions)
-
-    return [result async for result in evaluate(cases, ask)]
+    return [result async for result in evaluate(cases, partial(ask_in_turn, opened))]
 
 
 async def ask_in_turn(opened: Session, questions: Sequence[str]) -> Answer:
     """Ask several questions in one conversation that nobody keeps; return the last answer."""
-    asked = AskOptions("", thread=secrets.token_hex(8))
+    thread = secrets.token_hex(8)
     turns: tuple[Turn, ...] = ()
     answers: list[Answer] = []
     for text in questions:
-        question = AskOptions(text, thread=asked.thread).question(opened.settings)
+        question = AskOptions(text, thread=thread).question(opened.settings)
         before = Conversation(thread=question.message.thread, turns=turns)
         answers.append(await opened.app.agent.answer(question, before))
         turn = Turn(question_ref=question.message, question=text, answer=answers[-1].text, at=datetime.now(UTC))
@@ -157,9 +155,8 @@ def _print(results: Sequence[Result]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{sum(result.passed for result in results)} of {len(results)} cases passed")
-    for column in ("case", "kind", "question", "status", "cited", "not as expected"):
-        table.add_column(column)
+    title = f"{sum(result.passed for result in results)} of {len(results)} cases passed"
+    table = Table("case", "kind", "question", "status", "cited", "not as expected", title=title)
     for result in results:
         chapters = Counter(citation.chapter for citation in result.answer.citations)
         wrong = ", ".join(name for name, held in result.checks.items() if not held)

@@ -29,6 +29,8 @@ GONE = (
 )
 LATER = "Nothing will happen before footnote run is started: then a worker answers {}."
 
+COLUMNS = ("REF", "failed", "where", "tries", "retry", "reason")
+
 Action: TypeAlias = Literal["list", "show", "retry", "drop"]
 Report = tuple[str, Mapping[str, object]]
 """What there is to say, for a person and for a program."""
@@ -94,20 +96,8 @@ async def listed(inbox: DeadLetters) -> Report:
     """Return a report on all of them."""
     pile = await Pile.of(inbox)
     facts = {"questions": [_facts(ref, letter) for ref, letter in pile.letters.items()]}
-    rows = [
-        (
-            ref,
-            _when(letter.died_at),
-            _place(letter.message),
-            str(letter.attempts),
-            _yes(letter.can_be_retried),
-            " ".join(letter.reason.split()),
-        )
-        for ref, letter in pile.letters.items()
-    ]
-    if not rows:
-        return NONE, facts
-    return _aligned([("REF", "failed", "where", "tries", "retry", "reason"), *rows]), facts
+    rows = [tuple(map(_said(ref, letter).__getitem__, COLUMNS)) for ref, letter in pile.letters.items()]
+    return (_aligned([COLUMNS, *rows]) if rows else NONE), facts
 
 
 async def shown(inbox: DeadLetters, words: str) -> Report:
@@ -115,19 +105,8 @@ async def shown(inbox: DeadLetters, words: str) -> Report:
     ref, found = (await Pile.of(inbox)).find(words)
     letter = await inbox.letter(found.message) or found
     text = letter.question.text if letter.question else None
-    rows = [
-        ("REF", ref),
-        ("message", str(letter.message)),
-        ("where", _place(letter.message)),
-        ("failed", _when(letter.died_at)),
-        ("tries", str(letter.attempts)),
-        ("reason", " ".join(letter.reason.split())),
-        ("retry", _yes(letter.can_be_retried)),
-        ("question", "its words are not kept any more" if text is None else text),
-    ]
-    if letter.question:
-        rows.insert(3, ("asked", _when(letter.question.asked_at)))
-    return _aligned(rows), {**_facts(ref, letter), "text": text}
+    said = {**_said(ref, letter), "question": "its words are not kept any more" if text is None else text}
+    return _aligned([*said.items()]), {**_facts(ref, letter), "text": text}
 
 
 async def retried(inbox: DeadLetters, words: str | None, *, is_shared: bool) -> Report:
@@ -156,6 +135,21 @@ async def dropped(inbox: DeadLetters, words: str | None) -> Report:
     gone = [ref for ref, letter in chosen.items() if await inbox.drop(letter.message)]
     says = f"{_count(gone)} removed, with all words." if gone else NONE
     return says, {"dropped": gone}
+
+
+def _said(ref: str, letter: DeadLetter) -> dict[str, str]:
+    """Return what a person may want to know of a question, by the names of the columns."""
+    thread, asked = letter.message.thread, letter.question and letter.question.asked_at
+    return {
+        "REF": ref,
+        "message": str(letter.message),
+        "where": f"{thread.platform} {thread.workspace}/{thread.channel}",
+        **({"asked": _when(asked)} if asked else {}),
+        "failed": _when(letter.died_at),
+        "tries": str(letter.attempts),
+        "reason": " ".join(letter.reason.split()),
+        "retry": "yes" if letter.can_be_retried else "no",
+    }
 
 
 def _facts(ref: str, letter: DeadLetter) -> dict[str, object]:
@@ -196,14 +190,5 @@ def _count(refs: Sequence[str]) -> str:
     return "One question is" if len(refs) == 1 else f"{len(refs)} questions are"
 
 
-def _place(message: MessageRef) -> str:
-    thread = message.thread
-    return f"{thread.platform} {thread.workspace}/{thread.channel}"
-
-
 def _when(moment: datetime) -> str:
     return moment.astimezone().isoformat(" ", "seconds")
-
-
-def _yes(is_so: bool) -> str:
-    return "yes" if is_so else "no"

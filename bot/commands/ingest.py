@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,25 +63,19 @@ async def _ingest(opened: Session, source: DocumentSource, *, quiet: bool) -> Su
 
 
 def _print(console: Console, name: str, summary: Summary, *, quiet: bool) -> None:
+    say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     changed = summary.added or summary.changed or summary.removed or summary.failed
     if not quiet or changed or not summary.pages:
-        console.print(
+        say(
             f"{name}: {summary.added} added, {summary.changed} changed, {summary.unchanged} unchanged, "
-            f"{summary.removed} removed, {len(summary.failed)} failed ({summary.passages} new passages)",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+            f"{summary.removed} removed, {len(summary.failed)} failed ({summary.passages} new passages)"
         )
     for failed in summary.failed[:SHOWN_FAILURES]:
-        console.print(
-            without_controls(f"  {failed.name}: {failed.reason}"), highlight=False, markup=False, soft_wrap=True
-        )
+        say(without_controls(f"  {failed.name}: {failed.reason}"))
     if len(summary.failed) > SHOWN_FAILURES:
-        console.print(f"  … and {len(summary.failed) - SHOWN_FAILURES} more", markup=False)
+        say(f"  … and {len(summary.failed) - SHOWN_FAILURES} more")
     if not summary.pages:
-        console.print(
+        say(
             f"Nothing in {name} could be read, so nothing was changed. Footnote reads Markdown, MDX, HTML, "
-            "reStructuredText, plain text, PDF, notebooks and Word.",
-            markup=False,
-            soft_wrap=True,
+            "reStructuredText, plain text, PDF, notebooks and Word."
         )

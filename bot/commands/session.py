@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -35,6 +35,10 @@ from core.events import (
 )
 from core.model import without_controls
 
+IN_USE = (
+    "The data folder {} is in use by {}. Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
+)
+
 
 class DataFolderInUse(Unavailable):
     """Another process works with the data folder; the message says which and what to do."""
@@ -58,24 +62,17 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError as error:
-            raise DataFolderInUse(_whose(folder, os.read(descriptor, 1_000))) from error
+            who = "another process"
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                owner = json.loads(os.read(descriptor, 1_000))
+                who = f"`{owner['command']}` (process {owner['pid']})"
+            raise DataFolderInUse(IN_USE.format(folder, who)) from error
         with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed
             os.ftruncate(descriptor, 0)
             os.write(descriptor, json.dumps({"pid": os.getpid(), "command": command}).encode())
         yield folder
     finally:
         os.close(descriptor)
-
-
-def _whose(folder: Path, owner: bytes) -> str:
-    who = "another process"
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        known = json.loads(owner)
-        who = f"`{known['command']}` (process {known['pid']})"
-    return (
-        f"The data folder {folder} is in use by {who}. "
-        "Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
-    )
 
 
 WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
@@ -171,12 +168,12 @@ def session(
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         told = everyone(log_events(logger_to(folder, settings.log_level)), _teller(), observer)
-        opened = assemble(settings, memory=memory, observer=told, timing=timing)
-        app = runner.run(_enter(opened.__aenter__))
+        opened = contextlib.AsyncExitStack()
+        app = runner.run(opened.enter_async_context(assemble(settings, memory=memory, observer=told, timing=timing)))
         try:
             yield Session(settings, app, runner, told)
         finally:
-            runner.run(opened.__aexit__(None, None, None))
+            runner.run(opened.aclose())
 
 
 def tell_slips() -> None:
@@ -211,7 +208,3 @@ def _teller() -> Observer:
         sys.stderr.write(f"{without_controls(line)}\n")
 
     return tell
-
-
-async def _enter(enter: Callable[[], Coroutine[Any, Any, App]]) -> App:
-    return await enter()

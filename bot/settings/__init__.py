@@ -57,99 +57,40 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
     )
 
-    questions_per_minute: int = setting(
-        "FOOTNOTE_QUESTIONS_PER_MINUTE",
-        10,
-        "How many questions one person may ask in a minute on chat platforms; a thread, twice as many.",
-        ge=1,
-        le=1_000,
-    )
-    answers_at_once: int = setting(
-        "FOOTNOTE_ANSWERS_AT_ONCE",
-        128,
-        "How many questions one process answers at the same time; the others wait for their turn.",
-        ge=1,
-        le=1_000,
-    )
-    answers_per_person: int = setting(
-        "FOOTNOTE_ANSWERS_PER_PERSON",
-        4,
-        "How many questions of one person are answered at the same time; the others wait.",
-        ge=1,
-        le=1_000,
-    )
-    answers_per_workspace: int = setting(
-        "FOOTNOTE_ANSWERS_PER_WORKSPACE",
-        128,
-        "How many questions of one server or workspace all processes answer at the same time.",
-        ge=1,
-        le=10_000,
-    )
-    lease_seconds: float = setting(
-        "FOOTNOTE_LEASE_SECONDS",
-        30,
-        "How long a process may give no sign of life before another one goes on with its questions.",
-        ge=1,
-        le=600,
-    )
-    grace_seconds: float = setting(
-        "FOOTNOTE_GRACE_SECONDS",
-        20,
-        "How long a stop waits for answers that are being written. Hosts often allow 30 seconds.",
-        ge=0,
-        le=600,
-    )
-    health_port: int | None = setting(
-        "FOOTNOTE_HEALTH_PORT",
-        None,
-        "The port at which `footnote run` answers /live, /ready and /metrics. Without it, there is none.",
-        ge=1,
-        le=65_535,
-    )
-    health_host: str = setting(
-        "FOOTNOTE_HEALTH_HOST",
-        "127.0.0.1",
-        "The address of this machine for that port. In a container it has to be 0.0.0.0; "
-        "there is no login, so do not expose this port.",
-        min_length=1,
-    )
-    data_dir: Path = setting("FOOTNOTE_DATA_DIR", Path(".footnote"), "Where the embedded index and state live.")
-    secret_key: SecretStr | None = setting(
-        "FOOTNOTE_SECRET_KEY",
-        None,
-        "Encrypts what people wrote, at rest; several, separated by commas: the first one encrypts. Without it, a "
-        "key is made in the data folder.",
-    )
-    conversation_hours: float = setting(
-        "FOOTNOTE_CONVERSATION_HOURS", 24, "How long a conversation is kept after its last turn.", gt=0, le=24 * 365
-    )
-    top_k: int = setting("FOOTNOTE_TOP_K", 5, "How many passages a search gives the model.", ge=1, le=20)
-    relevance_threshold: float = setting(
-        "FOOTNOTE_RELEVANCE_THRESHOLD",
-        0.5,
-        "Passages below this relevance are not used. 0.5 is the measured boundary.",
-        ge=0,
-        le=1,
-    )
-    excerpt_characters: int = setting(
-        "FOOTNOTE_EXCERPT_CHARACTERS",
-        500,
-        "How much of a passage the model reads. Longer excerpts help some models.",
-        ge=100,
-        le=4_000,
-    )
-    history_tokens: int = setting(
-        "FOOTNOTE_HISTORY_TOKENS",
-        100_000,
-        "How many tokens of the conversation go to the model, at most.",
-        ge=0,
-        le=2_000_000,
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = setting(
-        "FOOTNOTE_LOG_LEVEL",
-        "info",
-        "How much goes into footnote.log in the data folder: debug, info, warning or error.",
-    )
+    questions_per_minute: int = setting("FOOTNOTE_QUESTIONS_PER_MINUTE", 10, ge=1, le=1_000)
+    """How many questions one person may ask in a minute on chat platforms; a thread, twice as many."""
+    answers_at_once: int = setting("FOOTNOTE_ANSWERS_AT_ONCE", 128, ge=1, le=1_000)
+    """How many questions one process answers at the same time; the others wait for their turn."""
+    answers_per_person: int = setting("FOOTNOTE_ANSWERS_PER_PERSON", 4, ge=1, le=1_000)
+    """How many questions of one person are answered at the same time; the others wait."""
+    answers_per_workspace: int = setting("FOOTNOTE_ANSWERS_PER_WORKSPACE", 128, ge=1, le=10_000)
+    """How many questions of one server or workspace all processes answer at the same time."""
+    lease_seconds: float = setting("FOOTNOTE_LEASE_SECONDS", 30, ge=1, le=600)
+    """How long a process may give no sign of life before another one goes on with its questions."""
+    grace_seconds: float = setting("FOOTNOTE_GRACE_SECONDS", 20, ge=0, le=600)
+    """How long a stop waits for answers that are being written. Hosts often allow 30 seconds."""
+    health_port: int | None = setting("FOOTNOTE_HEALTH_PORT", None, ge=1, le=65_535)
+    """The port at which `footnote run` answers /live, /ready and /metrics. Without it, there is none."""
+    health_host: str = setting("FOOTNOTE_HEALTH_HOST", "127.0.0.1", min_length=1)
+    """The address of this machine for that port. In a container it has to be 0.0.0.0; there is no login, so do not
+    expose this port."""
+    data_dir: Path = setting("FOOTNOTE_DATA_DIR", Path(".footnote"))
+    """Where the embedded index and state live."""
+    secret_key: SecretStr | None = setting("FOOTNOTE_SECRET_KEY", None)
+    """Encrypts what people wrote, at rest; several, separated by commas: the first one encrypts. Without it, a key is
+    made in the data folder."""
+    conversation_hours: float = setting("FOOTNOTE_CONVERSATION_HOURS", 24, gt=0, le=24 * 365)
+    """How long a conversation is kept after its last turn."""
+    top_k: int = setting("FOOTNOTE_TOP_K", 5, ge=1, le=20)
+    """How many passages a search gives the model."""
+    relevance_threshold: float = setting("FOOTNOTE_RELEVANCE_THRESHOLD", 0.5, ge=0, le=1)
+    """Passages below this relevance are not used. 0.5 is the measured boundary."""
+    excerpt_characters: int = setting("FOOTNOTE_EXCERPT_CHARACTERS", 500, ge=100, le=4_000)
+    """How much of a passage the model reads. Longer excerpts help some models."""
+    history_tokens: int = setting("FOOTNOTE_HISTORY_TOKENS", 100_000, ge=0, le=2_000_000)
+    """How many tokens of the conversation go to the model, at most."""
+    log_level: Literal["debug", "info", "warning", "error"] = setting("FOOTNOTE_LOG_LEVEL", "info")
+    """How much goes into footnote.log in the data folder: debug, info, warning or error."""
 
     @property
     def terms(self) -> Terms:

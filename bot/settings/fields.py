@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, TypeAlias
@@ -52,9 +52,12 @@ BotToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes
 AppToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes=("xapp-",), refusal=APP))]
 
 
-def setting(name: str, default: object, description: str, **limits: Any) -> Any:
-    """Return a field that the environment variable *name* fills; the *limits* are those of pydantic's `Field`."""
-    return Field(default, validation_alias=name, description=description, **limits)
+def setting(name: str, default: object, **limits: Any) -> Any:
+    """Return a field that the environment variable *name* fills; the *limits* are those of pydantic's `Field`.
+
+    The text below a field is what people read about it in the README and in `.env.example`.
+    """
+    return Field(default, validation_alias=name, **limits)
 
 
 def revealed(value: SecretStr | None) -> str | None:
@@ -68,81 +71,41 @@ OFF = "off"
 class ServiceSettings(BaseSettings):
     """A chat model, Cohere, a Qdrant server and a Redis server."""
 
-    openai_key: Key | None = setting(
-        "OPENAI_API_KEY", None, "The key of the chat model's service. Without it and without an address, answers quote."
-    )
-    openai_url: Address | None = setting(
-        "OPENAI_BASE_URL",
-        None,
-        "Any service that speaks OpenAI's chat completions, such as http://localhost:11434/v1. Without it, "
-        "OpenAI's own.",
-    )
-    openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini", "The chat model, by the name that its service gives it.")
-    price_prompt: float | None = setting(
-        "OPENAI_PRICE_PROMPT",
-        None,
-        "What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an "
-        "answer cost.",
-        ge=0,
-        allow_inf_nan=False,
-    )
-    price_cached: float | None = setting(
-        "OPENAI_PRICE_CACHED",
-        None,
-        "What a million prompt tokens cost that the service had in its cache. Without it, as much as others.",
-        ge=0,
-        allow_inf_nan=False,
-    )
-    price_completion: float | None = setting(
-        "OPENAI_PRICE_COMPLETION",
-        None,
-        "What a million tokens of answers cost, in your currency.",
-        ge=0,
-        allow_inf_nan=False,
-    )
-    cohere_key: Key | None = setting(
-        "COHERE_API_KEY",
-        None,
-        "The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and "
-        "nothing is reranked.",
-    )
-    cohere_url: Address | None = setting(
-        "COHERE_BASE_URL", None, "Another address of Cohere's API, such as a private deployment."
-    )
-    cohere_embed_model: str = setting(
-        "COHERE_EMBED_MODEL",
-        "embed-v4.0",
-        "Cohere's model for embeddings. With another one, all documents have to be ingested again.",
-    )
-    cohere_dimension: int = setting(
-        "COHERE_DIMENSION",
-        1536,
-        "The dimensions of that model's vectors. With another number, all documents have to be ingested again.",
-        ge=64,
-        le=4096,
-    )
-    cohere_rerank_model: str = setting(
-        "COHERE_RERANK_MODEL", "rerank-v3.5", f"Cohere's model for reranking; `{OFF}` does without."
-    )
-    qdrant_url: Address | None = setting(
-        "QDRANT_URL",
-        None,
-        "A Qdrant server for the passages, such as http://localhost:6333. Without it, the same engine runs in this"
-        " process.",
-    )
-    qdrant_key: Key | None = setting("QDRANT_API_KEY", None, "The key of the Qdrant server, if it wants one.")
-    qdrant_collection: str = setting(
-        "QDRANT_COLLECTION",
-        "documents",
-        "The name of the passages' collection on the Qdrant server.",
-        pattern=r"^[A-Za-z0-9_-]{1,200}$",
-    )
-    redis_url: SecretStr | None = setting(
-        "REDIS_URL",
-        None,
-        "A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one "
-        "runs in the data folder.",
-    )
+    openai_key: Key | None = setting("OPENAI_API_KEY", None)
+    """The key of the chat model's service. Without it and without an address, answers quote."""
+    openai_url: Address | None = setting("OPENAI_BASE_URL", None)
+    """Any service that speaks OpenAI's chat completions, such as http://localhost:11434/v1. Without it, OpenAI's
+    own."""
+    openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini")
+    """The chat model, by the name that its service gives it."""
+    price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False)
+    """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
+    cost."""
+    price_cached: float | None = setting("OPENAI_PRICE_CACHED", None, ge=0, allow_inf_nan=False)
+    """What a million prompt tokens cost that the service had in its cache. Without it, as much as others."""
+    price_completion: float | None = setting("OPENAI_PRICE_COMPLETION", None, ge=0, allow_inf_nan=False)
+    """What a million tokens of answers cost, in your currency."""
+    cohere_key: Key | None = setting("COHERE_API_KEY", None)
+    """The key for embeddings and reranking by Cohere. Without it, a small model in this process embeds, and nothing is
+    reranked."""
+    cohere_url: Address | None = setting("COHERE_BASE_URL", None)
+    """Another address of Cohere's API, such as a private deployment."""
+    cohere_embed_model: str = setting("COHERE_EMBED_MODEL", "embed-v4.0")
+    """Cohere's model for embeddings. With another one, all documents have to be ingested again."""
+    cohere_dimension: int = setting("COHERE_DIMENSION", 1536, ge=64, le=4096)
+    """The dimensions of that model's vectors. With another number, all documents have to be ingested again."""
+    cohere_rerank_model: str = setting("COHERE_RERANK_MODEL", "rerank-v3.5")
+    """Cohere's model for reranking; `off` does without."""
+    qdrant_url: Address | None = setting("QDRANT_URL", None)
+    """A Qdrant server for the passages, such as http://localhost:6333. Without it, the same engine runs in this
+    process."""
+    qdrant_key: Key | None = setting("QDRANT_API_KEY", None)
+    """The key of the Qdrant server, if it wants one."""
+    qdrant_collection: str = setting("QDRANT_COLLECTION", "documents", pattern=r"^[A-Za-z0-9_-]{1,200}$")
+    """The name of the passages' collection on the Qdrant server."""
+    redis_url: SecretStr | None = setting("REDIS_URL", None)
+    """A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one runs in
+    the data folder."""
 
     @property
     def prices(self) -> Prices | None:
@@ -166,23 +129,15 @@ class ServiceSettings(BaseSettings):
 class DiscordSettings(BaseSettings):
     """Discord."""
 
-    discord_token: Key | None = setting(
-        "DISCORD_TOKEN",
-        None,
-        "The token of the bot on Discord, from the Bot page of the application. Without it, there is no Discord.",
-    )
-    discord_message_content: bool = setting(
-        "DISCORD_MESSAGE_CONTENT",
-        False,
-        "Whether the bot may read messages that do not mention it, as follow-ups in its threads. Needs the Message"
-        " Content Intent of the Bot page.",
-    )
-    discord_api_url: Address | None = setting(
-        "DISCORD_API_URL", None, "Another address of Discord's API, such as a proxy of your network."
-    )
-    discord_gateway_url: Gateway | None = setting(
-        "DISCORD_GATEWAY_URL", None, "Another address of Discord's gateway, to go with it."
-    )
+    discord_token: Key | None = setting("DISCORD_TOKEN", None)
+    """The token of the bot on Discord, from the Bot page of the application. Without it, there is no Discord."""
+    discord_message_content: bool = setting("DISCORD_MESSAGE_CONTENT", False)
+    """Whether the bot may read messages that do not mention it, as follow-ups in its threads. Needs the Message Content
+    Intent of the Bot page."""
+    discord_api_url: Address | None = setting("DISCORD_API_URL", None)
+    """Another address of Discord's API, such as a proxy of your network."""
+    discord_gateway_url: Gateway | None = setting("DISCORD_GATEWAY_URL", None)
+    """Another address of Discord's gateway, to go with it."""
 
 
 UNHEARD = (
@@ -204,81 +159,52 @@ NO_SOCKETS = "Installing in several workspaces works over HTTP. Leave SLACK_APP_
 class SlackSettings(BaseSettings):
     """Slack, in Socket Mode or over HTTP."""
 
-    slack_bot_token: BotToken | None = setting(
-        "SLACK_BOT_TOKEN",
-        None,
-        "The token of the bot in one Slack workspace, which begins with xoxb-. Without it and without a client id,"
-        " there is no Slack.",
-    )
-    slack_app_token: AppToken | None = setting(
-        "SLACK_APP_TOKEN",
-        None,
-        "The app-level token for Socket Mode, which begins with xapp-. With it, the bot opens the "
-        "connections to Slack itself.",
-    )
-    slack_signing_secret: Key | None = setting(
-        "SLACK_SIGNING_SECRET",
-        None,
-        "What Slack signs its requests with. Needed if Slack calls the bot over HTTP.",
-    )
-    slack_client_id: Key | None = setting(
-        "SLACK_CLIENT_ID", None, "The id of the app, for installing it in several workspaces instead of one."
-    )
-    slack_client_secret: Key | None = setting(
-        "SLACK_CLIENT_SECRET", None, "The secret that goes with the id of the app."
-    )
-    slack_guests: bool = setting(
-        "SLACK_GUESTS",
-        False,
-        "Whether guests of a workspace, and people of other companies in its channels, are answered.",
-    )
-    slack_moderators: str | None = setting(
-        "SLACK_MODERATORS",
-        None,
-        "The id of a user group, such as S0123456789, whose members moderate the bot besides admins.",
-        pattern=r"^S[A-Z0-9]+$",
-    )
-    slack_api_url: Address | None = setting(
-        "SLACK_API_URL", None, "Another address of Slack's API, such as a proxy of your network."
-    )
-    host: str = setting(
-        "HOST",
-        "0.0.0.0",  # noqa: S104 - a host has its own doors, and requests are verified
-        "The address of this machine at which Slack's requests arrive over HTTP.",
-        min_length=1,
-    )
-    port: int = setting("PORT", 3000, "The port at which Slack's requests arrive over HTTP.", ge=0, le=65_535)
+    slack_bot_token: BotToken | None = setting("SLACK_BOT_TOKEN", None)
+    """The token of the bot in one Slack workspace, which begins with xoxb-. Without it and without a client id, there
+    is no Slack."""
+    slack_app_token: AppToken | None = setting("SLACK_APP_TOKEN", None)
+    """The app-level token for Socket Mode, which begins with xapp-. With it, the bot opens the connections to Slack
+    itself."""
+    slack_signing_secret: Key | None = setting("SLACK_SIGNING_SECRET", None)
+    """What Slack signs its requests with. Needed if Slack calls the bot over HTTP."""
+    slack_client_id: Key | None = setting("SLACK_CLIENT_ID", None)
+    """The id of the app, for installing it in several workspaces instead of one."""
+    slack_client_secret: Key | None = setting("SLACK_CLIENT_SECRET", None)
+    """The secret that goes with the id of the app."""
+    slack_guests: bool = setting("SLACK_GUESTS", False)
+    """Whether guests of a workspace, and people of other companies in its channels, are answered."""
+    slack_moderators: str | None = setting("SLACK_MODERATORS", None, pattern=r"^S[A-Z0-9]+$")
+    """The id of a user group, such as S0123456789, whose members moderate the bot besides admins."""
+    slack_api_url: Address | None = setting("SLACK_API_URL", None)
+    """Another address of Slack's API, such as a proxy of your network."""
+    host: str = setting("HOST", "0.0.0.0", min_length=1)  # noqa: S104 - a host has its own doors, and requests are verified
+    """The address of this machine at which Slack's requests arrive over HTTP."""
+    port: int = setting("PORT", 3000, ge=0, le=65_535)
+    """The port at which Slack's requests arrive over HTTP."""
 
     @property
     def has_slack(self) -> bool:
         """Whether anything was set that only Slack needs."""
-        return any((self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self._is_distributed))
+        ids = (self.slack_client_id, self.slack_client_secret)
+        return any((self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, *ids))
 
     @property
     def has_installations(self) -> bool:
         """Whether the bot can be installed in several workspaces."""
         return self.slack_client_id is not None
 
-    @property
-    def _is_distributed(self) -> bool:
-        return self.slack_client_id is not None or self.slack_client_secret is not None
-
     def check_slack(self) -> None:
         """Raise `Misconfigured` with one sentence if the settings of Slack do not go together."""
-        if sentence := next(self._slips_of_slack(), None):
+        is_many = self.slack_client_id is not None or self.slack_client_secret is not None
+        speaks, hears = self.slack_bot_token is not None, self.slack_app_token is not None
+        is_signed = self.slack_signing_secret is not None
+        wrong = {
+            HALF: (self.slack_client_id is None) != (self.slack_client_secret is None),
+            ONE_OR_MANY: is_many and speaks,
+            NO_SOCKETS: is_many and hears,
+            UNSIGNED: is_many and not is_signed,
+            MUTE: not is_many and not speaks,
+            UNHEARD: not is_many and not hears and not is_signed,
+        }
+        if sentence := next((sentence for sentence, is_so in wrong.items() if is_so), None):
             raise Misconfigured(sentence)
-
-    def _slips_of_slack(self) -> Iterator[str]:
-        if (self.slack_client_id is None) != (self.slack_client_secret is None):
-            yield HALF
-        if self._is_distributed:
-            if self.slack_bot_token is not None:
-                yield ONE_OR_MANY
-            if self.slack_app_token is not None:
-                yield NO_SOCKETS
-            if self.slack_signing_secret is None:
-                yield UNSIGNED
-        elif self.slack_bot_token is None:
-            yield MUTE
-        elif self.slack_app_token is None and self.slack_signing_secret is None:
-            yield UNHEARD

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from discord import AutoShardedClient
 
-from adapters.chat.accepting import take_over
-from adapters.chat.surface import PlatformSurface
+from adapters.chat.background import take_over
+from adapters.chat.delivery import PlatformSurface
 from adapters.discord.commands import find, install
 from adapters.discord.connection import check, connect, log_in, stay_connected
 from adapters.discord.gateway import Listener

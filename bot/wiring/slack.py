@@ -50,8 +50,7 @@ class SlackPlatform:
         signs: Sequence[RouteDef] = (),
     ) -> None:
         from adapters.slack.oauth import InstalledWorkspaces
-        from adapters.slack.people import People
-        from adapters.slack.workspaces import OneWorkspace
+        from adapters.slack.workspaces import OneWorkspace, People
 
         self._settings = settings
         self._observer = observer
@@ -77,18 +76,16 @@ class SlackPlatform:
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
-        from adapters.chat.accepting import take_over
-        from adapters.slack.app import make_app
+        from adapters.chat.background import take_over
         from adapters.slack.commands import install as install_commands
-        from adapters.slack.listener import SlackHooks
+        from adapters.slack.listener import SlackHooks, make_app
         from adapters.slack.listener import install as install_listeners
 
         await self._log_in()
         shared = PlatformServices(self._settings, stores, inbox, self._observer)
         services = shared.bundle(NAME, self._outline, memberships=self._memberships())
         client, api_url = self._client(), self._settings.slack_api_url
-        secret = revealed(self._settings.slack_signing_secret) or ""
-        app = make_app(self._workspaces, client, signing_secret=secret, failed=self._failed)
+        app = make_app(self._workspaces, client, failed=self._failed)
         commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
         hooks = SlackHooks(
             running=inbox.running,
@@ -109,10 +106,10 @@ class SlackPlatform:
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Yield what answers there; it has to log in first."""
-        from adapters.chat.surface import PlatformSurface
+        from adapters.chat.delivery import PlatformSurface
         from adapters.slack.platform import PACE, SlackChat
 
-        chat = SlackChat(self._workspaces, people=self._people, observer=self._observer)
+        chat = SlackChat(self._workspaces, self._people, observer=self._observer)
         surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
         yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
 

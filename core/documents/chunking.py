@@ -58,12 +58,10 @@ def pack(pieces: Sequence[Piece], *, room: int, joint: str = "", joint_cost: int
         else:
             parcels.append([piece])
             filled = piece.cost
-    return [_joined(parcel, joint, joint_cost) for parcel in parcels]
-
-
-def _joined(parcel: Sequence[Piece], joint: str, joint_cost: int) -> Piece:
-    cost = sum(piece.cost for piece in parcel) + joint_cost * (len(parcel) - 1)
-    return Piece(joint.join(piece.text for piece in parcel), cost)
+    return [
+        Piece(joint.join(piece.text for piece in parcel), sum(piece.cost + joint_cost for piece in parcel) - joint_cost)
+        for parcel in parcels
+    ]
 
 
 @dataclass(frozen=True, slots=True)

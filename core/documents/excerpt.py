@@ -109,11 +109,6 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
 @lru_cache(256)  # the searches of one question, and the questions of a day, find many of the same passages
 def _sentences(text: str, limit: int) -> tuple[tuple[tuple[int, int], frozenset[str]], ...]:
     """Return each sentence's place in the text, none longer than *limit*, and its words."""
-    return tuple(((start, end), frozenset(stems(text[start:end]))) for start, end in _short_spans(text, limit))
-
-
-def _short_spans(text: str, limit: int) -> list[tuple[int, int]]:
-    """Return the sentences' places in the text, none longer than *limit*."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
         here = start
@@ -123,4 +118,4 @@ def _short_spans(text: str, limit: int) -> list[tuple[int, int]]:
             spans.append((here, cut))
             here = cut
         spans.append((here, end))
-    return spans
+    return tuple((span, frozenset(stems(text[slice(*span)]))) for span in spans)

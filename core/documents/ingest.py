@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -14,6 +15,9 @@ from core.model import Document, EmbeddedPassage, Unreadable
 from core.ports import DocumentSource, Embedder, PassageIndex
 
 PIPELINE = 1  # raise it when passages are cut or embedded in another way, so that every page is done again
+
+EMPTY = "It holds no text."
+TWICE = "It has the same address as another page of this source; give one of them its own."
 
 
 class Outcome(StrEnum):
@@ -53,27 +57,6 @@ class Summary:
 Step: TypeAlias = PageDone | Unreadable | Summary
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What a run has seen so far."""
-
-    done: list[PageDone] = field(default_factory=list[PageDone])
-    failed: list[Unreadable] = field(default_factory=list[Unreadable])
-    urls: set[str] = field(default_factory=set[str])
-    empty: set[str] = field(default_factory=set[str])
-
-    def summary(self, removed: int) -> Summary:
-        outcomes = [page.outcome for page in self.done]
-        return Summary(
-            added=outcomes.count(Outcome.ADDED),
-            changed=outcomes.count(Outcome.CHANGED),
-            unchanged=outcomes.count(Outcome.UNCHANGED),
-            removed=removed,
-            failed=tuple(self.failed),
-            passages=sum(page.passages for page in self.done),
-        )
-
-
 class Ingestion:
     """Reads sources into an index. Killed at any moment, the next run goes on where this one was."""
 
@@ -89,50 +72,44 @@ class Ingestion:
         Raises `EmbeddingUnavailable` and `RetrievalUnavailable`; what is done by then stays.
         """
         known = await self._index.pages(source.name)
-        tally = _Tally()
+        done: dict[str, PageDone] = {}
+        failed: list[Unreadable] = []
         async for found in source.documents():
-            step = await self._take(found, known, tally)
+            step = found if isinstance(found, Unreadable) else await self._take(found, known, done)
             if isinstance(step, Unreadable):
-                tally.failed.append(step)
+                failed.append(step)
             else:
-                tally.done.append(step)
+                done[step.url] = step
             yield step
-        yield tally.summary(await self._prune(source.name, tally))
+        removed = 0
+        if done and all(each.url for each in failed):  # else one of those that have gone may be one that is unreadable
+            unread = {each.url for each in failed if each.reason != EMPTY}
+            removed = await self._index.prune(source.name, keep=done.keys() | unread)
+        outcomes = Counter(page.outcome for page in done.values())
+        yield Summary(
+            added=outcomes[Outcome.ADDED],
+            changed=outcomes[Outcome.CHANGED],
+            unchanged=outcomes[Outcome.UNCHANGED],
+            removed=removed,
+            failed=tuple(failed),
+            passages=sum(page.passages for page in done.values()),
+        )
 
     async def _take(
-        self, found: Document | Unreadable, known: Mapping[str, str], tally: _Tally
+        self, page: Document, known: Mapping[str, str], done: Mapping[str, PageDone]
     ) -> PageDone | Unreadable:
-        if isinstance(found, Unreadable):
-            return found
-        if found.url in tally.urls:
-            reason = "It has the same address as another page of this source; give one of them its own."
-            return Unreadable(name=f"{found.title} ({found.url})", reason=reason, url=found.url)
-        page_hash = self._hash(found)
-        if known.get(found.url) == page_hash:
-            tally.urls.add(found.url)
-            return PageDone(found.url, Outcome.UNCHANGED)
-        count = await self._store(found, page_hash)
-        if not count:
-            tally.empty.add(found.url)
-            return Unreadable(name=f"{found.title} ({found.url})", reason="It holds no text.", url=found.url)
-        tally.urls.add(found.url)
-        return PageDone(found.url, Outcome.CHANGED if found.url in known else Outcome.ADDED, count)
-
-    async def _store(self, document: Document, page_hash: str) -> int:
-        """Put a page in the place of what the index holds of it; return the number of its passages."""
-        passages = await asyncio.to_thread(self._chunker.chunk, document, content_hash=page_hash)
+        """Put a page in the place of what the index holds of it, unless it holds just that."""
+        if page.url in done:
+            return Unreadable(name=f"{page.title} ({page.url})", reason=TWICE, url=page.url)
+        page_hash = self._hash(page)
+        if known.get(page.url) == page_hash:
+            return PageDone(page.url, Outcome.UNCHANGED)
+        passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=page_hash)
         if not passages:
-            return 0
+            return Unreadable(name=f"{page.title} ({page.url})", reason=EMPTY, url=page.url)
         vectors = await self._embedder.embed_passages([embedding_text(passage) for passage in passages])
-        await self._index.replace(document.url, [*map(EmbeddedPassage, passages, vectors)])
-        return len(passages)
-
-    async def _prune(self, source: str, tally: _Tally) -> int:
-        """Remove the pages that have gone, unless one of them may be a page that could not be read this time."""
-        if not tally.urls or any(not failed.url for failed in tally.failed):
-            return 0
-        unread = {failed.url for failed in tally.failed} - tally.empty
-        return await self._index.prune(source, keep=tally.urls | unread)
+        await self._index.replace(page.url, [*map(EmbeddedPassage, passages, vectors)])
+        return PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))
 
     def _hash(self, document: Document) -> str:
         """Return the fingerprint of everything that the passages of a page depend on."""

@@ -83,7 +83,13 @@ class ParsedPage:
 def read_page(text: str, title: str) -> ParsedPage:
     """Parse Markdown into sections; a first heading that says the page's *title* again opens no section."""
     text = _LINE_BREAK.sub("\n", text).replace("\0", "\ufffd")  # as the parser does, so that line numbers agree
-    text, tokens = _parse(text)
+    tokens = _parser().parse(text)
+    if html := [token.map for token in tokens if token.type == "html_block" and token.map]:
+        lines = text.split("\n")  # without the tags of what is written in HTML
+        for start, end in reversed(html):
+            lines[start:end] = _without_tags("\n".join(lines[start:end])).split("\n")
+        text = "\n".join(lines)
+        tokens = _parser(html=False).parse(text)
     return ParsedPage(lines=tuple(text.split("\n")), sections=tuple(_sections(SyntaxTreeNode(tokens), title)))
 
 
@@ -127,19 +133,6 @@ def _count_nested(node: SyntaxTreeNode, slugger: Slugger) -> None:
             _read_heading(child, slugger)
         else:
             _count_nested(child, slugger)
-
-
-def _parse(text: str) -> tuple[str, Sequence[Token]]:
-    """Parse blocks; where there are blocks of HTML, take their tags out first and give the changed text too."""
-    tokens = _parser().parse(text)
-    html = [token.map for token in tokens if token.type == "html_block" and token.map]
-    if not html:
-        return text, tokens
-    lines = text.split("\n")
-    for start, end in reversed(html):
-        lines[start:end] = _without_tags("\n".join(lines[start:end])).split("\n")
-    text = "\n".join(lines)
-    return text, _parser(html=False).parse(text)
 
 
 def _without_tags(html: str) -> str:

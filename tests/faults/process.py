@@ -23,7 +23,7 @@ from tests.faults.points import Obedient
 
 LOADED = (
     "adapters.cohere",
-    "adapters.chat.surface",
+    "adapters.chat.delivery",
     "adapters.discord.platform",
     "adapters.discord.connection",
     "adapters.discord.commands",
@@ -38,7 +38,6 @@ LOADED = (
     "adapters.slack.platform",
     "adapters.slack.commands",
     "adapters.slack.listener",
-    "adapters.slack.app",
     "adapters.slack.sockets",
     "bot.app",
     "cohere.v2.client",

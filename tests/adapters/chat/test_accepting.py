@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.chat.accepting import NO_STORE, SHARE, accepted, settle, take_over, take_over_once
+from adapters.chat.background import NO_STORE, SHARE, accepted, settle, take_over, take_over_once
 from core.errors import StoreUnavailable, Unreachable
 from core.events import Event, Passed, Step
 from core.messages import BROKEN

@@ -6,12 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.platform import LASTING
-from adapters.chat.surface import PlaceBreaker
+from adapters.chat.background import LASTING
+from adapters.chat.delivery import PlaceBreaker
 from core.events import Event, PlaceRefused
-from core.model import Claim, Interaction, MessageRef, Reaction, ReplyAddress, ThreadRef
+from core.model import Claim, Interaction, MessageRef, ReplyAddress, ThreadRef
 from tests.builders import NOON, question
-from tests.fakes.surface import RecordingSurface
 
 
 def claim(channel: str, thread: str, message: str, *, by_command: bool = False) -> Claim:
@@ -32,31 +31,30 @@ def claim(channel: str, thread: str, message: str, *, by_command: bool = False) 
     ],
     ids=["a channel closes its threads", "a thread", "a command says nothing of its place"],
 )
-async def test_a_place_that_refused_is_kept_out_of(refused: Claim, others: dict[tuple[str, str, str], bool]) -> None:
-    """Questions there are marked and nothing else; commands are answered everywhere."""
-    surface, told = RecordingSurface(), list[Event]()
+def test_a_place_that_refused_is_kept_out_of(refused: Claim, others: dict[tuple[str, str, str], bool]) -> None:
+    """Commands are answered everywhere."""
+    told = list[Event]()
     breaker = PlaceBreaker(told.append, lambda: NOON)
     breaker.trip(refused)
     asked = {place: claim(*place) for place in others}
 
-    kept = {place: await breaker.keeps_out(each, surface) for place, each in asked.items()}
+    kept = {place: breaker.keeps_out(each) for place, each in asked.items()}
 
     assert (kept, told) == (others, [PlaceRefused(refused.message)])
-    assert surface.reactions == [(asked[place].message, Reaction.WARNING) for place in others if others[place]]
-    assert not await breaker.keeps_out(claim("c", "m9", "m9", by_command=True), surface)
+    assert not breaker.keeps_out(claim("c", "m9", "m9", by_command=True))
 
 
-async def test_a_closed_place_is_told_once_and_tried_again_after_some_minutes() -> None:
+def test_a_closed_place_is_told_once_and_tried_again_after_some_minutes() -> None:
     """Refusals meanwhile, of what was under way, are neither told nor do they make it longer."""
-    surface, told, now = RecordingSurface(), list[Event](), [NOON]
+    told, now = list[Event](), [NOON]
     breaker = PlaceBreaker(told.append, lambda: now[0])
     first, second, third = (claim("c", name, name) for name in ("m1", "m2", "m3"))
     breaker.trip(first)
     now[0] += LASTING - timedelta(seconds=1)
     breaker.trip(second)
-    before = await breaker.keeps_out(third, surface)
+    before = breaker.keeps_out(third)
     now[0] += timedelta(seconds=1)
-    after = await breaker.keeps_out(third, surface)
+    after = breaker.keeps_out(third)
     breaker.trip(third)
 
     assert (before, after, told) == (True, False, [PlaceRefused(first.message), PlaceRefused(third.message)])

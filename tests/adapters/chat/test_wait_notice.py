@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.intake import WaitNotices
+from adapters.chat.intake import tell_wait
 from adapters.chat.platform import NOTICE, Part, Posted, nonce
 from adapters.chat.services import Waits
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
@@ -31,7 +32,7 @@ KNOWN = UNKNOWN.model_copy(update={"id": "m1"})
 async def give(thread: Thread, *, by: Waits, asked: Question = ASKED) -> None:
     """Let somebody ask, and everything happen that can happen."""
     chores = BackgroundTasks()
-    WaitNotices(by, chores).give(asked, asked.message.thread, thread)
+    chores.begin(partial(tell_wait, by, asked, asked.message.thread, thread))
     for _ in range(50):
         await at_once(0)
     await chores.close()

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from adapters.chat.accepting import NO_STORE, take_over_once
+from adapters.chat.background import NO_STORE, take_over_once
 from adapters.discord.commands import find
 from adapters.discord.events import PLATFORM
 from core.model import Asked, Interaction, MessageRef, ReplyAddress, ThreadRef

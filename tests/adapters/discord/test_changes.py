@@ -30,6 +30,19 @@ async def test_an_edit_and_a_deletion_follow_the_question(server: DiscordServer,
     assert asked.message == edited.message == deleted.message
 
 
+async def test_the_deletion_of_many_is_many_deletions(server: DiscordServer, place: Place) -> None:
+    """A moderator who cleans up deletes questions too."""
+    box = Box()
+    async with listening(server, box):
+        messages = [server.post_as(place.ada, place.channel, "Robots?", mentions=[server.bot]) for _ in range(2)]
+        asked = [await box.question() for _ in messages]
+        server.delete_as(place.ada, *messages)
+        deleted = [await box.next() for _ in messages]
+
+    assert all(isinstance(each, Deleted) for each in deleted)
+    assert {str(each.message) for each in deleted} == {str(each.message) for each in asked}
+
+
 @pytest.mark.promise("edits-count")
 async def test_an_edit_without_the_mention_is_one_of_the_same_question(server: DiscordServer, place: Place) -> None:
     """What was said to nobody is left alone, in whatever words."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.events import ChannelInfo, parse, unbundled
+from adapters.discord.events import ChannelInfo, parse
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef
 from tests.adapters.discord.payloads import (
     ADA,
@@ -232,14 +232,6 @@ def test_of_a_deleted_message_the_place_is_known() -> None:
     )
 
 
-def test_the_deletion_of_many_is_many_deletions() -> None:
-    """A moderator who cleans up deletes questions too."""
-    event = {"t": "MESSAGE_DELETE_BULK", "d": {"ids": ["1", "2"], "channel_id": CHANNEL, "guild_id": GUILD}}
-
-    assert [read(dict(single)).message.id for single in unbundled(event)] == ["1", "2"]
-    assert list(unbundled(created())) == [created()]
-
-
 @pytest.mark.parametrize("timestamp", [None, "yesterday"])
 def test_a_message_without_a_time_has_the_time_of_its_id(timestamp: str | None) -> None:
     """Every id holds the moment at which it was made."""
@@ -253,9 +245,4 @@ def test_a_message_without_a_time_has_the_time_of_its_id(timestamp: str | None) 
 )
 def test_every_type_of_channel_is_a_kind_of_place(kind: int, setting: str) -> None:
     """Announcements are channels, private threads are threads."""
-    assert ChannelInfo(id="1", type=kind).setting == setting
-
-
-def test_a_voice_chat_has_no_threads() -> None:
-    """There the answer has to be a reply."""
-    assert [ChannelInfo(id="1", type=kind).has_threads for kind in (0, 2, 5, 13)] == [True, False, True, False]
+    assert read(deleted(), ChannelInfo(id="1", type=kind)).setting == setting

@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 from discord import RateLimited as DiscordRateLimited
 
+from adapters.chat.delivery import LATE, UPDATED
 from adapters.chat.live_message import Pace
-from adapters.chat.surface import LATE, UPDATED
 from adapters.discord.dialect import MENTION_TO_CONTINUE
 from adapters.discord.platform import typing
 from adapters.discord.poster import meaning, translated

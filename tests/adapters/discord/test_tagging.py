@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.chat.platform import LASTING
+from adapters.chat.background import LASTING
 from bot.app import unknown
 from bot.settings import Settings
 from bot.wiring import open_platforms

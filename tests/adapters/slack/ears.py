@@ -14,8 +14,7 @@ import pytest
 
 from adapters.retry import CONNECTING
 from adapters.slack.api import connect, open_session
-from adapters.slack.app import make_app
-from adapters.slack.listener import SlackHooks, SlackListener, install
+from adapters.slack.listener import SlackHooks, SlackListener, install, make_app
 from adapters.slack.sockets import SocketPool
 from adapters.slack.workspaces import OneWorkspace, Workspaces
 from core.ports import Inbox

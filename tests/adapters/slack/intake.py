@@ -11,7 +11,7 @@ from typing import Any, Self
 from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api import connect, open_session
-from adapters.slack.app import make_app
+from adapters.slack.listener import make_app
 from adapters.slack.workspaces import OneWorkspace, Workspaces
 from tests.servers.slack import Channel, SlackServer, User, Workspace
 
@@ -65,8 +65,7 @@ class Place:
     def app(self, workspaces: Workspaces | None = None) -> AsyncApp:
         """Make an app whose listeners are the ears, and a command that sends a form back with its mistakes."""
         one = OneWorkspace(self.client.session, self.workspace.token, self.server.api_url)
-        secret, failed = self.server.signing_secret, self.ears.fail
-        app: Any = make_app(workspaces or one, self.client, signing_secret=secret, failed=failed)
+        app: Any = make_app(workspaces or one, self.client, failed=self.ears.fail)
 
         async def command(ack: Any) -> None:
             await ack(response_action="errors", errors={"question": "It is empty."})

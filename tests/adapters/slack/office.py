@@ -9,12 +9,11 @@ from typing import Any, cast
 
 from adapters.chat.platform import Part
 from adapters.slack.api import connect, open_session, tell
-from adapters.slack.app import make_app
 from adapters.slack.blocks import blocks_of
 from adapters.slack.commands import SlackCommands, install
-from adapters.slack.people import People
+from adapters.slack.listener import make_app
 from adapters.slack.sockets import SocketConnection
-from adapters.slack.workspaces import OneWorkspace
+from adapters.slack.workspaces import OneWorkspace, People
 from core.model import Question, ThreadRef, WorkspaceRef
 from tests.fakes.services import MemoryServices
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.chat.accepting import NO_STORE, take_over
+from adapters.chat.background import NO_STORE, take_over
 from adapters.slack.commands import ANSWER_FROM
 from adapters.slack.forms import QUESTION
 from core.model import Asked

@@ -10,9 +10,8 @@ from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
-from adapters.slack.api import API, Denied, ask, connect, never_arrived, once, tell
-from adapters.slack.people import People, Profile
-from adapters.slack.workspaces import NotInstalled, OneWorkspace, Workspace, name_of, parse
+from adapters.slack.api import API, Denied, ask, connect, never_arrived, tell
+from adapters.slack.workspaces import NotInstalled, OneWorkspace, People, Profile, Workspace, name_of, parse
 from core.errors import Gone, PostingFailed, RateLimited, Unreachable
 from tests.on_slack import OnSlack
 from tests.servers.slack import Fault, Reply, Reset, User, limit, refuse
@@ -67,7 +66,7 @@ async def test_what_passes_soon_is_tried_again_once(
 )
 async def test_a_failure_means_what_can_be_done_about_it(slack: OnSlack, fault: Fault, expected: str) -> None:
     """Slack's own word for a refusal is kept."""
-    client = once(connect(slack.session, token=slack.workspace.token, api_url=slack.server.api_url))
+    client = connect(slack.session, token=slack.workspace.token, api_url=slack.server.api_url, repeats=False)
     slack.server.faults.add(TEST, fault)
 
     with pytest.raises(PostingFailed) as raised:
@@ -92,7 +91,7 @@ def said(failure: PostingFailed) -> str:
 
 async def test_a_call_without_a_connection_has_done_nothing(slack: OnSlack) -> None:
     """It may be made again without a look."""
-    client = once(connect(slack.session, token=slack.workspace.token, api_url=slack.server.api_url))
+    client = connect(slack.session, token=slack.workspace.token, api_url=slack.server.api_url, repeats=False)
     await slack.server.down()
 
     with pytest.raises(Unreachable) as raised:
@@ -101,14 +100,15 @@ async def test_a_call_without_a_connection_has_done_nothing(slack: OnSlack) -> N
     assert never_arrived(raised.value)
 
 
-async def test_a_copy_of_a_client_makes_the_same_calls(slack: OnSlack) -> None:
+async def test_both_clients_make_the_same_calls_and_one_makes_each_once(slack: OnSlack) -> None:
     """A token of an organization says which workspace it speaks in."""
-    client = connect(slack.session, token="xoxb-1", api_url="http://127.0.0.1:1/api", team_id="T1")
+    given: Any = {"token": "xoxb-1", "api_url": "http://127.0.0.1:1/api", "team_id": "T1"}
 
-    copy = once(client)
+    usual, once = (connect(slack.session, **given, repeats=repeats) for repeats in (True, False))
 
-    assert (copy.token, copy.base_url, copy.session) == ("xoxb-1", "http://127.0.0.1:1/api/", slack.session)
-    assert (cast("Any", copy).default_params, copy.retry_handlers) == ({"team_id": "T1"}, [])
+    assert (once.token, once.base_url, once.session) == ("xoxb-1", "http://127.0.0.1:1/api/", slack.session)
+    assert cast("Any", once).default_params == cast("Any", usual).default_params == {"team_id": "T1"}
+    assert (len(usual.retry_handlers), once.retry_handlers) == (3, [])
     assert connect(slack.session).base_url == API
 
 
@@ -132,6 +132,7 @@ async def test_the_one_workspace_is_asked_for_once_and_again_after_a_failure(sla
         bot_id=slack.workspace.bot_id,
         bot_user_id=slack.workspace.bot.id,
         client=found[0].client,
+        once=found[0].once,
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.slack.channels import RECALLED
+from adapters.slack.events import RECALLED
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
 from tests.servers.slack import Hold, Reply, limit, refuse

@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from adapters.slack.indicator import SEARCHING, SIGNS, Indicator
-from adapters.slack.recovery import Place
+from adapters.slack.poster import Place
+from adapters.slack.streaming import SEARCHING, SIGNS, Indicator
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Progress
 from tests.fakes.surface import drafted

@@ -9,8 +9,7 @@ import pytest
 
 from adapters.slack.api import open_session
 from adapters.slack.listener import SlackHooks
-from adapters.slack.people import People
-from adapters.slack.workspaces import OneWorkspace
+from adapters.slack.workspaces import OneWorkspace, People
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef

@@ -10,10 +10,9 @@ import pytest
 
 from adapters.chat.platform import Controls, Part, Posted
 from adapters.slack.api import Denied
-from adapters.slack.poster import ThreadPoster
-from adapters.slack.recovery import Place
-from adapters.slack.streaming import STARTS, AnswerPoster, Budget, Budgets, Reader
-from adapters.slack.workspaces import OneWorkspace
+from adapters.slack.poster import Place
+from adapters.slack.streaming import STARTS, AnswerPoster, Budget, Budgets
+from adapters.slack.workspaces import OneWorkspace, People
 from core.errors import RateLimited
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status
 from tests.fakes.surface import drafted
@@ -171,15 +170,16 @@ async def streamer(
 ) -> AnswerPoster:
     """Make what streams an answer to a mention, by another clock."""
     asked = slack.mention()
-    workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
-    place = Place(workspace, slack.channel.id, asked.ts, asked.ts)
-    question = slack.claim(asked).question
-
-    async def reader() -> Reader:
-        return Reader(slack.ada.id, slack.ada.team_id)
-
-    plain = ThreadPoster(place, question=question)
-    return AnswerPoster(plain, question, Budgets(), reader=reader, is_stopped=is_stopped, clock=clock)
+    workspaces = OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url)
+    place = Place(await workspaces.only(), slack.channel.id, asked.ts, asked.ts)
+    return AnswerPoster(
+        place=place,
+        question=slack.claim(asked).question,
+        budgets=Budgets(),
+        readers=People(workspaces),
+        is_stopped=is_stopped,
+        clock=clock,
+    )
 
 
 async def test_words_that_are_taken_back_end_the_stream(slack: OnSlack) -> None:
@@ -292,8 +292,7 @@ async def answering(slack: OnSlack, budgets: Budgets, workspace: str = "") -> An
     asked = slack.mention()
     found = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
     place = Place(replace(found, name=workspace or found.name), slack.channel.id, asked.ts, asked.ts)
-    question = slack.claim(asked).question
-    return AnswerPoster(ThreadPoster(place, question=question), question, budgets, apart=0.0)
+    return AnswerPoster(place=place, question=slack.claim(asked).question, budgets=budgets, apart=0.0)
 
 
 async def test_where_edits_are_too_many_only_the_answer_is_shown(slack: OnSlack) -> None:

@@ -9,8 +9,8 @@ from datetime import timedelta
 
 import pytest
 
+from adapters.chat.delivery import LATE, UPDATED
 from adapters.chat.live_message import Pace
-from adapters.chat.surface import LATE, UPDATED
 from adapters.slack.responses import LEFT_OUT, MOST
 from core.errors import PostingFailed
 from core.messages import FAILED

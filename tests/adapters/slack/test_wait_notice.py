@@ -8,7 +8,7 @@ import pytest
 
 from adapters.chat.intake import BotIdentity
 from adapters.chat.platform import NOTICE, Part, nonce
-from adapters.slack.channels import SlackChannel
+from adapters.slack.events import SlackChannel
 from adapters.slack.workspaces import OneWorkspace
 from core.model import Claim, Delivery, WaitNotice, Withdrawal
 from tests.adapters.slack.ears import Place, listening, place_fixture

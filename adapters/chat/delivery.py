@@ -1,0 +1,348 @@
+"""Delivers answers by the functions of a platform, notes what is posted, and takes it back.
+
+A lease is asked about as the last thing before a request is sent, so that it counts for nothing how long the request
+had to wait for its turn. What remains is a process that stands still between the question and the sending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from adapters.chat.background import ExpiringSet
+from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, nonce, utc_now
+from adapters.retry import NOTE, QUICK, LoadPacer, retry_after
+from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
+from core.events import Observer, Passed, PlaceRefused, Step, unobserved
+from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Task, WaitNotice, Withdrawal
+from core.ports import Deliveries
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession, TraceConfig, TraceRequestEndParams, TraceRequestStartParams
+
+Held: TypeAlias = Callable[[], Awaitable[bool]]
+"""Whether the task that is worked on is still held. Raises `StoreUnavailable`."""
+
+UPDATED = "Updated after the question was edited."
+LATE = "Sorry for the wait."
+LONG_WAIT = timedelta(minutes=5)
+LOST = "another worker has the question"
+PACE = Pace()
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+TOO_MANY_REQUESTS = 429
+LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
+_HELD: ContextVar[Held | None] = ContextVar("held", default=None)
+
+
+@contextmanager
+def while_held(task: Task, deliveries: Deliveries | None) -> Generator[None]:
+    """Have all requests asked about that are made in this context, also by tasks that are begun in it.
+
+    Without *deliveries* nobody else can take the task.
+    """
+    token = _HELD.set(partial(deliveries.holds, task) if deliveries is not None else None)
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+
+
+def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
+    """Return what has a session ask before it changes something; *waited* hears how long a platform wants peace."""
+    from aiohttp import TraceConfig
+
+    async def require_lease(_session: ClientSession, _context: object, request: TraceRequestStartParams) -> None:
+        """Raise `LeaseLost` for a request that would change something about a task that another worker may have."""
+        is_held = _HELD.get()
+        if is_held is not None and request.method not in READING and not await is_held():
+            raise LeaseLost(LOST)
+
+    async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
+        if ended.response.status == TOO_MANY_REQUESTS:
+            waited(retry_after(ended.response.headers) or 0.0)
+
+    trace = TraceConfig()
+    trace.on_request_start.append(require_lease)
+    trace.on_request_end.append(listen)
+    return trace
+
+
+class PlaceBreaker:
+    """Channels and threads that refused a post not long ago; a channel that is shut shuts its threads.
+
+    The *observer* hears of the first claim that a place refuses. Who used a command gets the answer in the command's
+    own name, which needs no right in the place: such claims are told each time, and never kept out.
+    """
+
+    def __init__(self, observer: Observer, now: Callable[[], datetime]) -> None:
+        self._observer = observer
+        self._shut = ExpiringSet(now)
+
+    def trip(self, claim: Claim) -> None:
+        """Remember that the place of a question takes no posts."""
+        places = self._places(claim)
+        is_first = claim.message.id == claim.message.thread.thread  # such a question stands in the channel itself
+        if not places or self._shut.add(places[0] if is_first else places[1]):
+            self._observer(PlaceRefused(claim.message))
+
+    def keeps_out(self, claim: Claim) -> bool:
+        """Return whether an answer to the claim would be refused."""
+        return any(place in self._shut for place in self._places(claim))
+
+    def _places(self, claim: Claim) -> Sequence[str]:
+        """Return the channel and the thread where the bot needs a right to answer; none for a command."""
+        if claim.address is not None and claim.address.interaction is not None:
+            return ()
+        thread = claim.message.thread
+        return str(thread.model_copy(update={"thread": thread.channel})), str(thread)
+
+
+class DeliveryLog:
+    """A `Poster` for a task that is held. That something is posted is noted before; which id it has, beside the rest.
+
+    *showing* is called each time before something appears. Nothing is posted that could not be noted before, as nobody
+    would find it after a crash: a post waits for its note as long as the task is held. A note that is refused, as
+    another worker has the task, is `LeaseLost`.
+    What was said below the question while it waited is taken away by *retract* once something of the answer stands.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
+        self,
+        task: Task,
+        deliveries: Deliveries | None,
+        destination: Destination,
+        *,
+        now: Callable[[], datetime],
+        retract: Callable[[WaitNotice], Awaitable[object]],
+        showing: Callable[[], object],
+        observer: Observer,
+    ) -> None:
+        """Without *deliveries*, nothing is noted."""
+        self._task = task
+        self._deliveries = deliveries
+        self._destination = destination
+        self._now = now
+        self._retract = retract
+        self._showing = showing
+        self._observer = observer
+        self._ids = [message.id for message in task.delivery.messages]
+        self._leaving = [message.id for message in task.delivery.leaving]
+        self._trying = task.delivery.trying
+        self._notice = task.delivery.notice
+        self._retracting: asyncio.Task[None] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._is_old = self._is_written = self._is_lost = False
+
+    async def aclose(self) -> None:
+        """Wait for what is under way: what is noted after this has to come after it."""
+        if self._retracting is not None:
+            await asyncio.wait({self._retracting}, timeout=LONGEST_RETRACTING)
+            self._retracting.cancel()
+        if self._writing is not None:
+            await self._writing
+
+    async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
+        """Post a message once it is noted that one is posted; what may have been posted before stays noted as well."""
+        self._showing()
+        before, self._trying = self._trying, self._trying or self._now()
+        await NOTE.call(self._noted)
+        self._observer(Passed(self._task.message, Step.POSTING))
+        try:
+            posted = await self._destination.poster.post(part, nonce, obsolete)
+        except Unreachable:
+            raise  # it may be there
+        except PostingFailed:
+            self._trying = before
+            raise
+        self._observer(Passed(self._task.message, Step.POSTED))
+        self._trying = None
+        if posted.id not in self._ids:
+            self._ids.append(posted.id)
+        self._note()
+        self.begin_retracting()
+        return posted
+
+    async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
+        """Replace what a message shows, and have it noted if it is not."""
+        self._showing()
+        if message_id not in self._ids:
+            self._ids.append(message_id)
+            self._note()
+        self._observer(Passed(self._task.message, Step.EDITING))
+        await self._destination.poster.edit(message_id, part, obsolete)
+        self._observer(Passed(self._task.message, Step.EDITED))
+        self.begin_retracting()
+
+    async def delete(self, message_id: str) -> None:
+        """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
+        if message_id not in self._leaving:
+            self._leaving.append(message_id)
+            self._ids = [name for name in self._ids if name != message_id]
+            await NOTE.call(self._noted)
+        await self._destination.poster.delete(message_id)
+
+    def begin_retracting(self) -> None:
+        """Begin to remove what is not true any more; what the platform does not do now, it would not do later."""
+        if (notice := self._notice) is None or self._retracting is not None:
+            return
+
+        async def take_away() -> None:
+            with suppress(PostingFailed):
+                await self._retract(notice)
+            self._notice = None
+            self._note()
+
+        self._retracting = asyncio.create_task(take_away())
+
+    async def _noted(self) -> None:
+        """Wait until the newest state is written. Raises `LeaseLost` if the task is not held, or `StoreUnavailable`."""
+        await asyncio.shield(self._note())
+        held = _HELD.get()
+        if self._is_lost or (not self._is_written and held is not None and not await held()):
+            raise LeaseLost(LOST)
+        if not self._is_written:
+            raise StoreUnavailable("The note could not be written.")
+
+    def _note(self) -> asyncio.Task[None]:
+        """Have the newest state written, after what is being written; return the task that does it."""
+        self._is_old = True
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        return self._writing
+
+    async def _write(self) -> None:
+        while self._is_old and not self._is_lost:
+            self._is_old = self._is_written = False
+            delivery = Delivery(
+                messages=self._destination.named(self._ids),
+                leaving=self._destination.named(self._leaving),
+                trying=self._trying,
+                notice=self._notice,
+            )
+            store = self._deliveries
+            with suppress(StoreUnavailable):
+                self._is_written = store is None or await store.record(self._task, delivery)
+                self._is_lost = not self._is_written
+            if self._is_written and delivery.trying is None:
+                self._observer(Passed(self._task.message, Step.NOTED))
+
+
+class PlatformSurface:
+    """Delivers answers by a platform's own functions; whoever listens there need not be in the same process."""
+
+    def __init__(
+        self,
+        platform: ChatPlatform,
+        *,
+        deliveries: Deliveries | None = None,
+        pace: Pace = PACE,
+        now: Callable[[], datetime] = utc_now,
+        observer: Observer = unobserved,
+    ) -> None:
+        """What is posted is noted in *deliveries* before and after; who has lost a claim does nothing more about it.
+
+        The *observer* hears of questions whose answer may not be posted, once in some minutes for each place.
+        """
+        self._platform = platform
+        self._deliveries = deliveries
+        self._pace = pace
+        self._pacer = LoadPacer(pace.for_each, pace.longest)
+        self._now = now
+        self._breaker = PlaceBreaker(observer, now)
+        self._observer = observer
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
+
+        An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if the
+        platform does not do its work, or if another worker has the claim.
+        """
+        with while_held(claim, self._deliveries):
+            if self._breaker.keeps_out(claim):
+                await self.react(claim.message, Reaction.WARNING)
+                return claim.delivery
+            is_late = self._now() - claim.question.asked_at > LONG_WAIT and not claim.delivery.messages
+            try:
+                remark = UPDATED if claim.is_update else LATE if is_late else ""
+                destination = await self._platform.destination(claim, remark)
+            except Rejected:
+                self._observer(PlaceRefused(claim.message))
+                return Delivery()
+            if destination is None:
+                return Delivery()
+            async with destination.sign() as showing:
+                log = DeliveryLog(
+                    claim,
+                    self._deliveries,
+                    destination,
+                    now=self._now,
+                    retract=partial(self._retract, claim.message),
+                    showing=showing,
+                    observer=self._observer,
+                )
+                async with aclosing(log):
+                    shown = await self._show(claim, progress, destination, log)
+                    log.begin_retracting()
+            return Delivery(messages=destination.named([each.id for each in shown]))
+
+    async def withdraw(self, withdrawal: Withdrawal) -> None:
+        """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
+        platform, notice = self._platform, withdrawal.delivery.notice
+        with suppress(Rejected), while_held(withdrawal, self._deliveries):
+            await platform.end_sign(withdrawal)
+            if notice is not None:
+                with suppress(Gone, Rejected):
+                    await self._retract(withdrawal.message, notice)
+            if await platform.has_replies(withdrawal):
+                return
+            for message in [*withdrawal.delivery.standing, *await platform.unknown(withdrawal)]:
+                with suppress(Gone, Rejected):
+                    await platform.delete(message)
+            await platform.untitle(withdrawal.message)
+
+    async def react(self, to: MessageRef, reaction: Reaction) -> None:
+        """Mark a message; one that is gone, or may not be marked, is left as it is."""
+        with suppress(PostingFailed):
+            await QUICK.call(partial(self._platform.react, to, reaction))
+
+    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
+        """Take a mark of ours away, if it is there; nobody waits for long until the platform has time for it."""
+        with suppress(PostingFailed):
+            await QUICK.call(partial(self._platform.unreact, to, reaction))
+
+    async def _show(
+        self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog
+    ) -> Sequence[Posted]:
+        """Draw the answer, and return its messages, or what is left of it where the bot may not go on."""
+        nonces = partial(nonce, claim.message, claim.question.revision)
+        prior = PriorAttempt(
+            destination.posted,
+            leaving=[Posted(message.id) for message in claim.delivery.leaving],
+            has_doubt=claim.delivery.trying is not None and claim.question.visibility == "thread",
+            is_contested=claim.is_redelivered,
+        )
+        async with LiveMessage(log, nonces, prior=prior, pace=self._pace, pacer=self._pacer) as live:
+            try:
+                answer = await live.draw(progress, destination.renderer, claim.question, grows=destination.grows)
+                shown = live.messages
+            except Rejected as refusal:
+                answer, shown = None, [*live.leaving, *live.messages]
+                if isinstance(refusal, Barred):
+                    self._breaker.trip(claim)
+                elif not isinstance(refusal, QuestionGone):
+                    self._observer(PlaceRefused(claim.message))
+                if not isinstance(refusal, QuestionGone):
+                    await self.react(claim.message, Reaction.WARNING)
+        await destination.settled(answer, shown)
+        return shown
+
+    async def _retract(self, message: MessageRef, notice: WaitNotice) -> None:
+        """Take away what was said below a question while it waited. Raises `PostingFailed`."""
+        if found := notice.id or await self._platform.find_notice(message, notice):
+            await QUICK.call(partial(self._platform.delete, MessageRef(thread=notice.thread, id=found)))
