@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.agent.job import Job, Tool
+from core.answering import tools
 from core.answering.citations import Sources
 from core.answering.prompts import INSTRUCTIONS
 from core.answering.search import SearchTool
@@ -82,8 +84,9 @@ def tokens(text: str) -> list[str]:
 def job() -> Job:
     """Give the job, with instructions, tool and passages as our own agent gives them to the model."""
     search = SearchTool(Shelf(), question(), Sources(), earlier="", excerpt_limit=500)
-    found = asyncio.run(search.tool.call('{"query": "how statements come from the documents"}'))
-    spec = search.tool.spec
-    tool = Tool(spec.name, spec.description, spec.parameters, found.text)
+    found = asyncio.run(search.search_documents("how statements come from the documents"))
+    text = json.dumps({"success": True, "data": found, "error": None}, ensure_ascii=False)
+    spec = tools.Tool(search.search_documents).spec
+    tool = Tool(spec.name, spec.description, spec.parameters, text)
     answer = "".join(tokens(_SENTENCES * 3)[:TOKENS])
     return Job(url="", instructions=INSTRUCTIONS, question=TEXT, tool=tool, answer=answer)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
 
 from core.answering.citations import Sources, selected_text
-from core.answering.prompts import NOT_IN_SELECTION, REPAIR, TokenEstimate, history, opening
+from core.answering.dialect import MARKDOWN
+from core.answering.markup import MarkupReader
+from core.answering.prompts import BYTES_PER_TOKEN, NOT_IN_SELECTION, REPAIR, history, learned, opening
 from core.answering.search import SearchTool
 from core.answering.tools import Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
@@ -37,6 +39,7 @@ from core.model import (
 )
 from core.ports import ChatModel, Retriever
 
+SEARCH = SearchTool.search_documents.__name__
 STOP = frozenset({Interruption.STOPPED})
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 
@@ -50,42 +53,22 @@ class Limits:
     history_tokens: int = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Equipment:
-    """What a run works with."""
+@dataclass
+class Agent:
+    """Answers questions; keeps nothing of them but a better estimate of tokens.
+
+    The model has the *tools* beside the search; what one of them adds to the sources can be cited.
+    """
 
     model: ChatModel
-    search: SearchTool
-    toolbox: Toolbox
+    retriever: Retriever
+    _: KW_ONLY
     clock: Callable[[], float]
-    observer: Observer
-    tool_rounds: int
-    prices: Prices | None
-
-
-class Agent:
-    """Answers questions; keeps nothing of them but a better estimate of tokens."""
-
-    def __init__(  # noqa: PLR0913 - each is a choice of its own
-        self,
-        model: ChatModel,
-        retriever: Retriever,
-        *,
-        clock: Callable[[], float],
-        observer: Observer = unobserved,
-        limits: Limits | None = None,
-        prices: Prices | None = None,
-        tools: Callable[[Question, Sources], Sequence[Tool]] | None = None,
-    ) -> None:
-        """Return the model the *tools* beside the search; what one of them supplies to the sources can be cited."""
-        self._model = model
-        self._retriever = retriever
-        self._clock = clock
-        self._observer = observer
-        self._limits = limits or Limits()
-        self._prices = prices
-        self._tools = tools
-        self._estimate = TokenEstimate()
+    observer: Observer = unobserved
+    limits: Limits = Limits()
+    prices: Prices | None = None
+    tools: Callable[[Question, Sources], Sequence[Tool]] | None = None
+    bytes_per_token: float = BYTES_PER_TOKEN
 
     async def run(
         self,
@@ -99,18 +82,18 @@ class Agent:
         Closing the generator early ends the model's work at once. So does a stop, after which the answer is what was
         shown until then.
         """
-        run = self._prepare(question, conversation)
+        run = Run(self, question, conversation)
         failed = False
         try:
             async with aclosing(until(run.attempts(), cancelled or Cancellation(), STOP)) as attempts:
                 async for item in attempts:
                     yield item
         except ModelUnavailable as error:
-            self._observer(ServiceFailed("chat model", str(error)))
+            self.observer(ServiceFailed("chat model", str(error)))
             failed = True
         for prompt, usage in run.asked:
             size = len(json.dumps(prompt.messages, ensure_ascii=False).encode(errors="replace"))
-            self._estimate.learn(size, usage.prompt_tokens)
+            self.bytes_per_token = learned(self.bytes_per_token, size, usage.prompt_tokens)
         for item in run.conclude(failed=failed):
             yield item
 
@@ -119,30 +102,6 @@ class Agent:
         *_, last = [item async for item in self.run(question, conversation)]
         assert isinstance(last, Answer)  # noqa: S101 - run() ends with it
         return last
-
-    def _prepare(self, question: Question, conversation: Conversation | None) -> Run:
-        earlier = ""
-        if conversation and not self._model.reads_history:
-            turns = conversation.turns
-            earlier = next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")
-        sources = Sources()
-        limit = self._limits.excerpt_characters
-        search = SearchTool(self._retriever, question, sources, earlier=earlier, excerpt_limit=limit)
-        tools = (search.tool, *(self._tools(question, sources) if self._tools else ()))
-        always = (message["content"] for message in opening(question, ()).messages)
-        budget = self._limits.history_tokens - self._estimate.tokens(*always)
-        equipment = Equipment(
-            self._model,
-            search,
-            Toolbox(tools, question=question.message, clock=self._clock, observer=self._observer),
-            self._clock,
-            self._observer,
-            self._limits.tool_rounds,
-            self._prices,
-        )
-        return Run(
-            question, opening(question, history(conversation, budget=budget, estimate=self._estimate)), equipment
-        )
 
 
 class Run:
@@ -153,20 +112,32 @@ class Run:
     mark gets one chance to name its passages.
     """
 
-    def __init__(self, question: Question, prompt: Prompt, equipment: Equipment) -> None:
+    def __init__(self, agent: Agent, question: Question, conversation: Conversation | None) -> None:
+        self._agent = agent
         self._question = question
-        self._prompt = prompt
-        self._with = equipment
-        self._search = equipment.search
-        self._sources = equipment.search.sources
-        self._small_talk = is_small_talk(question.text)
-        self._rounds_left = 0 if question.selection is not None else equipment.tool_rounds
+        selection = question.selection
+        self._sources = sources = Sources() if selection is None else selected_text(selection)
+        self._is_free = selection is not None or is_small_talk(question.text)  # whether no search is needed
+        earlier = ""
+        if conversation and not agent.model.reads_history:
+            turns = conversation.turns
+            earlier = next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")
+        limits = agent.limits
+        limit = limits.excerpt_characters
+        self._search = SearchTool(agent.retriever, question, sources, earlier=earlier, excerpt_limit=limit)
+        tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
+        self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
+        size = sum(len(str(message["content"]).encode(errors="replace")) for message in opening(question, ()).messages)
+        budget = limits.history_tokens * agent.bytes_per_token - size
+        self._prompt = opening(question, history(conversation, budget=budget))
+        self._rounds_left = limits.tool_rounds if selection is None else 0
+        self._is_grounded = selection is not None  # whether there is something to answer from
         self._repaired = False
         self._usage = Usage()
         self._model_name = ""
-        self._start = equipment.clock()
+        self._start = agent.clock()
         self._generation_ms = 0.0
-        self._draft = self._new_draft()
+        self._draft = AnswerDraft(MarkupReader(sources), is_live=False)
         self._turn = ModelTurn("")
         self._is_finished = False
         self.asked: list[tuple[Prompt, Usage]] = []
@@ -178,17 +149,17 @@ class Run:
                 async for item in asked:
                     yield item
             calls = self._calls()
-            markup = self._draft.markup
-            has_passages = self._sources.citations and not self._with.toolbox.has_grounds
-            is_excused = self._repaired or self._small_talk or not has_passages
-            if not calls and (is_excused or markup.citations or markup.is_blank):
+            has_passages = self._sources.citations and not self._toolbox.has_grounds
+            is_excused = self._repaired or self._is_free or not has_passages
+            if not calls and (is_excused or self._draft.markup.citations or self._draft.markup.is_blank):
                 break
-            for item in self._draft.take_back():
-                yield item
+            written = self._draft.text
+            if self._restart():
+                yield Restarted()
             if not calls:
                 self._repaired, self._rounds_left = True, 0
-                written = {"role": "assistant", "content": self._draft.before}
-                self._prompt = Prompt((*self._prompt.messages, written, {"role": "user", "content": REPAIR}))
+                more = {"role": "assistant", "content": written}, {"role": "user", "content": REPAIR}
+                self._prompt = Prompt((*self._prompt.messages, *more))
                 continue
             async for item in self._use_tools(calls):
                 yield item
@@ -198,58 +169,58 @@ class Run:
 
     async def _ask(self) -> AsyncGenerator[Progress, None]:
         """Let the model speak once, and show what may be shown."""
-        self._with.observer(StateChanged(self._question.message, State.GENERATING))
-        self._draft = self._new_draft()
-        begun = self._with.clock()
-        tools = self._with.toolbox.specs if self._rounds_left else ()
+        agent, about = self._agent, self._question.message
+        agent.observer(StateChanged(about, State.GENERATING))
+        self._restart()
+        begun = agent.clock()
+        tools = tuple(tool.spec for tool in self._toolbox.tools) if self._rounds_left else ()
         try:
-            async with aclosing(self._with.model.stream(self._prompt, tools=tools)) as stream:
+            async with aclosing(agent.model.stream(self._prompt, tools=tools)) as stream:
                 async for item in stream:
                     match item:
                         case TextDelta(text):
                             shown = self._draft.feed(text)
                         case Restarted():
-                            shown = self._draft.take_back()
+                            shown = (item,) if self._restart() else ()
                         case turn:
                             shown = self._draft.feed("", is_last=True)
                             self._turn = turn
                             self._usage += turn.usage
                             self._model_name = turn.model or self._model_name
                             self.asked.append((self._prompt, turn.usage))
-                            self._with.observer(TokensUsed(self._question.message, turn.model, turn.usage))
+                            agent.observer(TokensUsed(about, turn.model, turn.usage))
                     for progress in shown:
                         yield progress
         finally:
-            self._generation_ms += (self._with.clock() - begun) * 1000
+            self._generation_ms += (agent.clock() - begun) * 1000
 
-    def _new_draft(self) -> AnswerDraft:
-        if self._question.selection is not None:
-            return AnswerDraft(selected_text(self._question.selection), live=True, unless=NOT_IN_SELECTION)
-        return AnswerDraft(self._sources, live=self._is_grounded or self._small_talk)
-
-    @property
-    def _is_grounded(self) -> bool:
-        """Whether there is something to answer from."""
-        return bool(self._sources.citations) or self._with.toolbox.has_grounds
+    def _restart(self) -> bool:
+        """Begin the answer anew; return whether anything of it was shown."""
+        was_shown = self._draft.is_shown
+        unless = "" if self._question.selection is None else NOT_IN_SELECTION
+        is_live = self._is_free or self._is_grounded
+        self._draft = AnswerDraft(MarkupReader(self._sources), is_live=is_live, unless=unless)
+        return was_shown
 
     def _calls(self) -> tuple[ToolCall, ...]:
         """Return the calls to run: the model's, or a search of our own where an answer came without any."""
         if self._rounds_left and self._turn.tool_calls:
             return self._turn.tool_calls[:MOST_CALLS]
-        if self._search.searched or self._is_grounded or self._small_talk or self._question.selection is not None:
+        if self._search.searched or self._is_grounded or self._is_free:
             return ()
         arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
-        return (ToolCall(id="search-1", name=self._search.tool.spec.name, arguments=arguments),)
+        return (ToolCall(id="search-1", name=SEARCH, arguments=arguments),)
 
     async def _use_tools(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Progress]:
         self._rounds_left = max(self._rounds_left - 1, 0)
-        self._with.observer(StateChanged(self._question.message, State.RETRIEVING))
+        self._agent.observer(StateChanged(self._question.message, State.RETRIEVING))
         for call in calls:
-            if call.name == self._search.tool.spec.name:
+            if call.name == SEARCH:
                 yield Searching(asked_for(call))
-        troubled = self._search.troubled
-        results = await self._with.toolbox.call(calls)
-        if self._search.troubled and not troubled:
+        search = self._search
+        was_troubled = search.failed or search.lexical_only
+        results = await self._toolbox.call(calls)
+        if (search.failed or search.lexical_only) and not was_troubled:
             yield SearchFailed()
         wishes = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -258,25 +229,25 @@ class Run:
         text = self._turn.text if self._turn.tool_calls else ""  # none, not an empty one: some services refuse that
         own = {"role": "assistant", "content": text or None, "tool_calls": wishes}
         self._prompt = Prompt((*self._prompt.messages, own, *results))
+        self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
 
     def conclude(self, *, failed: bool) -> Iterator[Progress]:
         """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.
 
         Attempts that did not fail and have not finished were stopped.
         """
-        has_grounds = self._with.toolbox.has_grounds
+        agent, question, has_grounds = self._agent, self._question, self._toolbox.has_grounds
         if self._is_finished:
-            small_talk = self._small_talk
-            verdict = judge(self._question, self._draft, self._search, small_talk=small_talk, has_grounds=has_grounds)
+            verdict = judge(question, self._draft, self._search, is_free=self._is_free, has_grounds=has_grounds)
         else:
             verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
         if removed := self._draft.markup.notes.removed_urls:
-            self._with.observer(UrlsRemoved(self._question.message, removed))
-        if verdict.status not in (Status.ANSWERED, Status.STOPPED):
-            yield from self._draft.take_back()
+            agent.observer(UrlsRemoved(question.message, removed))
+        if verdict.status not in (Status.ANSWERED, Status.STOPPED) and self._draft.is_shown:
+            yield Restarted()
         yield Answer(
-            id=answer_id(self._question),
-            text=verdict.text,
+            id=answer_id(question),
+            text=verdict.text if verdict.blocks is None else MARKDOWN.write(verdict.blocks),
             blocks=verdict.blocks,
             citations=verdict.citations,
             status=verdict.status,
@@ -285,11 +256,11 @@ class Run:
             nearest=verdict.nearest,
             model=self._model_name,
             usage=self._usage,
-            cost=self._with.prices.cost(self._usage) if self._with.prices else None,
-            tool_calls=tuple(self._with.toolbox.records),
+            cost=agent.prices.cost(self._usage) if agent.prices else None,
+            tool_calls=tuple(self._toolbox.records),
             retrieval_time_ms=round(self._search.retrieval_time_ms, 1),
             generation_time_ms=round(self._generation_ms, 1),
-            total_time_ms=round((self._with.clock() - self._start) * 1000, 1),
+            total_time_ms=round((agent.clock() - self._start) * 1000, 1),
         )
 
 

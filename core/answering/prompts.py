@@ -70,35 +70,25 @@ MESSAGE_LIMIT = 50
 BYTES_PER_TOKEN = 4.0  # of UTF-8, for mixed text; counts 6,500 where a large model's tokenizer counts 6,401
 
 
-class TokenEstimate:
-    """Estimates tokens from bytes, and learns the real ratio from what the model's service reports.
+def learned(bytes_per_token: float, size: int, tokens: int) -> float:
+    """Return a better estimate, where a service has counted *size* bytes as *tokens*; one odd report changes little.
 
     Nothing is downloaded for it, as exact tokenizers would have to be.
     """
-
-    def __init__(self) -> None:
-        self._bytes_per_token = BYTES_PER_TOKEN
-
-    def tokens(self, *texts: str) -> int:
-        """Estimate the tokens of all *texts* together."""
-        return round(sum(len(text.encode(errors="replace")) for text in texts) / self._bytes_per_token)
-
-    def learn(self, size: int, tokens: int) -> None:
-        """Take in that *size* bytes were counted as *tokens*; one odd report does not turn the estimate over."""
-        if size > 0 and tokens > 0:
-            ratio = min(max(size / tokens, 1.0), 8.0)
-            self._bytes_per_token += 0.2 * (ratio - self._bytes_per_token)
+    if size <= 0 or tokens <= 0:
+        return bytes_per_token
+    return bytes_per_token + 0.2 * (min(max(size / tokens, 1.0), 8.0) - bytes_per_token)
 
 
-def history(conversation: Conversation | None, *, budget: int, estimate: TokenEstimate) -> tuple[ChatMessage, ...]:
-    """Return the newest whole turns that fit, oldest first, in the chat format.
+def history(conversation: Conversation | None, *, budget: float) -> tuple[ChatMessage, ...]:
+    """Return the newest whole turns that fit into so many bytes, oldest first, in the chat format.
 
     Marks are taken out, since their numbers mean nothing in a new answer; tool calls are not replayed.
     """
     kept: list[ChatMessage] = []
     for turn in reversed(conversation.turns if conversation else ()):
         answer = _MARK.sub(r"\1", turn.answer)
-        budget -= estimate.tokens(turn.question, answer)
+        budget -= len(f"{turn.question}{answer}".encode(errors="replace"))
         if budget < 0 or len(kept) + 2 > MESSAGE_LIMIT:
             break
         kept[:0] = [{"role": "user", "content": turn.question}, {"role": "assistant", "content": answer}]

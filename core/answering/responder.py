@@ -11,7 +11,7 @@ from core.community.admission import Admission
 from core.errors import StoreUnavailable
 from core.events import Answered, ErrorType, MemoryFailed, Observer, Passed, State, StateChanged, Step, unobserved
 from core.messages import FAILED
-from core.model import Answer, Claim, Conversation, Delivery, Progress, Question, Reaction, Status, Turn
+from core.model import Answer, Claim, Delivery, Progress, Question, Reaction, Status, Turn
 from core.ports import ConversationStore, Deliveries, Surface
 
 _ERRORS: dict[Status, ErrorType] = {
@@ -82,15 +82,20 @@ class Responder:
             status=Status.ANSWERED,
             has_relevant_context=True,
         )
-        await self._unmark(claim, surface)
-        delivery = await surface.reply(claim, _only(answer))
-        self._observer(Passed(claim.message, Step.SHOWN))
-        await self._record(claim, delivery)
+        await self._show(claim, surface, _only(answer))
 
-    async def _unmark(self, claim: Claim, surface: Surface) -> None:
-        """Take away the mark of an earlier try, which found no answer; what goes wrong in this one marks it anew."""
+    async def _show(self, claim: Claim, surface: Surface, progress: AsyncGenerator[Progress, None]) -> Delivery:
+        """Draw an answer, and note what was posted, for edits and deletions to come.
+
+        The mark of an earlier try is taken away first; what goes wrong in this one marks it anew.
+        """
         if (claim.is_redelivered or claim.delivery.messages) and await self._holds(claim):
             await surface.unreact(claim.message, Reaction.WARNING)
+        async with aclosing(progress):
+            delivery = await surface.reply(claim, progress)
+        self._observer(Passed(claim.message, Step.SHOWN))
+        await self._record(claim, delivery)
+        return delivery
 
     async def _holds(self, claim: Claim) -> bool:
         return self._deliveries is None or await self._deliveries.holds(claim)
@@ -98,46 +103,42 @@ class Responder:
     async def _answer(self, claim: Claim, surface: Surface) -> Answer:
         """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
 
-        What nobody could read is not remembered, and a surface that can show nothing need not begin with the run.
+        What nobody could read is not remembered.
         """
-        await self._unmark(claim, surface)
         question, outcome = claim.question, list[Answer]()
         is_remembered = question.selection is None and question.visibility == "thread"  # others stand alone
         memory = self._conversations if is_remembered else None
-
-        async def watched(conversation: Conversation | None) -> AsyncGenerator[Progress, None]:
-            async with aclosing(self._agent.run(question, conversation, cancelled=claim.cancelled)) as run:
-                async for item in run:
-                    if isinstance(item, Answer):
-                        outcome.append(item)
-                    yield item
-
-        conversation = await self._load(memory, question)
         try:
-            async with aclosing(watched(conversation)) as progress:
-                delivery = await surface.reply(claim, progress)
+            delivery = await self._show(claim, surface, self._run(claim, memory, outcome))
         except Exception:
             self._observer(StateChanged(claim.message, State.ERROR, "generation"))
             raise
-        self._observer(Passed(claim.message, Step.SHOWN))
-        await self._record(claim, delivery)
         if not outcome:
             return Answer(id=answer_id(question), text="", status=Status.REFUSED)
         if memory and delivery.messages:
             await self._remember(memory, question, outcome[0])
         return outcome[0]
 
-    async def _load(self, memory: ConversationStore | None, question: Question) -> Conversation | None:
-        """Return what was said before; an answer that this one takes the place of was never said."""
+    async def _run(
+        self, claim: Claim, memory: ConversationStore | None, outcome: list[Answer]
+    ) -> AsyncGenerator[Progress, None]:
+        """Yield what happens while the question is answered, once a surface asks for it; keep the *outcome*.
+
+        An answer that this one takes the place of was never said.
+        """
+        question, conversation = claim.question, None
         try:
             conversation = await memory.load(question.message.thread) if memory else None
         except StoreUnavailable:
             self._observer(MemoryFailed(question.message, "load"))
-            return None
-        if conversation is None:
-            return None
-        turns = tuple(turn for turn in conversation.turns if turn.question_ref != question.message)
-        return conversation.model_copy(update={"turns": turns})
+        if conversation is not None:
+            turns = tuple(turn for turn in conversation.turns if turn.question_ref != question.message)
+            conversation = conversation.model_copy(update={"turns": turns})
+        async with aclosing(self._agent.run(question, conversation, cancelled=claim.cancelled)) as run:
+            async for item in run:
+                if isinstance(item, Answer):
+                    outcome.append(item)
+                yield item
 
     async def _record(self, claim: Claim, delivery: Delivery) -> None:
         """Note what was posted, for edits and deletions to come; without the note they find nothing to change."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from core.answering.citations import Sources, cite
-from core.answering.tools import Tool, ToolError
+from core.answering.tools import ToolError
 from core.documents.excerpt import excerpt
 from core.errors import RetrievalUnavailable
 from core.model import Citation, Hit, Question
@@ -18,23 +19,21 @@ NEAREST = 3
 NEAR = 0.05  # the relevance below which a section is not worth a look
 
 
+@dataclass
 class SearchTool:
     """Gives the model numbered passages above the question's threshold, and keeps count of all that was found."""
 
-    def __init__(
-        self, retriever: Retriever, question: Question, sources: Sources, *, earlier: str, excerpt_limit: int
-    ) -> None:
-        self._retriever = retriever
-        self._question = question
-        self._earlier = earlier
-        self._excerpt_limit = excerpt_limit
-        self._found: dict[str, Hit] = {}
-        self.sources = sources
-        self.searched = False
-        self.failed = False
-        self.lexical_only = False
-        self.retrieval_time_ms = 0.0
-        self.tool = Tool(self.search_documents)
+    retriever: Retriever
+    question: Question
+    sources: Sources
+    _: KW_ONLY
+    earlier: str
+    excerpt_limit: int
+    searched: bool = False
+    failed: bool = False
+    lexical_only: bool = False
+    retrieval_time_ms: float = 0.0
+    _found: dict[str, Hit] = field(default_factory=dict[str, Hit])
 
     async def search_documents(
         self,
@@ -43,7 +42,7 @@ class SearchTool:
         chapter: Annotated[str | None, Field(description="Search only this chapter, by its exact name.")] = None,
     ) -> Mapping[str, Any]:
         """Search the community's documents. Returns passages numbered for citing as [n], best first."""
-        asked = self._question
+        asked = self.question
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
         limit = max(1, min(top_k or asked.top_k, asked.top_k))
@@ -54,7 +53,7 @@ class SearchTool:
             scope = scope.model_copy(update={"chapters": (chapter,)})
         self.searched = True
         try:
-            result = await self._retriever.search(query, limit=limit, scope=scope, earlier=self._earlier)
+            result = await self.retriever.search(query, limit=limit, scope=scope, earlier=self.earlier)
         except RetrievalUnavailable:
             self.failed = True
             raise ToolError("The documents cannot be searched right now.") from None
@@ -69,7 +68,7 @@ class SearchTool:
         shown = [
             {
                 "number": self.sources.add(hit),
-                "text": excerpt(hit.passage.text, query, limit=self._excerpt_limit),
+                "text": excerpt(hit.passage.text, query, limit=self.excerpt_limit),
                 "title": hit.passage.page_title,
                 "section": hit.passage.section_title,
                 "url": hit.passage.source_url,
@@ -79,11 +78,6 @@ class SearchTool:
             if hit.score >= asked.relevance_threshold
         ]
         return {"results": shown, "total": len(shown), "query": query}
-
-    @property
-    def troubled(self) -> bool:
-        """Whether a search did not work, or worked by words alone."""
-        return self.failed or self.lexical_only
 
     @property
     def nearest(self) -> tuple[Citation, ...]:

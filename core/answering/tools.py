@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias, get_type_hints
 
@@ -23,14 +23,6 @@ class ToolError(Exception):
     """Something that the model should be told in words, so that it can do better."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
-    """What goes back to the model, as JSON text, and whether the call did what it should."""
-
-    text: str
-    success: bool
-
-
 class Tool:
     """A function that the model may call. Its annotations are `Annotated[type, Field(description=...)]`.
 
@@ -38,32 +30,9 @@ class Tool:
     """
 
     def __init__(self, function: ToolFunction, *, grounds: bool = False) -> None:
-        self._function = function
+        self.function = function
         self.grounds = grounds
-        self._arguments, self.spec = _read(getattr(function, "__func__", function))
-
-    async def call(self, arguments: str) -> ToolOutput:
-        """Run the function on the model's arguments; whatever is wrong with them is told to the model as text."""
-        try:
-            values = self._arguments.model_validate_json(arguments or "{}")
-            data = await self._function(**values.model_dump())
-        except ValidationError as error:
-            reasons = (
-                f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}"
-                for item in error.errors(include_url=False, include_input=False, include_context=False)
-            )
-            said = f"Bad arguments for {self.spec.name}: {'; '.join(reasons)}. Call it again with corrected arguments."
-            return failure(said)
-        except ToolError as error:
-            return failure(str(error))
-        text = json.dumps({"success": True, "data": data, "error": None}, ensure_ascii=False)
-        return ToolOutput(text, success=True)
-
-
-def failure(message: str) -> ToolOutput:
-    """Return what tells the model that something went wrong."""
-    text = json.dumps({"success": False, "data": None, "error": message}, ensure_ascii=False)
-    return ToolOutput(text, success=False)
+        self.arguments, self.spec = _read(getattr(function, "__func__", function))
 
 
 @lru_cache(maxsize=64)
@@ -85,19 +54,16 @@ def _read(function: ToolFunction) -> tuple[type[BaseModel], ToolSpec]:
     return arguments, ToolSpec(function.__name__, inspect.getdoc(function) or "", schema)
 
 
+@dataclass
 class Toolbox:
-    """Finds a tool by its name; an unknown name is told to the model, not raised."""
+    """Runs the calls of a model, and records them; whatever goes wrong is told to the model, not raised."""
 
-    def __init__(
-        self, tools: Sequence[Tool], *, question: MessageRef, clock: Callable[[], float], observer: Observer
-    ) -> None:
-        self._tools = {tool.spec.name: tool for tool in tools}
-        self.specs = tuple(tool.spec for tool in tools)
-        self._question = question
-        self._clock = clock
-        self._observer = observer
-        self.records: list[ToolRecord] = []
-        self.has_grounds = False
+    tools: Sequence[Tool]
+    question: MessageRef
+    clock: Callable[[], float]
+    observer: Observer
+    records: list[ToolRecord] = field(default_factory=list[ToolRecord])
+    has_grounds: bool = False
 
     async def call(self, calls: Sequence[ToolCall]) -> list[ChatMessage]:
         """Run all calls at once; return the results as messages, in the order of the calls."""
@@ -112,28 +78,37 @@ class Toolbox:
 
     async def _call(self, call: ToolCall) -> tuple[str, ToolRecord]:
         """Run a tool; a mistake in it is told to the model in our words, and does not end the question."""
-        start = self._clock()
-        tool = self._tools.get(call.name)
+        start, text, error = self.clock(), "", ""
+        tool = next((tool for tool in self.tools if tool.spec.name == call.name), None)
         try:
             if tool is None:
-                output = failure(f"There is no tool {call.name!r}. The tools are: {', '.join(self._tools)}.")
+                error = f"There is no tool {call.name!r}. The tools are: {', '.join(t.spec.name for t in self.tools)}."
             else:
-                output = await tool.call(call.arguments)
-                self.has_grounds = self.has_grounds or (tool.grounds and output.success)
+                values = tool.arguments.model_validate_json(call.arguments or "{}").model_dump()
+                data = await tool.function(**values)
+                text = json.dumps({"success": True, "data": data, "error": None}, ensure_ascii=False)
+                self.has_grounds = self.has_grounds or tool.grounds
         except LeaseLost:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model can go on without it
-            self._observer(ServiceFailed("tool", f"{call.name}: {type(error).__name__}"))
-            output = failure(f"{call.name} does not work right now. Go on without it.")
+        except ValidationError as invalid:
+            reasons = "; ".join(
+                f"{'.'.join(map(str, item['loc'])) or 'arguments'}: {item['msg']}"
+                for item in invalid.errors(include_url=False, include_input=False, include_context=False)
+            )
+            error = f"Bad arguments for {call.name}: {reasons}. Call it again with corrected arguments."
+        except ToolError as told:
+            error = str(told)
+        except Exception as mistake:  # noqa: BLE001 - whatever a tool raises, the model can go on without it
+            self.observer(ServiceFailed("tool", f"{call.name}: {type(mistake).__name__}"))
+            error = f"{call.name} does not work right now. Go on without it."
+        is_done = bool(text)
+        text = text or json.dumps({"success": False, "data": None, "error": error}, ensure_ascii=False)
+        took = (self.clock() - start) * 1000
         record = ToolRecord(
-            name=call.name,
-            arguments=call.arguments,
-            success=output.success,
-            result_size=len(output.text),
-            time_ms=(self._clock() - start) * 1000,
+            name=call.name, arguments=call.arguments, success=is_done, result_size=len(text), time_ms=took
         )
-        self._observer(ToolCalled(question=self._question, **record.model_dump()))
-        return output.text, record
+        self.observer(ToolCalled(question=self.question, **record.model_dump()))
+        return text, record
 
 
 def asked_for(call: ToolCall) -> str:

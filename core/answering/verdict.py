@@ -6,69 +6,53 @@ That, and what needs no search, is decided in code; no prompt can talk it out of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from core.answering.citations import Sources
-from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.answering.search import SearchTool
 from core.messages import FAILED, LEXICAL_ONLY, STOPPED, UNAVAILABLE, no_context, not_in_selection
-from core.model import Citation, Drafted, Progress, Question, Restarted, Status
+from core.model import Citation, Drafted, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
 
+@dataclass
 class AnswerDraft:
     """One attempt at an answer, whose `markup` reads it.
 
-    It is shown while it is written only if it is *live*. It is held back as long as it could still become *unless*,
-    a word by which the model says that there is no answer. `before` is what the model wrote before it was taken back.
+    It is shown while it is written only if it *is_live*. It is held back as long as it could still become *unless*,
+    a word by which the model says that there is no answer.
     """
 
-    def __init__(self, sources: Sources, *, live: bool, unless: str = "") -> None:
-        self.sources = sources
-        self.before = ""
-        self._live = live
-        self._unless = unless
-        self._restart()
+    markup: MarkupReader
+    is_live: bool
+    unless: str = ""
+    is_shown: bool = False  # or will be with the next drawing
+    is_refusal: bool = False  # whether the model wrote the word that says there is no answer
+    text: str = ""
+    _held: str = ""
 
-    def _restart(self) -> None:
-        self.markup = MarkupReader(self.sources)
-        self.is_shown = False  # or will be with the next drawing
-        self.is_refusal = False  # whether the model wrote the word that says there is no answer
-        self._written = ""
-        self._held = ""
-
-    def feed(self, piece: str, *, is_last: bool = False) -> Iterator[Progress]:
+    def feed(self, piece: str, *, is_last: bool = False) -> tuple[Progress, ...]:
         """Take more of the model's text; unless it *is_last*, what may become the word for no answer waits."""
-        self._written += piece
-        if self._unless:
-            self.is_refusal = self._unless in self._written
+        self.text += piece
+        if self.unless:
+            self.is_refusal = self.unless in self.text
             text = self._held + piece
-            sizes = range(0 if is_last else min(len(text), len(self._unless)), 0, -1)
-            overlap = next((size for size in sizes if self._unless.startswith(text[-size:])), 0)
+            sizes = range(0 if is_last else min(len(text), len(self.unless)), 0, -1)
+            overlap = next((size for size in sizes if self.unless.startswith(text[-size:])), 0)
             end = 0 if self.is_refusal else len(text) - overlap
             piece, self._held = text[:end], text[end:]
         self.markup.feed(piece, is_last=is_last)
-        self.is_shown = self.is_shown or (self._live and bool(piece.strip()))
-        if self.is_shown:
-            yield Drafted(self.markup)
-
-    def take_back(self) -> Iterator[Progress]:
-        """Start over; the reader is told if anything was shown."""
-        if self.is_shown:
-            yield Restarted()
-        self.before = self._written
-        self._restart()
+        self.is_shown = self.is_shown or (self.is_live and bool(piece.strip()))
+        return (Drafted(self.markup),) if self.is_shown else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the reader gets: a sentence of ours, or the model's text and its tree."""
+    """What the reader gets: a sentence of ours as *text*, or the tree of what the model wrote."""
 
     status: Status
-    text: str
+    text: str = ""
     citations: tuple[Citation, ...] = ()
     nearest: tuple[Citation, ...] = ()
     blocks: tuple[Block, ...] | None = None
@@ -76,53 +60,45 @@ class Verdict:
 
 def stopped(draft: AnswerDraft) -> Verdict:
     """Leave what was shown as it is, with a word that there would have been more."""
-    if not (draft.is_shown and any(draft.markup.read())):
+    blocks = tuple(chain(*draft.markup.read()))
+    if not (draft.is_shown and blocks):
         return Verdict(Status.STOPPED, STOPPED)
-    return _written(Status.STOPPED, draft, _remark(STOPPED), citations=draft.markup.citations)
+    return Verdict(Status.STOPPED, citations=draft.markup.citations, blocks=(*blocks, _remark(STOPPED)))
 
 
-def judge(
-    question: Question, draft: AnswerDraft, search: SearchTool, *, small_talk: bool, has_grounds: bool = False
-) -> Verdict:
-    """Weigh what the model wrote against what the search found; *has_grounds* if another tool gave it something."""
-    if question.selection is not None:
-        return _judge_selection(question, draft)
-    if citations := draft.markup.citations:
-        more = [_remark(LEXICAL_ONLY)] if search.lexical_only else []
-        return _written(Status.ANSWERED, draft, *more, citations=citations)
-    if (small_talk or has_grounds) and not draft.markup.is_blank:
-        return _written(Status.ANSWERED, draft)
-    if search.troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
+def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free: bool, has_grounds: bool) -> Verdict:
+    """Weigh what the model wrote against what the search found.
+
+    It *is_free* where no search is needed, and *has_grounds* if another tool gave it something.
+    """
+    markup, citations, is_blank = draft.markup, draft.markup.citations, draft.markup.is_blank
+    if question.selection is not None and (draft.is_refusal or not citations):
+        return _judge_selection(question, draft, search)
+    if citations or ((is_free or has_grounds) and not is_blank):
+        more = [_remark(LEXICAL_ONLY)] if search.lexical_only and citations else []
+        return Verdict(Status.ANSWERED, citations=citations, blocks=(*markup.blocks, *more))
+    is_troubled = search.failed or search.lexical_only
+    if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
-    if draft.markup.is_blank and (search.sources.citations or has_grounds or not search.searched):
+    if is_blank and (search.sources.citations or has_grounds or not search.searched):
         return Verdict(Status.FAILED, FAILED)
     nearest = search.nearest
     return Verdict(Status.NO_CONTEXT, no_context(question, has_nearest=bool(nearest)), nearest=nearest)
 
 
-def _judge_selection(question: Question, draft: AnswerDraft) -> Verdict:
+def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool) -> Verdict:
     """The selection is the one source, so it is cited even where the model forgot the mark."""
     if draft.is_refusal:
         return Verdict(Status.NO_CONTEXT, not_in_selection(question.text))
     if draft.markup.is_blank:
         return Verdict(Status.FAILED, FAILED)
-    if citations := draft.markup.citations:
-        return _written(Status.ANSWERED, draft, citations=citations)
     *blocks, last = draft.markup.blocks
     mark = Footnote(1, "")
-    marked = (
-        [replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark)))]
-        if isinstance(last.leaf, Paragraph)
-        else [last, Block(Paragraph((mark,)))]
-    )
-    blocks = (*blocks, *marked)
-    return Verdict(Status.ANSWERED, MARKDOWN.write(blocks), tuple(draft.sources.citations.values()), blocks=blocks)
-
-
-def _written(status: Status, draft: AnswerDraft, *more: Block, citations: tuple[Citation, ...] = ()) -> Verdict:
-    """Return what the model wrote, with more behind it."""
-    blocks = (*chain(*draft.markup.read()), *more)
-    return Verdict(status, MARKDOWN.write(blocks), citations, blocks=blocks)
+    if isinstance(last.leaf, Paragraph):
+        blocks.append(replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))))
+    else:
+        blocks += [last, Block(Paragraph((mark,)))]
+    return Verdict(Status.ANSWERED, citations=tuple(search.sources.citations.values()), blocks=tuple(blocks))
 
 
 def _remark(sentence: str) -> Block:

@@ -9,8 +9,12 @@ import pytest
 
 from core.answering.citations import Sources
 from core.answering.search import SearchTool
+from core.answering.tools import Tool, Toolbox
+from core.events import unobserved
 from core.model import Citation, Hit, Question, Scope, ToolSpec
 from tests.builders import NOON, OPEN, hit, passage, question
+from tests.fakes.chat import call as search_call
+from tests.fakes.clock import Clock
 from tests.fakes.shelf import Asked, Shelf
 
 ARMS = "https://docs.example/arms#a"
@@ -26,12 +30,14 @@ def make_tool(shelf: Shelf, asked: Question | None = None, *, earlier: str = "",
 
 async def call(tool: SearchTool, **arguments: Any) -> dict[str, Any]:
     """Call it as a model does, and read what comes back."""
-    return json.loads((await tool.tool.call(json.dumps(arguments))).text)
+    toolbox = Toolbox([Tool(tool.search_documents)], tool.question.message, Clock(), unobserved)
+    [message] = await toolbox.call([search_call(json.dumps(arguments))])
+    return json.loads(str(message["content"]))
 
 
 def test_the_model_is_told_about_the_tool_by_its_signature() -> None:
     """Name, description and schema come from the function; there are no titles, which cost tokens."""
-    assert make_tool(Shelf()).tool.spec == ToolSpec(
+    assert Tool(make_tool(Shelf()).search_documents).spec == ToolSpec(
         name="search_documents",
         description="Search the community's documents. Returns passages numbered for citing as [n], best first.",
         parameters={
@@ -205,7 +211,7 @@ async def test_a_search_that_fails_is_told_to_the_model_and_remembered() -> None
     given = await call(tool, query="arms")
 
     assert given == {"success": False, "data": None, "error": "The documents cannot be searched right now."}
-    assert (tool.searched, tool.failed, tool.troubled, bool(tool.sources)) == (True, True, True, True)
+    assert (tool.searched, tool.failed, tool.lexical_only, list(tool.sources.citations)) == (True, True, False, [1])
 
 
 async def test_searching_by_words_alone_is_remembered() -> None:
@@ -217,7 +223,7 @@ async def test_searching_by_words_alone_is_remembered() -> None:
     shelf.lexical_only = False
     await call(tool, query="robot")
 
-    assert (tool.lexical_only, tool.failed, tool.troubled, tool.retrieval_time_ms) == (True, False, True, 6.0)
+    assert (tool.lexical_only, tool.failed, tool.retrieval_time_ms) == (True, False, 6.0)
 
 
 async def test_nothing_was_searched_before_a_query_arrives() -> None:
@@ -227,7 +233,7 @@ async def test_nothing_was_searched_before_a_query_arrives() -> None:
 
     await call(tool, query=" \n")
 
-    assert (shelf.asked, tool.searched, tool.troubled, tool.nearest) == ([], False, False, ())
+    assert (shelf.asked, tool.searched, tool.failed, tool.nearest) == ([], False, False, ())
 
 
 async def test_the_footnote_carries_the_best_score_of_its_section() -> None:

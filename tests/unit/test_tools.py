@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from core.answering.tools import Tool, Toolbox, ToolError, ToolOutput, asked_for, failure
+from core.answering.tools import Tool, Toolbox, ToolError, asked_for
 from core.errors import LeaseLost
 from core.events import Event, ServiceFailed, ToolCalled, unobserved
 from core.model import ToolRecord, ToolSpec
@@ -41,6 +41,17 @@ def make_toolbox(events: list[Event] | None = None) -> Toolbox:
     return Toolbox([Tool(add), Tool(ping)], question=question().message, clock=Clock(step=2.0), observer=seen.append)
 
 
+async def told(name: str, arguments: str) -> Any:
+    """Give the text that the model is told after one call."""
+    [message] = await make_toolbox().call([call(arguments, name=name)])
+    return message["content"]
+
+
+def failure(error: str) -> str:
+    """Give what tells the model that something went wrong."""
+    return json.dumps({"success": False, "data": None, "error": error}, ensure_ascii=False)
+
+
 def test_a_schema_comes_from_the_signature() -> None:
     """Types, descriptions and defaults are there, and nothing else is allowed."""
     assert Tool(add).spec == ToolSpec(
@@ -67,30 +78,25 @@ def test_a_tool_without_arguments_and_description_is_a_tool() -> None:
 
 async def test_a_result_goes_back_as_readable_json() -> None:
     """Letters of all languages stay letters."""
-    assert await Tool(add).call('{"a": 2}') == ToolOutput(
-        '{"success": true, "data": {"sum": 3, "note": "größer"}, "error": null}', success=True
-    )
+    assert await told("add", '{"a": 2}') == '{"success": true, "data": {"sum": 3, "note": "größer"}, "error": null}'
 
 
 async def test_no_arguments_at_all_are_none() -> None:
     """Some models write nothing where a tool takes nothing."""
-    assert await Tool(ping).call("") == ToolOutput('{"success": true, "data": {}, "error": null}', success=True)
+    assert await told("ping", "") == '{"success": true, "data": {}, "error": null}'
 
 
 async def test_all_that_is_wrong_with_the_arguments_is_told_at_once() -> None:
     """The model can mend it in one go."""
-    output = await Tool(add).call('{"a": "two", "c": 1}')
-
-    assert json.loads(output.text)["error"] == (
+    assert await told("add", '{"a": "two", "c": 1}') == failure(
         "Bad arguments for add: a: Input should be a valid integer, unable to parse string as an integer; "
         "c: Extra inputs are not permitted. Call it again with corrected arguments."
     )
-    assert not output.success
 
 
 async def test_a_tool_can_speak_to_the_model() -> None:
     """What it raises for the model is the model's to read."""
-    assert await Tool(add).call('{"a": 1, "b": 13}') == failure("13 is not added here. Take another number.")
+    assert await told("add", '{"a": 1, "b": 13}') == failure("13 is not added here. Take another number.")
 
 
 ANYTHING = st.one_of(
@@ -109,7 +115,7 @@ ANYTHING = st.one_of(
 @settings(max_examples=examples(100), deadline=None)
 def test_no_arguments_make_a_tool_raise(arguments: str) -> None:
     """Whatever a model writes, the tool gives back an envelope of three keys."""
-    envelope = json.loads(asyncio.run(Tool(add).call(arguments)).text)
+    envelope = json.loads(asyncio.run(told("add", arguments)))
 
     assert envelope.keys() == {"success", "data", "error"}
     assert envelope["success"] == (envelope["error"] is None) == (envelope["data"] is not None)
@@ -137,7 +143,7 @@ async def test_results_and_records_keep_the_order_of_the_calls() -> None:
 
     messages = await toolbox.call(calls)
 
-    unknown = failure("There is no tool 'subtract'. The tools are: add, ping.").text
+    unknown = failure("There is no tool 'subtract'. The tools are: add, ping.")
     texts = ['{"success": true, "data": {"sum": 2, "note": "größer"}, "error": null}', unknown]
     texts.append('{"success": true, "data": {}, "error": null}')
     assert messages == [
@@ -152,7 +158,7 @@ async def test_results_and_records_keep_the_order_of_the_calls() -> None:
 
 def test_the_toolbox_lists_its_tools() -> None:
     """The model is told of each."""
-    assert [spec.name for spec in make_toolbox().specs] == ["add", "ping"]
+    assert [tool.spec.name for tool in make_toolbox().tools] == ["add", "ping"]
 
 
 async def broken() -> Mapping[str, Any]:
@@ -167,7 +173,7 @@ async def test_a_mistake_in_a_tool_is_told_to_the_model_and_nothing_of_its_words
 
     [message] = await toolbox.call([call("{}", name="broken")])
 
-    assert message["content"] == failure("broken does not work right now. Go on without it.").text
+    assert message["content"] == failure("broken does not work right now. Go on without it.")
     assert ServiceFailed("tool", "broken: RuntimeError") in events
     assert "secret" not in f"{message}{events}"
     assert (toolbox.records[0].success, toolbox.has_grounds) == (False, False)
