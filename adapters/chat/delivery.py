@@ -86,21 +86,20 @@ class PlaceBreaker:
 
     def trip(self, claim: Claim) -> None:
         """Remember that the place of a question takes no posts."""
-        places = self._places(claim)
-        is_first = claim.message.id == claim.message.thread.thread  # such a question stands in the channel itself
-        if not places or self._shut.add(places[0] if is_first else places[1]):
+        place = claim.message.thread
+        if claim.message.id == place.thread:  # such a question stands in the channel itself
+            place = place.model_copy(update={"thread": place.channel})
+        is_command = claim.address is not None and claim.address.interaction is not None
+        if is_command or self._shut.add(str(place)):
             self._observer(PlaceRefused(claim.message))
 
     def keeps_out(self, claim: Claim) -> bool:
         """Return whether an answer to the claim would be refused."""
-        return any(place in self._shut for place in self._places(claim))
-
-    def _places(self, claim: Claim) -> Sequence[str]:
-        """Return the channel and the thread where the bot needs a right to answer; none for a command."""
         if claim.address is not None and claim.address.interaction is not None:
-            return ()
+            return False
         thread = claim.message.thread
-        return str(thread.model_copy(update={"thread": thread.channel})), str(thread)
+        channel = thread.model_copy(update={"thread": thread.channel})
+        return str(channel) in self._shut or str(thread) in self._shut
 
 
 class DeliveryLog:

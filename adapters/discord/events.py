@@ -82,6 +82,9 @@ def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None
     replied = data.get("referenced_message") if data.get("type") == _REPLY else None
     quoted = line(replied, me=me, place=place) if replied else None
     reply_to = answered(data)
+    users = [str(user["id"]) for user in data.get("mentions") or ()]  # with whoever is replied to with a ping
+    roles = [me.user_id if str(role) in me.role_ids else str(role) for role in data.get("mention_roles") or ()]
+    everyone = ["everyone"] if data.get("mention_everyone") else []
     return Inbound(
         kind=kind,
         message=message,
@@ -89,7 +92,7 @@ def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None
         revision=int(edited.timestamp() * 1000) if edited else 0,
         author=_person(data["author"], data),
         text=text,
-        mentions=_mentions(data, me),
+        mentions=tuple(dict.fromkeys([*users, *roles, *everyone])),
         is_reply_to=str((replied.get("author") or _NOTHING).get("id") or "") if replied else "",
         reply_to=_message(data, reply_to, place) if reply_to else None,
         quoted=(quoted,) if quoted else (),
@@ -164,14 +167,6 @@ def _message(data: Json, message_id: str, place: ChannelInfo) -> MessageRef:
         thread=place.id if place.type in SETTINGS else message_id,
     )
     return MessageRef(thread=thread, id=message_id)
-
-
-def _mentions(data: Json, me: BotIdentity) -> tuple[str, ...]:
-    """Return the ids of all who are addressed, the author of a message that is replied to with a ping among them."""
-    users = [str(user["id"]) for user in data.get("mentions") or ()]
-    roles = [me.user_id if str(role) in me.role_ids else str(role) for role in data.get("mention_roles") or ()]
-    everyone = ["everyone"] if data.get("mention_everyone") else []
-    return tuple(dict.fromkeys([*users, *roles, *everyone]))
 
 
 def _person(user: Json, in_server: Json) -> Person:

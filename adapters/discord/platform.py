@@ -208,7 +208,8 @@ class DiscordChat(ChatPlatform):
                     return outside, None, response
         if address is not None and address.thread != here:  # no thread can be opened there
             return address.thread.thread, address.message, ()
-        if opens_thread(claim) and not await self._open_thread(claim.message, claim.question.text):
+        opens = address is not None and address.message == claim.message and is_first(claim.message)
+        if opens and not await self._open_thread(claim.message, claim.question.text):
             return here.channel, claim.message, ()
         return here.thread, None, ()
 
@@ -244,8 +245,9 @@ class DiscordChat(ChatPlatform):
         if is_worth_it and address is not None and address.interaction is not None and address.message is not None:
             with suppress(PostingFailed):
                 await self._open_thread(address.message, claim.question.text)
+        has_opened = address is not None and address.message == claim.message and is_first(claim.message)
         is_public = claim.question.visibility == "thread"
-        if answer.status is Status.ANSWERED and is_public and not opens_thread(claim):
+        if answer.status is Status.ANSWERED and is_public and not has_opened:
             await self._tag(claim)
 
     async def _tag(self, claim: Claim) -> None:
@@ -319,12 +321,6 @@ async def typing(
     finally:
         task.cancel()
         await asyncio.wait([task])
-
-
-def opens_thread(claim: Claim) -> bool:
-    """Return whether the answer has a thread opened on the question, which then bears the message's id."""
-    address = claim.address
-    return address is not None and address.message == claim.message and is_first(claim.message)
 
 
 def is_first(message: MessageRef) -> bool:

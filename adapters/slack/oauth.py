@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
@@ -168,7 +167,20 @@ class InstalledWorkspaces:
                 if (known := self._known.get(workspace, or_older=True)) is not None:
                     return known  # it is a few minutes old, and most likely good
                 raise Unreachable("the store of the installations is away") from away
-            return self._known.put(workspace, self._workspace(workspace, bot))
+            team, enterprise = parse(workspace)
+            given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url}
+            given["team_id"] = team if enterprise else ""
+            found = Workspace(
+                name=workspace,
+                team_id=team,
+                enterprise_id=enterprise or bot.enterprise_id or "",
+                app_id=bot.app_id or "",
+                bot_id=bot.bot_id,
+                bot_user_id=bot.bot_user_id or "",
+                client=connect(self._session, **given),
+                once=connect(self._session, **given, repeats=False),
+            )
+            return self._known.put(workspace, found)
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
@@ -207,18 +219,3 @@ class InstalledWorkspaces:
         if kept is None:
             raise NotInstalled("nobody has installed the bot there")
         return Bot(**json.loads(kept))
-
-    def _workspace(self, name: str, bot: Bot) -> Workspace:
-        team, enterprise = parse(name)
-        way = partial(connect, self._session, api_url=self._api_url, token=bot.bot_token)
-        speaks_in = team if enterprise else ""
-        return Workspace(
-            name=name,
-            team_id=team,
-            enterprise_id=enterprise or bot.enterprise_id or "",
-            app_id=bot.app_id or "",
-            bot_id=bot.bot_id,
-            bot_user_id=bot.bot_user_id or "",
-            client=way(team_id=speaks_in),
-            once=way(team_id=speaks_in, repeats=False),
-        )

@@ -20,7 +20,7 @@ from adapters.slack.streaming import EDITS_APART, TITLE, AnswerPoster, Budgets, 
 from adapters.slack.workspaces import People, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
-from core.model import Answer, Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
+from core.model import Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
 
 EMOJI = {Reaction.WARNING: "warning"}
 PACE = Pace(interval=1.0)
@@ -67,10 +67,6 @@ class SlackChat(ChatPlatform):
             apart=self.edits_apart,
         )
 
-        async def settled(_answer: Answer | None, shown: Sequence[Posted]) -> None:
-            if claim.is_redelivered:
-                await remove_orphans(claim, place, {message.id for message in shown})
-
         title = heading(claim.question.text, TITLE) if claim.message.id == claim.message.thread.thread else ""
         return Destination(
             poster=poster,
@@ -78,7 +74,7 @@ class SlackChat(ChatPlatform):
             place=claim.message.thread,
             posted=posted,
             sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_redelivered),
-            settled=settled,
+            settled=partial(remove_orphans, claim, place),
         )
 
     async def delete(self, message: MessageRef) -> None:

@@ -10,7 +10,7 @@ ends, and is known by its words; or, if nobody knows these any more, by bearing 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,7 +24,7 @@ from adapters.slack.api import Denied, ask, never_arrived, tell
 from adapters.slack.blocks import blocks_of
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
-from core.model import Claim, Question
+from core.model import Answer, Claim, Question
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
@@ -175,18 +175,21 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unescape(unescape(text))))  # Slack escapes what is written to it once more
 
 
-async def remove_orphans(claim: Claim, place: Place, shown: Collection[str]) -> None:
-    """Remove what bears the mark of the answer, or is still a stream, and is none of the messages that are *shown*.
+async def remove_orphans(claim: Claim, place: Place, _answer: Answer | None, shown: Sequence[Posted]) -> None:
+    """Remove what a worker before may have left that bears the mark of the answer, or is a stream, and is not *shown*.
 
     A post that was on its way when its worker was frozen stands beside the answer of the worker that took over: Discord
     takes the same message twice for one, and Slack does not. Raises nothing.
     """
+    if not claim.is_redelivered:
+        return
+    ids = {message.id for message in shown}
     marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
     client, channel = place.workspace.once, place.channel
     with suppress(PostingFailed):  # where the bot may not read, nobody can know
         for message in await said_in(place, place.asked):
             ts, known = str(message["ts"]), nonce_of(message)
-            if ts in shown or message.get("user") != place.workspace.bot_user_id:
+            if ts in ids or message.get("user") != place.workspace.bot_user_id:
                 continue
             if known is None:
                 try:

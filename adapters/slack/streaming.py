@@ -88,7 +88,6 @@ class _Stream:
     """A stream that is open; `text` is what was sent, None where nobody knows."""
 
     id: str
-    nonce: str
     text: str | None
     started: float
 
@@ -175,7 +174,7 @@ class AnswerPoster(ThreadPoster):
             raise
         except (RateLimited, Denied) as failure:
             return self._goes_without(failure)
-        self._stream = _Stream(str(said["ts"]), nonce, part.text, started)
+        self._stream = _Stream(str(said["ts"]), part.text, started)
         self.nonces[self._stream.id] = nonce
         return Posted(self._stream.id, part)
 
@@ -204,7 +203,7 @@ class AnswerPoster(ThreadPoster):
         try:
             if part.controls is not Controls.STOP:
                 below = blocks_below(part, self.question) if self.question is not None else []
-                ends: dict[str, Any] = {"blocks": below or None, "metadata": mark(stream.nonce)}
+                ends: dict[str, Any] = {"blocks": below or None, "metadata": mark(self.nonces[stream.id])}
                 await tell(client, "chat.stopStream", **what, markdown_text=rest, **ends)
                 self._stream = None
                 return True

@@ -209,22 +209,17 @@ async def _look_up(workspace: Workspace, user_id: str) -> Profile:
         raise
     user = cast("Mapping[str, Any]", said["user"])
     shown = cast("Mapping[str, Any]", user.get("profile") or {})
-    is_guest = _is_guest(user, workspace)
+    organization, team = cast("Mapping[str, Any]", user.get("enterprise_user") or {}), str(user.get("team_id") or "")
+    is_colleague = team == workspace.team_id or (  # an organization's workspaces are one company
+        workspace.enterprise_id != "" and organization.get("enterprise_id") == workspace.enterprise_id
+    )
+    is_limited = any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger"))
+    is_guest = is_limited or not is_colleague
     name = shown.get("display_name") or shown.get("real_name") or user.get("real_name") or user.get("name")
     return Profile(
         id=user_id,
         name=str(name or ""),
         is_guest=is_guest,
         is_moderator=not is_guest and any(user.get(flag) for flag in ("is_admin", "is_owner", "is_primary_owner")),
-        team_id=str(user.get("team_id") or ""),
+        team_id=team,
     )
-
-
-def _is_guest(user: Mapping[str, Any], workspace: Workspace) -> bool:
-    """Return whether somebody is a guest, or of another company; an organization's workspaces are one company."""
-    if any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger")):
-        return True
-    organization = cast("Mapping[str, Any]", user.get("enterprise_user") or {})
-    if workspace.enterprise_id and organization.get("enterprise_id") == workspace.enterprise_id:
-        return False
-    return str(user.get("team_id") or "") != workspace.team_id
