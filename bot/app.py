@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import gc
 import signal
-import sys
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -20,15 +19,15 @@ from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
 from bot.wiring import RetryTiming, open_platforms
-from bot.wiring.platforms import LazyPlatform, Platform, Speaker
+from bot.wiring.platforms import Platform, Speaker, TimedSurface
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured
-from core.events import Connected, ConnectionLost, Event, Observer, PlatformFailed, everyone, unobserved
-from core.model import EVERYTHING, Outline, Scope, without_controls
+from core.events import Observer, PlatformFailed, everyone, unobserved
+from core.model import EVERYTHING, Outline, Scope
 from core.ports import ChatSurface, Membership
 from core.worker import Worker
 
@@ -116,34 +115,36 @@ class Bot:
     async def _work(self, inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with contextlib.AsyncExitStack() as stack:
-            surfaces: dict[str, LazyPlatform] = {}
+            entered: dict[str, asyncio.Future[ChatSurface]] = {}
             memberships: dict[str, Membership] = {}
             speakers = [(each, await stack.enter_async_context(each.speaker(inbox))) for each in platforms]
             for platform, speaker in speakers:
-                surfaces[platform.key] = LazyPlatform(speaker.surface, self._health.metrics)
+                entered[platform.key] = asyncio.get_running_loop().create_future()
                 if speaker.membership is not None:
                     memberships[platform.key] = speaker.membership
             await load_ahead(self._settings)
             spare_the_collector()
-            worker = self._worker(inbox, surfaces, memberships)
+            worker = self._worker(inbox, entered, memberships)
             async with asyncio.TaskGroup() as group:
                 for platform, speaker in speakers:
-                    group.create_task(self._enter(platform, speaker, surfaces[platform.key]))
+                    group.create_task(self._enter(platform, speaker, entered[platform.key]))
                 working = group.create_task(worker.run(concurrency=self._settings.answers_at_once))
                 await self._stopping.wait()
                 worker.stop()
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)
                 working.cancel()
 
-    async def _enter(self, platform: Platform, speaker: Speaker, surface: LazyPlatform) -> None:
+    async def _enter(self, platform: Platform, speaker: Speaker, entered: asyncio.Future[ChatSurface]) -> None:
         """Log in, and let answers through; until then, those of other platforms do not wait."""
         try:
             await until(self._stopping, speaker.log_in())
         except Misconfigured as refused:
             self._go_on_without(platform, refused)
-            surface.refuse(refused)
+            entered.set_exception(refused)
+            entered.exception()  # it is told already, whether or not anybody asks there
         else:
-            surface.begin()
+            metrics = self._health.metrics
+            entered.set_result(TimedSurface(speaker.surface, metrics) if metrics else speaker.surface)
             self._health.entered(platform.name)
 
     def _go_on_without(self, platform: Platform, refused: Misconfigured) -> None:
@@ -156,8 +157,12 @@ class Bot:
             self._observer(PlatformFailed(platform.name, str(refused)))
 
     def _worker(
-        self, inbox: RedisInbox, surfaces: Mapping[str, ChatSurface], memberships: Mapping[str, Membership]
+        self,
+        inbox: RedisInbox,
+        entered: Mapping[str, asyncio.Future[ChatSurface]],
+        memberships: Mapping[str, Membership],
     ) -> Worker:
+        surfaces = {key: partial(asyncio.shield, future) for key, future in entered.items()}
         stores, now = self._stores, partial(datetime.now, UTC)
         responder = Responder(
             self._agent,
@@ -228,7 +233,7 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     tell_slips()  # first, since a misspelt token is why a platform is missing
     chosen = shares(named, settings)
     metrics = None if settings.health_port is None else Metrics()
-    heard = everyone(_tell, observer, metrics.observe if metrics else unobserved)
+    heard = everyone(observer, metrics.observe if metrics else unobserved)
     with session("footnote run", memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
         opened.run(check_searchable(opened.app.index, Scope()))
         opened.run(_work(opened, chosen, Health(metrics)))
@@ -240,17 +245,3 @@ async def _work(opened: Session, chosen: Collection[Role], health: Health) -> No
     assert stores is not None  # noqa: S101 - the session was opened with memory
     bot = Bot(opened.settings, opened.app.agent, stores, opened.observer, opened.app.index.outline, health)
     await bot.run(chosen)
-
-
-def _tell(event: Event) -> None:
-    """Print what the person who started it wants to see; everything else is in the log."""
-    match event:
-        case Connected(platform, name):
-            line = f"{platform}: connected as {name}. Ctrl-C stops."
-        case ConnectionLost(platform, attempt, reason):
-            line = f"{platform}: no connection ({reason}); trying again, attempt {attempt}."
-        case PlatformFailed(platform, reason):
-            line = f"{platform}: not connected. {reason}"
-        case _:
-            return
-    sys.stderr.write(f"{without_controls(line)}\n")

@@ -249,9 +249,10 @@ def unobserved(*_: object) -> None:
 
 def everyone(*observers: Observer) -> Observer:
     """Make one observer of several."""
+    listening = [observer for observer in observers if observer is not unobserved]
 
     def tell(event: Event) -> None:
-        for observer in observers:
+        for observer in listening:
             observer(event)
 
     return tell

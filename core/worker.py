@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,13 +21,17 @@ EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and came to no end."
 
 
 class Worker:
-    """Answers on whichever of the *surfaces*, by platform, a question came from."""
+    """Answers on whichever of the *surfaces*, by platform, a question came from.
+
+    Each is there once the bot has logged in, so that questions on other platforms need not wait for that; it raises
+    `Misconfigured` where somebody has to change something first.
+    """
 
     def __init__(
         self,
         inbox: Inbox,
         responder: Responder,
-        surfaces: Mapping[str, ChatSurface],
+        surfaces: Mapping[str, Callable[[], Awaitable[ChatSurface]]],
         conversations: ConversationStore,
         *,
         now: Callable[[], datetime],
@@ -87,8 +91,7 @@ class Worker:
         try:
             if task.attempt > MOST_ATTEMPTS:
                 raise DeadLettered(EXHAUSTED)  # noqa: TRY301 - it is told like whatever fails
-            surface = self._surface(task)
-            await (self._answer(task, surface) if isinstance(task, Claim) else self._withdraw(task, surface))
+            await (self._answer(task) if isinstance(task, Claim) else self._withdraw(task))
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
@@ -104,7 +107,7 @@ class Worker:
                 with suppress(StoreUnavailable):
                     await self._inbox.put(Recheck(question=task.question))
 
-    async def _answer(self, claim: Claim, surface: ChatSurface) -> None:
+    async def _answer(self, claim: Claim) -> None:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it.
 
         An answer to be updated stays as it is if it is old, or people have gone on from it, and none of it is new. What
@@ -123,6 +126,7 @@ class Worker:
                 turns = await self._turns(claim)
                 turn = next((each for each in turns if each.question_ref == claim.message and each.citations), None)
         async with ended_by(claim.cancelled, REPLACED):
+            surface = await self._surface(claim)
             if turn is not None:
                 await self._responder.repeat(claim, surface, turn)
                 return
@@ -131,7 +135,7 @@ class Worker:
                 with suppress(StoreUnavailable):  # the words are kept, so that somebody can have it tried again
                     await self._inbox.keep(claim)
 
-    async def _withdraw(self, withdrawal: Withdrawal, surface: ChatSurface) -> None:
+    async def _withdraw(self, withdrawal: Withdrawal) -> None:
         """Forget the turn, then take back what was posted.
 
         What people who are remembered as the askers say themselves below an answer is no reason to keep it.
@@ -140,6 +144,7 @@ class Worker:
             turns = await self._turns(withdrawal)
             asker = next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
             await self._conversations.remove(withdrawal.message)
+            surface = await self._surface(withdrawal)
             await surface.withdraw(replace(withdrawal, asker_id=asker))
 
     async def _turns(self, task: Task) -> Sequence[Turn]:
@@ -155,18 +160,18 @@ class Worker:
         if not isinstance(task, Claim) or task.attempt > MOST_APOLOGIES or task.cancelled.is_set():
             return True
         try:
-            await self._responder.apologize(task, self._surface(task))
+            await self._responder.apologize(task, await self._surface(task))
         except Misconfigured:
             return True
         except Exception:  # noqa: BLE001 - whatever it was, the next time it may work
             return task.attempt == MOST_APOLOGIES
         return True
 
-    def _surface(self, task: Task) -> ChatSurface:
+    async def _surface(self, task: Task) -> ChatSurface:
         platform = task.message.thread.platform
         if platform not in self._surfaces:
             raise Misconfigured(f"This worker cannot answer on {platform}. Set what {platform} needs, and start again.")
-        return self._surfaces[platform]
+        return await self._surfaces[platform]()
 
 
 def _reason(error: BaseException) -> str:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adapters.chat.platform import Part
 from core.answering.dialect import MarkdownDialect
@@ -23,35 +23,36 @@ _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*(?:[ \t]?\ufffc)*(?=[ \t\n])|[�
 _WORD = re.compile(r"(?<=\S)(?=[ \t])(?![ \t]*\ufffc)")
 
 
+@dataclass
 class Pager:
     """Puts blocks into messages of at most so many units, and cuts what is too long; a copy goes its own way."""
 
-    def __init__(self, dialect: MarkdownDialect, limit: int, head: str = "") -> None:
-        self._dialect = dialect
-        self._limit = limit
-        self._head = head  # stands above the first message, and is not counted
-        self._done: tuple[Part, ...] = ()
-        self._titles: tuple[Block, ...] = ()  # each stays with what it is the title of
-        self._blocks: tuple[Block, ...] = ()
-        self._body = self._closing = ""
+    dialect: MarkdownDialect
+    limit: int
+    head: str = ""  # stands above the first message, and is not counted
+    _done: tuple[Part, ...] = ()
+    _titles: tuple[Block, ...] = ()  # each stays with what it is the title of
+    _blocks: tuple[Block, ...] = ()
+    _body: str = ""
+    _closing: str = ""
 
     def parts(self, *, is_open: bool = False) -> list[Part]:
         """Return the messages; with *is_open* the last one is not closed."""
-        body = ("" if self._done else self._head) + self._body + ("" if is_open else self._closing)
         if not self._blocks:
             return list(self._done)
-        return [*self._done, Part(body, plain=self._dialect.spoken.write(self._blocks) if self._dialect.spoken else "")]
+        body = ("" if self._done else self.head) + self._body + ("" if is_open else self._closing)
+        return [*self._done, Part(body, plain=self.dialect.spoken.write(self._blocks) if self.dialect.spoken else "")]
 
     def add(self, block: Block) -> None:
         """Add a block that is whole."""
         group, self._titles = (*self._titles, block), ()
         if isinstance(block.leaf, Heading):
             self._titles = group
-        elif not self._has_placed(group):
-            if units(self._body) >= self._limit * _HALF or (self._blocks and not isinstance(block.leaf, Paragraph)):
+        elif self._place(group) > self.limit:
+            if units(self._body) >= self.limit * _HALF or (self._blocks and not isinstance(block.leaf, Paragraph)):
                 self._turn()
-            titles = () if self._has_placed(group[:-1]) else group[:-1]
-            if not self._has_placed((*titles, block)):
+            titles = () if self._place(group[:-1]) <= self.limit else group[:-1]
+            if self._place((*titles, block)) > self.limit:
                 self._add_in_pieces(block)
 
     def add_open(self, block: Block) -> None:
@@ -60,18 +61,17 @@ class Pager:
             self.add(block)
             return
         group, self._titles = (*self._titles, block), ()
-        size = units("".join(self._with(group)))
-        if units(self._body) >= self._limit * _HALF:
-            if size > self._limit:
+        is_full = units(self._body) >= self.limit * _HALF
+        size = self._place(group, most=-1 if is_full else self.limit * _SURE)
+        if is_full:
+            if size > self.limit:
                 self._turn()
                 self._titles = group[:-1]
                 self.add_open(block)
-        elif size <= self._limit * _SURE:
-            self._has_placed(group)
-        elif self._has_placed(group[:-1]):
-            left, right = self._cut(block, is_open=size <= self._limit)
-            self._has_placed((left,))
-            if size > self._limit:
+        elif size > self.limit * _SURE and self._place(group[:-1]) <= self.limit:
+            left, right = self._cut(block, is_open=size <= self.limit)
+            self._place((left,))
+            if size > self.limit:
                 self._turn()
                 self.add_open(right)
 
@@ -79,11 +79,11 @@ class Pager:
         """Add what was kept back, and leave so much room at the end of the last message."""
         titles, self._titles = self._titles, ()
         for title in titles:
-            if not self._has_placed((title,)):
+            if self._place((title,)) > self.limit:
                 self._turn()
                 self._add_in_pieces(title)
-        if units(self._body + self._closing) + room > self._limit:
-            last = Pager(self._dialect, self._limit - room, "" if self._done else self._head)
+        if units(self._body + self._closing) + room > self.limit:
+            last = Pager(self.dialect, self.limit - room, "" if self._done else self.head)
             for block in self._blocks:
                 last.add(block)
             last.finish(0)
@@ -95,22 +95,17 @@ class Pager:
         self._done = tuple(self.parts())
         self._blocks, self._body, self._closing = (), "", ""
 
-    def _with(self, blocks: Sequence[Block]) -> tuple[str, str]:
-        """Return this message with more blocks, and what has to close it."""
+    def _place(self, blocks: tuple[Block, ...], *, most: float | None = None) -> int:
+        """Return the units of this message with more blocks; they are added unless that is more than the *most*."""
         body, closing, before = self._body, self._closing, self._blocks[-1] if self._blocks else None
         for block in blocks:
-            body, closing = self._dialect.extended(body, closing, block, before)
+            body, closing = self.dialect.extended(body, closing, block, before)
             before = block
-        return body, closing
-
-    def _has_placed(self, blocks: tuple[Block, ...]) -> bool:
-        """Add blocks to this message if they fit; return whether they did."""
-        body, closing = self._with(blocks)
-        if units(body + closing) > self._limit:
-            return False
-        self._blocks += blocks
-        self._body, self._closing = body, closing
-        return True
+        size = units(body + closing)
+        if size <= (self.limit if most is None else most):
+            self._blocks += blocks
+            self._body, self._closing = body, closing
+        return size
 
     def _add_in_pieces(self, block: Block) -> None:
         """Add a block that is longer than what is left of this message, and perhaps than any message."""
@@ -119,9 +114,9 @@ class Pager:
         elif isinstance(block.leaf, TableRow):
             cells = [node for cell in block.leaf.cells or block.leaf.head for node in (*cell, Text(" · "))]
             block = replace(block, leaf=Paragraph(tuple(cells[:-1])))
-        while not self._has_placed((block,)):
+        while self._place((block,)) > self.limit:
             left, block = self._cut(block)
-            self._has_placed((left,))
+            self._place((left,))
             self._turn()
 
     def _cut(self, block: Block, *, is_open: bool = False) -> tuple[Block, Block]:
@@ -139,24 +134,21 @@ class Pager:
         def left_of(at: int) -> Block:
             return replace(block, leaf=Paragraph(_halves(pieces, at)[0]))
 
-        sure = int(self._limit * _SURE)
+        sure = int(self.limit * _SURE)
         at = 0
         for pattern in (_SENTENCE,) if is_open else (_SENTENCE, _WORD):
-            at = self._last([0, *(found.end() for found in pattern.finditer(shown[: self._limit + 2]))], left_of)
-            if at and self._size(left_of(at)) >= sure:
+            at = self._last([0, *(found.end() for found in pattern.finditer(shown[: self.limit + 2]))], left_of)
+            if at and self._place((left_of(at),), most=-1) >= sure:
                 break
             at = 0
         if not at:
-            at = self._last(range(min(len(shown), self._limit)), left_of, sure if is_open else self._limit)
+            at = self._last(range(min(len(shown), self.limit)), left_of, sure if is_open else self.limit)
             at = max(boundary(shown, _outside(pieces, at)), 1)
         return left_of(at), replace(block, leaf=Paragraph(_halves(pieces, at)[1]), opens=0)
 
-    def _size(self, block: Block) -> int:
-        return units("".join(self._with((block,))))
-
     def _last(self, places: Sequence[int], left_of: Callable[[int], Block], limit: int | None = None) -> int:
         """Return the last of some places, the first of which is 0, before which all fits."""
-        fitting = bisect_right(places, limit or self._limit, lo=1, key=lambda at: self._size(left_of(at)))
+        fitting = bisect_right(places, limit or self.limit, lo=1, key=lambda at: self._place((left_of(at),), most=-1))
         return places[fitting - 1] if places else 0
 
 

@@ -23,8 +23,6 @@ LARGEST_PORT = 65_535
 HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+(?:%\w+)?\]|[^\s:@\[\]/,]+)?(?::(?P<port>\d{1,5}))?")
 
 LOGIN = frozenset({"username", "password"})
-DATABASE = frozenset({"db"})
-SENTINEL = frozenset({"sentinel_username", "sentinel_password"})
 TLS = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname"})
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
@@ -38,6 +36,14 @@ class Form(Enum):
     SENTINEL = "+sentinel"
     CLUSTER = "+cluster"
     SOCKET = "unix"
+
+
+OPTIONS = {
+    Form.SERVER: LOGIN | {"db"},
+    Form.SENTINEL: LOGIN | {"db", "sentinel_username", "sentinel_password"},
+    Form.CLUSTER: LOGIN,
+    Form.SOCKET: LOGIN | {"db"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +83,16 @@ class Address:
         """Read *url*; the refusal says what is wrong with it and quotes nothing of it, as it may hold a password."""
         parts = _split(url)
         form, has_tls = _scheme(parts)
-        options = _options(parts, allowed=_allowed(form, has_tls=has_tls))
+        options = _options(parts, form, has_tls=has_tls)
         userinfo, _, netloc = parts.netloc.rpartition("@")
         username, _, password = userinfo.partition(":")
+        if form is Form.SOCKET and (netloc or parts.path in ("", "/")):
+            raise _refusal("has no path to a socket; that begins with a slash, so that there are three in a row")
         master, db = _master_and_db(parts, form, options)
         return cls(
             form=form,
             hosts=_hosts(netloc, form),
-            path=_path(parts.path, netloc) if form is Form.SOCKET else "",
+            path=unquote(parts.path) if form is Form.SOCKET else "",
             master=master,
             db=db,
             login=Login(
@@ -108,13 +116,11 @@ class Address:
                 place = f"the cluster at {hosts}"
             case Form.SERVER:
                 place = f"{hosts}{database}"
-        return f"{place} with {_certainty(self.tls)}" if self.tls else place
-
-
-def _certainty(tls: Tls) -> str:
-    if not tls.verifies:
-        return "TLS (the certificate is not verified)"
-    return "TLS" if tls.checks_name else "TLS (the name in the certificate is not checked)"
+        if self.tls is None:
+            return place
+        if not self.tls.verifies:
+            return f"{place} with TLS (the certificate is not verified)"
+        return f"{place} with TLS" + ("" if self.tls.checks_name else " (the name in the certificate is not checked)")
 
 
 def _refusal(what: str) -> Misconfigured:
@@ -140,19 +146,9 @@ def _scheme(parts: SplitResult) -> tuple[Form, bool]:
     raise _refusal("is not an address")
 
 
-def _allowed(form: Form, *, has_tls: bool) -> frozenset[str]:
-    allowed = LOGIN | TLS if has_tls else LOGIN
-    match form:
-        case Form.CLUSTER:
-            return allowed
-        case Form.SENTINEL:
-            return allowed | SENTINEL | DATABASE
-        case _:
-            return allowed | DATABASE
-
-
-def _options(parts: SplitResult, *, allowed: frozenset[str]) -> Mapping[str, str]:
+def _options(parts: SplitResult, form: Form, *, has_tls: bool) -> Mapping[str, str]:
     """Read what stands after the question mark; a plus stays a plus, as passwords have them."""
+    allowed = OPTIONS[form] | TLS if has_tls else OPTIONS[form]
     pairs = (pair.partition("=") for pair in parts.query.split("&") if pair)
     options = {unquote(name): unquote(value) for name, _, value in pairs}
     if options.keys() - allowed:  # not named: after an unencoded question mark it may be the rest of a password
@@ -163,42 +159,28 @@ def _options(parts: SplitResult, *, allowed: frozenset[str]) -> Mapping[str, str
 def _hosts(netloc: str, form: Form) -> tuple[Host, ...]:
     if form is Form.SOCKET:
         return ()
-    names = netloc.split(",") if form in (Form.SENTINEL, Form.CLUSTER) else [netloc]
-    return tuple(_host(name, default=SENTINEL_PORT if form is Form.SENTINEL else PORT) for name in names)
-
-
-def _host(text: str, *, default: int) -> Host:
-    found = HOST.fullmatch(text)
-    port = int(found["port"] or default) if found else 0
-    if not found or not 0 < port <= LARGEST_PORT:
-        raise _refusal("has a host or a port that cannot be read")
-    return unquote(found["host"] or "localhost").strip("[]"), port
-
-
-def _path(path: str, netloc: str) -> str:
-    if netloc or path in ("", "/"):
-        raise _refusal("has no path to a socket; that begins with a slash, so that there are three in a row")
-    return unquote(path)
+    hosts, default = list[Host](), SENTINEL_PORT if form is Form.SENTINEL else PORT
+    for name in netloc.split(",") if form in (Form.SENTINEL, Form.CLUSTER) else [netloc]:
+        found = HOST.fullmatch(name)
+        port = int(found["port"] or default) if found else 0
+        if not found or not 0 < port <= LARGEST_PORT:
+            raise _refusal("has a host or a port that cannot be read")
+        hosts.append((unquote(found["host"] or "localhost").strip("[]"), port))
+    return tuple(hosts)
 
 
 def _master_and_db(parts: SplitResult, form: Form, options: Mapping[str, str]) -> tuple[str, int]:
     """Take what follows the hosts apart: `/db`, or with Sentinels `/master/db`; a socket has neither."""
-    if form is Form.SOCKET:
-        return "", _db(options.get("db", ""))
-    names = parts.path.removeprefix("/").split("/")
+    names = [] if form is Form.SOCKET else parts.path.removeprefix("/").split("/")
     master = unquote(names.pop(0)) if form is Form.SENTINEL else ""
     if form is Form.SENTINEL and not master:
         raise _refusal("lacks the name of the master, which follows the Sentinels after a slash")
-    db = _db(options.get("db") or "/".join(names))
-    if form is Form.CLUSTER and db:
-        raise _refusal("names a database; a cluster has only the one without a number")
-    return master, db
-
-
-def _db(text: str) -> int:
+    text = options.get("db") or "/".join(names)
     if text and not (text.isascii() and text.isdigit()):
         raise _refusal("has a database that is not a number")
-    return int(text or 0)
+    if form is Form.CLUSTER and int(text or 0):
+        raise _refusal("names a database; a cluster has only the one without a number")
+    return master, int(text or 0)
 
 
 def _tls(options: Mapping[str, str]) -> Tls:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
 
 from redis import exceptions
 from redis.asyncio.sentinel import MasterNotFoundError
@@ -55,19 +54,12 @@ MEANINGS: tuple[tuple[type[BaseException], str, str], ...] = (
 
 def sentence(error: BaseException) -> str:
     """Choose by the first failure in the chain that says something; a refused login comes wrapped, for example."""
-    for each in _chain(error):
-        if says := _meaning(each, is_outermost=each is error):
-            return says
+    each: BaseException | None = error
+    while each is not None and not isinstance(each, FootnoteError):
+        # Behind another failure, it is the master that has just become a replica, and the next call asks the Sentinels.
+        is_passing = isinstance(each, exceptions.ReadOnlyError) and each is not error
+        for kind, words, means in MEANINGS:
+            if isinstance(each, kind) and words in str(each) and not is_passing:
+                return means
+        each = each.__cause__ or each.__context__
     return UNREACHABLE
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None and not isinstance(error, FootnoteError):
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _meaning(error: BaseException, *, is_outermost: bool) -> str | None:
-    if isinstance(error, exceptions.ReadOnlyError) and not is_outermost:
-        return None  # the master has just become a replica, and the next call asks the Sentinels
-    return next((means for kind, words, means in MEANINGS if isinstance(error, kind) and words in str(error)), None)

@@ -80,6 +80,7 @@ MAKING: tuple[tuple[str, ...], ...] = (
 
 EVICTS = "Under pressure it evicts questions that wait, and conversations: set maxmemory-policy to noeviction."
 FORGETS = "It writes nothing to disk, so that a restart costs what was stored: set appendonly to yes."
+LACKING = "The user in REDIS_URL lacks rights: {}. Grant them with ACL SETUSER on the server."
 SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sentinel://host:26379/master."
 
 
@@ -94,12 +95,16 @@ async def check(client: Redis, address: str, *, now: Callable[[], float] = time.
             _check_mode(client, facts)
             await _check_rights(client)
             await check_version(client)
-            advice = [*_on_clock(await _skew(client, now)), *await _on_memory(client, facts)]
+            advice = [*await _on_clock(client, now), *await _on_memory(client, facts)]
     except StoreUnavailable as error:
         if str(error) in OPERATORS:
             raise Misconfigured(str(error)) from error
         raise
-    return " ".join([f"{_name(facts)} at {address}.", *advice]) if advice else f"{_name(facts)} at {address}"
+    name = "a Redis server of unknown version"  # to a user without the right to ask
+    for kind in ("Redis", "Valkey"):
+        if version := facts.get(f"{kind.lower()}_version"):
+            name = f"{kind} {version}"
+    return " ".join([f"{name} at {address}.", *advice]) if advice else f"{name} at {address}"
 
 
 def _check_mode(client: Redis, facts: Facts) -> None:
@@ -113,15 +118,6 @@ def _check_mode(client: Redis, facts: Facts) -> None:
         raise Misconfigured(NODE)
 
 
-def _name(facts: Facts) -> str:
-    """Return the server and its version; a user without the right to ask learns neither."""
-    if version := facts.get("valkey_version"):
-        return f"Valkey {version}"
-    if version := facts.get("redis_version"):
-        return f"Redis {version}"
-    return "a Redis server of unknown version"
-
-
 async def _facts(client: Redis) -> Facts:
     from redis.exceptions import NoPermissionError
 
@@ -130,14 +126,10 @@ async def _facts(client: Redis) -> Facts:
     return {}
 
 
-async def _skew(client: Redis, now: Callable[[], float]) -> float:
-    """Return how many seconds the server's clock is ahead of ours."""
+async def _on_clock(client: Redis, now: Callable[[], float]) -> list[str]:
     before = now()
     seconds, micros = cast("tuple[int, int]", await _say(client, "TIME"))
-    return seconds + micros / 1e6 - (before + now()) / 2
-
-
-def _on_clock(skew: float) -> list[str]:
+    skew = seconds + micros / 1e6 - (before + now()) / 2
     if abs(skew) <= LARGEST_SKEW:
         return []
     direction = "ahead of" if skew > 0 else "behind"
@@ -147,11 +139,13 @@ def _on_clock(skew: float) -> list[str]:
 async def _check_rights(client: Redis) -> None:
     """Try every command that is needed, on a key of ours that nobody else has."""
     key = f"{PREFIX}doctor:{{{secrets.token_hex(8)}}}"
-    if missing := [lack for words in HARMLESS if (lack := await _lack(client, key, words))]:
-        raise _refusal(missing)
-    if missing := [lack for words in MAKING if (lack := await _lack(client, key, words))]:
-        await _say(client, "DEL", key)
-        raise _refusal(missing)
+    for commands in (HARMLESS, MAKING):
+        missing = [lack for words in commands if (lack := await _lack(client, key, words))]
+        if missing and commands is MAKING:
+            await _say(client, "DEL", key)
+        if missing:
+            names = ", ".join(dict.fromkeys(missing))
+            raise Misconfigured(LACKING.format(names))
     await _say(client, "RPUSH", key, "1")  # a server that has no room, or is a replica, says so here
     await _say(client, "DEL", key)
 
@@ -164,39 +158,25 @@ async def _lack(client: Redis, key: str, words: tuple[str, ...]) -> str | None:
     try:
         await _say(client, name, *(word.format(key=key) for word in rest))
     except NoPermissionError as error:
-        return f"{PREFIX}* keys" if _is_about_keys(error) else name
+        # The server's words about a key are: No permissions to access a key
+        return f"{PREFIX}* keys" if "access" in str(error) else name
     except ResponseError:
         pass  # no such key, no such script, another kind of value: it may be called
     return None
 
 
-def _is_about_keys(error: Exception) -> bool:
-    return "access" in str(error)  # the server's words are: No permissions to access a key
-
-
-def _refusal(missing: list[str]) -> Misconfigured:
-    names = ", ".join(dict.fromkeys(missing))
-    return Misconfigured(f"The user in REDIS_URL lacks rights: {names}. Grant them with ACL SETUSER on the server.")
-
-
 async def _on_memory(client: Redis, facts: Facts) -> list[str]:
+    from redis.exceptions import ResponseError
+
     advice: list[str] = []
     if facts.get("maxmemory") and facts.get("maxmemory_policy") != "noeviction":
         advice.append(EVICTS)
-    if facts.get("aof_enabled") == 0 and await _snapshots(client) == "":
-        advice.append(FORGETS)
+    if facts.get("aof_enabled") == 0:
+        with suppress(ResponseError):  # nobody may ask, as with many hosted servers
+            settings = cast("dict[Any, Any]", await _say(client, "CONFIG GET", "save"))
+            if settings.get("save", settings.get(b"save")) in ("", b""):  # no snapshots are written either
+                advice.append(FORGETS)
     return advice
-
-
-async def _snapshots(client: Redis) -> str | None:
-    """Return when snapshots are written; None if nobody may ask, as with many hosted servers."""
-    from redis.exceptions import ResponseError
-
-    with suppress(ResponseError):
-        settings = cast("dict[Any, Any]", await _say(client, "CONFIG GET", "save"))
-        found = settings.get("save", settings.get(b"save"))
-        return found.decode() if isinstance(found, bytes) else found
-    return None
 
 
 async def _say(client: Redis, *words: str | int) -> object:

@@ -112,7 +112,7 @@ class RedisVault:
         place = VAULT + key
         with translated():
             sealed = cast("bytes | None", await self._client.get(place))
-        return self._opened(sealed, place)
+        return self._seal.decrypt(sealed, place=place) if sealed else None
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Encrypt and write; what was there goes, with its time."""
@@ -125,15 +125,12 @@ class RedisVault:
         place = VAULT + key
         with translated():
             sealed = cast("bytes | None", await self._client.getdel(place))
-        return self._opened(sealed, place)
+        return self._seal.decrypt(sealed, place=place) if sealed else None
 
     async def remove(self, key: str) -> None:
         """Remove it, whether or not it could be read."""
         with translated():
             await self._client.delete(VAULT + key)
-
-    def _opened(self, sealed: bytes | None, place: str) -> str | None:
-        return None if sealed is None else self._seal.decrypt(sealed, place=place)
 
 
 def _cipher(secret: str) -> AESGCM:

@@ -41,8 +41,16 @@ def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
             feedback = {
                 "type": "feedback_buttons",
                 "action_id": VOTE,
-                "positive_button": _opinion("Helpful", f"{UP} {name}", "This answer was helpful"),
-                "negative_button": _opinion("Not helpful", f"{DOWN} {name}", "This answer was not helpful"),
+                "positive_button": {
+                    "text": plain("Helpful"),
+                    "value": f"{UP} {name}",
+                    "accessibility_label": "This answer was helpful",
+                },
+                "negative_button": {
+                    "text": plain("Not helpful"),
+                    "value": f"{DOWN} {name}",
+                    "accessibility_label": "This answer was not helpful",
+                },
             }
             below.append({"type": "context_actions", "elements": [feedback]})
     return below
@@ -51,10 +59,6 @@ def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
 def _button(label: str, action_id: str, value: str) -> dict[str, Any]:
     button = {"type": "button", "text": plain(label), "action_id": action_id, "value": value}
     return {"type": "actions", "elements": [button]}
-
-
-def _opinion(label: str, value: str, spoken: str) -> dict[str, Any]:
-    return {"text": plain(label), "value": value, "accessibility_label": spoken}
 
 
 def plain(label: str) -> dict[str, Any]:

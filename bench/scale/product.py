@@ -111,7 +111,11 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
             admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships={}),
             observer=probes.observe,
         )
-        worker = Worker(inbox, responder, {PLATFORM: wall}, stores.conversations, now=now, observer=probes.observe)
+
+        async def there() -> Wall:
+            return wall
+
+        worker = Worker(inbox, responder, {PLATFORM: there}, stores.conversations, now=now, observer=probes.observe)
         spare_the_collector()
         pipe.send("ready")
         await asyncio.to_thread(pipe.recv)

@@ -22,7 +22,17 @@ from bot.outcome import places
 from bot.settings import Settings, read_settings, slips_of_settings
 from bot.wiring import DEFAULT_TIMING, App, RetryTiming, assemble
 from core.errors import Misconfigured, Unavailable
-from core.events import Event, MemoryFailed, Observer, ServiceFailed, everyone, unobserved
+from core.events import (
+    Connected,
+    ConnectionLost,
+    Event,
+    MemoryFailed,
+    Observer,
+    PlatformFailed,
+    ServiceFailed,
+    everyone,
+    unobserved,
+)
 from core.model import without_controls
 
 IN_USE = (
@@ -65,6 +75,7 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
         os.close(descriptor)
 
 
+WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
 NAME = "footnote.log"
 SIZE = 2_000_000  # bytes; three files are kept
 
@@ -156,7 +167,7 @@ def session(
         hold(settings.data_dir, command=command, alone=alone) as folder,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
-        told = everyone(log_events(logger_to(folder, settings.log_level)), _tell_once(), observer)
+        told = everyone(log_events(logger_to(folder, settings.log_level)), _teller(), observer)
         opened = contextlib.AsyncExitStack()
         app = runner.run(opened.enter_async_context(assemble(settings, memory=memory, observer=told, timing=timing)))
         try:
@@ -172,22 +183,28 @@ def tell_slips() -> None:
             sys.stderr.write(f"{slip}\n")
 
 
-def _tell_once() -> Observer:
-    """Return an observer that prints once what else went wrong: at the terminal, reader and operator are the same."""
+def _teller() -> Observer:
+    """Return an observer that prints what somebody at the terminal wants to see; everything else is in the log.
+
+    At the terminal, reader and operator are the same: what else went wrong is told them too, once.
+    """
     told: set[str] = set()
 
     def tell(event: Event) -> None:
         match event:
-            case MemoryFailed():
-                sentence = (
-                    "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
-                )
-            case ServiceFailed(_, reason):
-                sentence = reason
+            case Connected(platform, name):
+                line = f"{platform}: connected as {name}. Ctrl-C stops."
+            case ConnectionLost(platform, attempt, reason):
+                line = f"{platform}: no connection ({reason}); trying again, attempt {attempt}."
+            case PlatformFailed(platform, reason):
+                line = f"{platform}: not connected. {reason}"
+            case MemoryFailed() | ServiceFailed():
+                line = event.reason if isinstance(event, ServiceFailed) else WITHOUT_MEMORY
+                if line in told:
+                    return
+                told.add(line)
             case _:
                 return
-        if sentence not in told:
-            told.add(sentence)
-            sys.stderr.write(f"{without_controls(sentence)}\n")
+        sys.stderr.write(f"{without_controls(line)}\n")
 
     return tell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import (
     AsyncGenerator,
@@ -26,7 +25,7 @@ from bot.settings import Settings
 from bot.wiring.stores import Stores
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Forgetting, Moderation, SelfHelp
-from core.errors import Misconfigured, StoreUnavailable
+from core.errors import StoreUnavailable
 from core.events import Observer
 from core.messages import Practices
 from core.model import (
@@ -34,13 +33,10 @@ from core.model import (
     Claim,
     Delivery,
     Drafted,
-    MessageRef,
     Outline,
     Progress,
-    Reaction,
     Scope,
     ThreadRef,
-    Withdrawal,
 )
 from core.ports import ChatSurface, Membership
 
@@ -156,53 +152,19 @@ class Platform(Protocol):
         ...
 
 
-class LazyPlatform:
-    """A surface that waits until the bot has logged in, so that questions on other platforms need not wait for it.
+class TimedSurface:
+    """Notes in *metrics* how long readers wait for their turn and for the first words."""
 
-    With *metrics*, it notes how long readers wait for their turn and for the first words.
-    """
-
-    def __init__(self, surface: ChatSurface, metrics: Metrics | None = None) -> None:
-        self._surface = surface
+    def __init__(self, surface: ChatSurface, metrics: Metrics) -> None:
+        self._reply = surface.reply
         self._metrics = metrics
-        self._done = asyncio.Event()
-        self._refusal: Misconfigured | None = None
-
-    def begin(self) -> None:
-        """Let answers through."""
-        self._done.set()
-
-    def refuse(self, reason: Misconfigured) -> None:
-        """Answer nothing: every call raises *reason*, since somebody has to change something first."""
-        self._refusal = reason
-        self._done.set()
+        self.react, self.unreact, self.withdraw = surface.react, surface.unreact, surface.withdraw
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw an answer."""
-        surface = await self._open()
-        if self._metrics is None:
-            return await surface.reply(claim, progress)
         self._metrics.waited(claim)
         async with aclosing(_timed(progress, self._metrics)) as timed:
-            return await surface.reply(claim, timed)
-
-    async def react(self, to: MessageRef, reaction: Reaction) -> None:
-        """Mark a message."""
-        await (await self._open()).react(to, reaction)
-
-    async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
-        """Take a mark away."""
-        await (await self._open()).unreact(to, reaction)
-
-    async def withdraw(self, withdrawal: Withdrawal) -> None:
-        """Take back what was posted."""
-        await (await self._open()).withdraw(withdrawal)
-
-    async def _open(self) -> ChatSurface:
-        await self._done.wait()
-        if self._refusal is not None:
-            raise self._refusal
-        return self._surface
+            return await self._reply(claim, timed)
 
 
 async def _timed(progress: AsyncIterator[Progress], metrics: Metrics) -> AsyncGenerator[Progress, None]:

@@ -81,33 +81,28 @@ def route(inbound: Inbound, standing: Standing) -> Decision:
     """Decide about one message, one edit or one deletion."""
     if inbound.kind is InboundKind.DELETED:
         return Decision(Action.WITHDRAW, Reason.GONE)
-    decision = _addressed(inbound, standing)
-    if inbound.kind is not InboundKind.EDITED:
-        return decision
-    if decision.action is not Action.LEAVE:
-        return Decision(Action.REVISE, decision.reason, decision.reads_thread)
-    return Decision(Action.REVISE, Reason.ASKED) if standing.is_asked else decision
-
-
-def _addressed(inbound: Inbound, standing: Standing) -> Decision:
+    is_thread = inbound.setting is Setting.THREAD
+    is_ours = is_thread and inbound.message.thread.thread in standing.threads_we_own
     if inbound.setting is Setting.DIRECT:
-        return Decision(Action.ANSWER_HERE, Reason.DIRECT)
-    is_ours = inbound.setting is Setting.THREAD and inbound.message.thread.thread in standing.threads_we_own
-    if standing.me in inbound.mentions:
-        if inbound.setting is Setting.CHANNEL and standing.opens_threads:
-            return Decision(Action.OPEN_THREAD, Reason.MENTIONED)
-        return Decision(
-            Action.ANSWER_HERE, Reason.MENTIONED, reads_thread=inbound.setting is Setting.THREAD and not is_ours
-        )
-    is_open = is_ours or standing.answers_unasked
-    silence = _reason_for_silence(inbound, standing) if is_open else Reason.NOT_ADDRESSED
-    if silence:
-        return Decision(Action.LEAVE, silence)
-    return Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP if is_ours else Reason.UNASKED)
+        decision = Decision(Action.ANSWER_HERE, Reason.DIRECT)
+    elif standing.me in inbound.mentions and inbound.setting is Setting.CHANNEL and standing.opens_threads:
+        decision = Decision(Action.OPEN_THREAD, Reason.MENTIONED)
+    elif standing.me in inbound.mentions:
+        decision = Decision(Action.ANSWER_HERE, Reason.MENTIONED, reads_thread=is_thread and not is_ours)
+    elif silence := _reason_for_silence(inbound, standing, is_ours=is_ours):
+        decision = Decision(Action.LEAVE, silence)
+    else:
+        decision = Decision(Action.ANSWER_HERE, Reason.FOLLOW_UP if is_ours else Reason.UNASKED)
+    if inbound.kind is InboundKind.EDITED and decision.action is not Action.LEAVE:
+        return Decision(Action.REVISE, decision.reason, decision.reads_thread)
+    was_asked = inbound.kind is InboundKind.EDITED and standing.is_asked
+    return Decision(Action.REVISE, Reason.ASKED) if was_asked else decision
 
 
-def _reason_for_silence(inbound: Inbound, standing: Standing) -> Reason | None:
+def _reason_for_silence(inbound: Inbound, standing: Standing, *, is_ours: bool) -> Reason | None:
     """Return why a message without a mention is none for the bot; None if it is."""
+    if not is_ours and not standing.answers_unasked:
+        return Reason.NOT_ADDRESSED
     author = inbound.author.id if inbound.author else ""
     if inbound.mentions or inbound.is_reply_to not in ("", standing.me, author):
         return Reason.SOMEBODY_ELSE

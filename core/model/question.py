@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal, LiteralString, TypeAlias
 
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from core.errors import InvalidInput
@@ -24,6 +24,10 @@ _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 _JOINERS = re.compile("[\u200c\u200d]+")
 _LAST_LATIN = "\u024f"  # up to here letters are never joined
 NO_QUESTION = "Please provide a question to ask about the documents."
+OUT_OF_RANGE = {
+    "top_k": "The number of passages (top_k) is {:g}; it has to be between 1 and 20.",
+    "relevance_threshold": "The relevance threshold is {:g}; it has to be between 0 and 1.",
+}
 
 
 class Scope(Value):
@@ -105,19 +109,6 @@ def _newest(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return tuple(reversed(kept))
 
 
-def _between(low: float, high: float, what: str) -> AfterValidator:
-    def check(value: float) -> float:
-        if not low <= value <= high:  # also catches NaN
-            raise PydanticCustomError(
-                "out_of_range",
-                "{what} is {value}; it has to be between {low} and {high}.",
-                {"what": what, "value": f"{value:g}", "low": f"{low:g}", "high": f"{high:g}"},
-            )
-        return value
-
-    return AfterValidator(check)
-
-
 class Question(Value):
     """What somebody wants to know, with everything that the answer depends on."""
 
@@ -131,8 +122,8 @@ class Question(Value):
     visibility: Literal["thread", "private"] = "thread"
     asked_at: datetime
     scope: Scope = Scope()
-    top_k: Annotated[int, _between(1, 20, "The number of passages (top_k)")] = 5
-    relevance_threshold: Annotated[float, _between(0.0, 1.0, "The relevance threshold")] = 0.5
+    top_k: int = Field(default=5, ge=1, le=20)
+    relevance_threshold: float = Field(default=0.5, ge=0.0, le=1.0, allow_inf_nan=False)
 
     @classmethod
     def create(cls, **fields: Any) -> Question:
@@ -141,7 +132,9 @@ class Question(Value):
             return cls(**fields)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise InvalidInput(first["msg"], field=str(first["loc"][0])) from error
+            field = str(first["loc"][0])
+            message = OUT_OF_RANGE[field].format(first["input"]) if field in OUT_OF_RANGE else first["msg"]
+            raise InvalidInput(message, field=field) from error
 
 
 class Terms(Value):

@@ -1,4 +1,6 @@
 """What the core needs from the world. Each port belongs to the core; adapters implement it."""
+# What is imported here is for others.
+# pyright: reportUnusedImport=false
 
 from __future__ import annotations
 
@@ -30,30 +32,3 @@ from core.ports.stores import (
     VoteStore,
     WaitingRoom,
 )
-
-__all__ = [
-    "Accepting",
-    "Backlogged",
-    "ChannelCursor",
-    "ChatModel",
-    "ChatSurface",
-    "ConversationStore",
-    "DeadLetters",
-    "Dedup",
-    "Deliveries",
-    "DocumentSource",
-    "Embedder",
-    "Inbox",
-    "Membership",
-    "PassageIndex",
-    "PersonalData",
-    "PolicyStore",
-    "Quota",
-    "Reranker",
-    "Retriever",
-    "Surface",
-    "Underway",
-    "Vault",
-    "VoteStore",
-    "WaitingRoom",
-]

@@ -11,6 +11,7 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.events import Event
 from core.model import Answer
+from core.ports import ChatSurface
 from core.worker import Worker
 from tests.builders import NOON, hit, thread
 from tests.fakes.chat import ScriptedChatModel, ScriptedTurn, Silence, search, turn
@@ -49,11 +50,14 @@ class Office:
         self.worker = Worker(
             self.inbox,
             responder,
-            {"test": self.surface},
+            {"test": self._there},
             self.memory,
             now=lambda: self._now,
             observer=self.events.append,
         )
+
+    async def _there(self) -> ChatSurface:
+        return self.surface
 
     @asynccontextmanager
     async def open(self, *, concurrency: int = 2) -> AsyncGenerator[asyncio.Task[None]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.metrics import MOST_MODELS, OTHERS, REMEMBERED, Metrics
-from bot.wiring.platforms import LazyPlatform
+from bot.wiring.platforms import TimedSurface
 from core.events import (
     Answered,
     CatchUpCutShort,
@@ -121,8 +121,7 @@ def test_an_answer_is_timed_by_stage() -> None:
 async def test_what_readers_wait_for_is_timed() -> None:
     """Until somebody begins, counted for the first attempt only, and until the first words, whatever comes later."""
     metrics = Metrics(now=lambda: NOON + timedelta(seconds=4))
-    surface = LazyPlatform(RecordingSurface(), metrics)
-    surface.begin()
+    surface = TimedSurface(RecordingSurface(), metrics)
     answer = Answer(id="a", text="It acts.", status=Status.ANSWERED, total_time_ms=5.0)
     refusal = Answer(id="a", text="Not now.", status=Status.REFUSED)
 
