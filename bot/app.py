@@ -26,7 +26,7 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured
-from core.events import Observer, PlatformFailed, everyone, unobserved
+from core.events import Connected, Observer, PlatformFailed, everyone, only, unobserved
 from core.model import EVERYTHING, Outline, Scope
 from core.ports import ChatSurface, Membership
 from core.worker import Worker
@@ -61,7 +61,7 @@ class Bot:
         self._agent = agent
         self._stores = stores
         self._health = health or Health()
-        self._observer = everyone(observer, self._health.observe)
+        self._observer = everyone(observer, only(self._health.observe, Connected, PlatformFailed))
         self._outline = outline
         self._there: set[str] = set()
         self._stopping = asyncio.Event()

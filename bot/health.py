@@ -13,7 +13,7 @@ from aiohttp import web
 from adapters.web import served
 from bot.metrics import Metrics
 from core.errors import FootnoteError
-from core.events import Connected, Event, PlatformFailed
+from core.events import Connected, PlatformFailed
 from core.model import Backlog
 from core.ports import Backlogged
 
@@ -84,7 +84,7 @@ class Health:
         """Look at the documents too, for which more has to be done; what was found is *kept* for some seconds."""
         self._looks.append(CachedCheck(DOCUMENTS, look, kept=kept))
 
-    def observe(self, event: Event) -> None:
+    def observe(self, event: Connected | PlatformFailed) -> None:
         """Note that a platform hears us, or that it will not."""
         match event:
             case Connected(platform):
@@ -93,8 +93,6 @@ class Health:
                 self._missing.pop(UNHEARD.format(platform), None)
                 self._missing.pop(UNKNOWN.format(platform), None)
                 self._missing[f"{platform}: {reason}"] = None
-            case _:
-                pass
 
     def entered(self, platform: str) -> None:
         """Note that answers can be given there."""

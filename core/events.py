@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from core.model import Answer, MessageRef, Status, Usage
 
@@ -241,6 +241,7 @@ Event: TypeAlias = (
     | PossiblyDoubled
 )
 Observer: TypeAlias = Callable[[Event], None]
+EventT = TypeVar("EventT")
 
 
 def unobserved(*_: object) -> None:
@@ -253,6 +254,16 @@ def everyone(*observers: Observer) -> Observer:
 
     def tell(event: Event) -> None:
         for observer in listening:
+            observer(event)
+
+    return tell
+
+
+def only(observer: Callable[[EventT], object], *kinds: type[EventT]) -> Observer:
+    """Make an observer that hears of these kinds of events alone."""
+
+    def tell(event: Event) -> None:
+        if isinstance(event, kinds):
             observer(event)
 
     return tell

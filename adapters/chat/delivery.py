@@ -7,6 +7,7 @@ had to wait for its turn. What remains is a process that stands still between th
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
@@ -16,11 +17,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, nonce, utc_now
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, utc_now
 from adapters.retry import NOTE, QUICK, LoadPacer, retry_after
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved
-from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Task, WaitNotice, Withdrawal
+from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Task, ThreadRef, WaitNotice, Withdrawal
 from core.ports import Deliveries
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ PACE = Pace()
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 TOO_MANY_REQUESTS = 429
 LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
+NONCE_LENGTH = 24  # characters; Discord allows 25
 _HELD: ContextVar[Held | None] = ContextVar("held", default=None)
 
 
@@ -71,6 +73,12 @@ def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
     trace.on_request_start.append(require_lease)
     trace.on_request_end.append(listen)
     return trace
+
+
+def nonce(question: MessageRef, revision: int, number: int) -> str:
+    """Return the same mark for the same message of an answer in every process, so that it is posted once."""
+    named = f"{question}#{revision}#{number}"
+    return hashlib.sha256(named.encode()).hexdigest()[:NONCE_LENGTH]
 
 
 class PlaceBreaker:
@@ -219,8 +227,8 @@ class DeliveryLog:
         while self._is_old and not self._is_lost:
             self._is_old = self._is_written = False
             delivery = Delivery(
-                messages=self._destination.named(self._ids),
-                leaving=self._destination.named(self._leaving),
+                messages=_messages(self._destination.place, self._ids),
+                leaving=_messages(self._destination.place, self._leaving),
                 trying=self._trying,
                 notice=self._notice,
             )
@@ -288,7 +296,7 @@ class PlatformSurface:
                 async with aclosing(log):
                     shown = await self._show(claim, progress, destination, log)
                     log.begin_retracting()
-            return Delivery(messages=destination.named([each.id for each in shown]))
+            return Delivery(messages=_messages(destination.place, [each.id for each in shown]))
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
@@ -345,3 +353,8 @@ class PlatformSurface:
         """Take away what was said below a question while it waited. Raises `PostingFailed`."""
         if found := notice.id or await self._platform.find_notice(message, notice):
             await QUICK.call(partial(self._platform.delete, MessageRef(thread=notice.thread, id=found)))
+
+
+def _messages(place: ThreadRef | None, ids: Sequence[str]) -> tuple[MessageRef, ...]:
+    """Return messages by their ids; none where nobody can name them."""
+    return tuple(MessageRef(thread=place, id=each) for each in ids) if place else ()

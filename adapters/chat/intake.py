@@ -5,7 +5,7 @@ Nothing is answered here. A platform reads its own events and says what only it 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,7 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLock
-from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
+from adapters.chat.delivery import nonce
+from adapters.chat.platform import NOTICE, REMARK, Part, Poster
 from adapters.retry import BRIEF, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal
 from core.errors import InvalidInput, PeopleUnavailable, StoreUnavailable
@@ -32,6 +33,7 @@ from core.model import (
     ThreadRef,
     WaitNotice,
 )
+from core.ports import ConversationStore, Underway
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices, Waits
@@ -328,3 +330,19 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, poster: Pos
         if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
             return
     await QUICK.call(partial(poster.delete, posted.id))
+
+
+async def askers(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Collection[str] | None:
+    """Return the ids of those who asked or wait for an answer in a thread; None where nobody can know."""
+    try:
+        conversation, waiting = await conversations.load(thread), await inbox.running(thread)
+    except StoreUnavailable:
+        return None
+    asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
+    return asked | ({waiting.author.id} if waiting else set()) or None
+
+
+async def owns(conversations: ConversationStore, thread: ThreadRef) -> bool:
+    """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
+    conversation = await conversations.load(thread)
+    return any(turn.question_ref.id == thread.thread for turn in (conversation.turns if conversation else ()))

@@ -7,7 +7,6 @@ platforms in the same way.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -28,8 +27,6 @@ from core.model import (
     WaitNotice,
     Withdrawal,
 )
-
-_NONCE_LENGTH = 24  # characters; Discord allows 25
 
 utc_now: Callable[[], datetime] = partial(datetime.now, UTC)
 REMARK, NOTICE = -1, -2  # the numbers of messages beside those of the answer, which are counted from 0
@@ -63,12 +60,6 @@ class Posted:
 
     id: str
     part: Part | None = None
-
-
-def nonce(question: MessageRef, revision: int, number: int) -> str:
-    """Return the same mark for the same message of an answer in every process, so that it is posted once."""
-    named = f"{question}#{revision}#{number}"
-    return hashlib.sha256(named.encode()).hexdigest()[:_NONCE_LENGTH]
 
 
 class Barred(Rejected):
@@ -138,10 +129,6 @@ class Destination:
     grows: bool = True
     sign: Callable[[], AbstractAsyncContextManager[Callable[[], object]]] = no_sign
     settled: Callable[[Answer | None, Sequence[Posted]], Awaitable[None]] = nothing_else
-
-    def named(self, ids: Sequence[str]) -> tuple[MessageRef, ...]:
-        """Return messages by their ids."""
-        return tuple(MessageRef(thread=self.place, id=each) for each in ids) if self.place else ()
 
 
 class ChatPlatform:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop
 from adapters.chat.commands import ASK, carried_out, retry, shown_sources, stop, vote
-from adapters.slack import blocks
+from adapters.slack import dialect
 from adapters.slack.api import tell
 from adapters.slack.ask import asked_by, place_again, put
 from adapters.slack.dialect import SLACK
@@ -229,13 +229,13 @@ async def _pressed(context: InteractionContext, action_id: str, value: str) -> s
     """Do what a button below an answer says, also one that was shown before a restart."""
     first, _, rest = value.partition(" ")
     match action_id, first:
-        case (blocks.VOTE, blocks.UP) if rest:
+        case (dialect.VOTE, dialect.UP) if rest:
             return await vote(context.command, rest, is_helpful=True)
-        case (blocks.VOTE, blocks.DOWN) if rest:
+        case (dialect.VOTE, dialect.DOWN) if rest:
             return await _complained(context, rest)
-        case (blocks.RETRY, _):
+        case (dialect.RETRY, _):
             return await retry(context.command, _message(context, value))
-        case (blocks.STOP, asker):
+        case (dialect.STOP, asker):
             if context.person.id != asker and not (await context.actor()).may_moderate:
                 return messages.NOT_YOURS
             return await stop(context.command, _message(context, rest))

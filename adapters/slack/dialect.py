@@ -1,7 +1,8 @@
-"""How an answer looks on Slack: messages of Markdown with footnotes that are links, and the sources in small print.
+"""How an answer looks on Slack: Markdown with footnotes that are links, sources in small print, and buttons.
 
 Slack reads `<...>` as mentions and links wherever it stands, in code and in Markdown too, and reads an entity once
 only: with `<` and `>` written as entities nothing is live. Notifications and screen readers get the words alone.
+All that a press needs to know is in the value of the button, so that none is remembered.
 """
 
 from __future__ import annotations
@@ -9,16 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint
-from adapters.chat.platform import Part
+from adapters.chat.platform import Controls, Part
+from core.answering.agent import answer_id
 from core.answering.citations import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect, one_line, row_marker
-from core.model import Answer, without_controls
+from core.model import Answer, Question, without_controls
 from core.model.markup import Emphasis, Strike, Strong
 
 LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
 LEFT_OUT = "…"
+VOTE = "footnote:vote"
+RETRY = "footnote:retry"
+STOP = "footnote:stop"
+UP = "up"
+DOWN = "down"
 
 _SPECIAL = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*~\[\]]|(?<!\w)_+|_+(?!\w)")
 _ENTITY = re.compile(r"(&#?\w{1,31});")
@@ -146,3 +154,51 @@ def address(url: str) -> str:
     """Return characters that would end a link or begin an entity as their codes, which lead to the same page."""
     url = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)
     return _ENTITY.sub(r"\1%3B", url)
+
+
+def blocks_of(part: Part, question: Question) -> list[dict[str, Any]]:
+    """Return the blocks for a message of the answer to *question*."""
+    text = [{"type": "markdown", "text": part.text}] if part.text else []
+    return [*text, *blocks_below(part, question)]
+
+
+def blocks_below(part: Part, question: Question) -> list[dict[str, Any]]:
+    """Return the blocks that stand below a message's Markdown: what ends a stream, whose text is there already."""
+    below: list[dict[str, Any]] = []
+    if part.below:
+        below.append({"type": "context", "elements": [{"type": "mrkdwn", "text": part.below}]})
+    match part.controls:
+        case Controls.NONE:
+            pass
+        case Controls.STOP:
+            below.append(_button("Stop", STOP, f"{question.author.id} {question.message}"))
+        case Controls.RETRY:
+            below.append(_button("Retry", RETRY, str(question.message)))
+        case Controls.VOTE:
+            name = answer_id(question)
+            feedback = {
+                "type": "feedback_buttons",
+                "action_id": VOTE,
+                "positive_button": {
+                    "text": plain("Helpful"),
+                    "value": f"{UP} {name}",
+                    "accessibility_label": "This answer was helpful",
+                },
+                "negative_button": {
+                    "text": plain("Not helpful"),
+                    "value": f"{DOWN} {name}",
+                    "accessibility_label": "This answer was not helpful",
+                },
+            }
+            below.append({"type": "context_actions", "elements": [feedback]})
+    return below
+
+
+def _button(label: str, action_id: str, value: str) -> dict[str, Any]:
+    button = {"type": "button", "text": plain(label), "action_id": action_id, "value": value}
+    return {"type": "actions", "elements": [button]}
+
+
+def plain(label: str) -> dict[str, Any]:
+    """Return words without any markup."""
+    return {"type": "plain_text", "text": label}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from adapters.slack.blocks import plain
+from adapters.slack.dialect import plain
 from adapters.slack.interactions import InteractionContext
 from core.messages import COMPLAINTS, TELL_MORE
 from core.model import QUESTION_LIMIT, Complaint

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias, cast
 
 from adapters.chat.commands import carried_out, command_named, silenced, status_lines
 from adapters.slack.api import tell
-from adapters.slack.blocks import plain
-from adapters.slack.dialect import SLACK
+from adapters.slack.dialect import SLACK, plain
 from adapters.slack.interactions import InteractionContext, mrkdwn
 from core import messages
 from core.errors import PostingFailed, Rejected, RetrievalUnavailable, StoreUnavailable

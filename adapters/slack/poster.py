@@ -19,9 +19,10 @@ from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.platform import Part, Posted, nonce
+from adapters.chat.delivery import nonce
+from adapters.chat.platform import Part, Posted
 from adapters.slack.api import Denied, ask, never_arrived, tell
-from adapters.slack.blocks import blocks_of
+from adapters.slack.dialect import blocks_of
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
 from core.model import Answer, Claim, Question

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from adapters.chat.platform import Part, Posted
 from adapters.slack.api import respond
-from adapters.slack.blocks import blocks_of
+from adapters.slack.dialect import blocks_of
 from core.errors import Gone, Rejected, Unreachable
 from core.events import unobserved
 from core.model import Question

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.chat.platform import Controls, Part, Posted
 from adapters.slack.api import BARRED, Denied, never_arrived, tell
-from adapters.slack.blocks import blocks_below
+from adapters.slack.dialect import blocks_below
 from adapters.slack.poster import Place, ThreadPoster, mark
 from core.errors import PostingFailed, RateLimited, Unreachable
 

@@ -12,7 +12,7 @@ from bench.agent.job import Job, Tool
 from core.answering import tools
 from core.answering.citations import Sources
 from core.answering.prompts import INSTRUCTIONS
-from core.answering.search import SearchTool
+from core.answering.tools import SearchTool
 from core.model import Hit, MessageRef, Passage, Person, Question, Scope, SearchResult, ThreadRef
 
 TEXT = "How does Footnote make sure that what it says comes from the documents?"

@@ -25,12 +25,12 @@ from core.errors import Misconfigured, Unavailable
 from core.events import (
     Connected,
     ConnectionLost,
-    Event,
     MemoryFailed,
     Observer,
     PlatformFailed,
     ServiceFailed,
     everyone,
+    only,
     unobserved,
 )
 from core.model import without_controls
@@ -190,7 +190,7 @@ def _teller() -> Observer:
     """
     told: set[str] = set()
 
-    def tell(event: Event) -> None:
+    def tell(event: Connected | ConnectionLost | PlatformFailed | MemoryFailed | ServiceFailed) -> None:
         match event:
             case Connected(platform, name):
                 line = f"{platform}: connected as {name}. Ctrl-C stops."
@@ -203,8 +203,6 @@ def _teller() -> Observer:
                 if line in told:
                     return
                 told.add(line)
-            case _:
-                return
         sys.stderr.write(f"{without_controls(line)}\n")
 
-    return tell
+    return only(tell, Connected, ConnectionLost, PlatformFailed, MemoryFailed, ServiceFailed)

@@ -8,7 +8,6 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Collection,
     Coroutine,
     Iterator,
     Mapping,
@@ -25,7 +24,6 @@ from bot.settings import Settings
 from bot.wiring.stores import Stores
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Forgetting, Moderation, SelfHelp
-from core.errors import StoreUnavailable
 from core.events import Observer
 from core.messages import Practices
 from core.model import (
@@ -36,7 +34,6 @@ from core.model import (
     Outline,
     Progress,
     Scope,
-    ThreadRef,
 )
 from core.ports import ChatSurface, Membership
 
@@ -66,6 +63,7 @@ class PlatformServices:
         self, name: str, outline: Outlined, *, reads_all: bool = True, memberships: Mapping[str, Membership] = NOBODY
     ) -> ChatServices:
         """Return it for the platform of a *name*, where *memberships* say who is answered."""
+        from adapters.chat.intake import askers, owns
         from adapters.chat.services import ChatServices, Waits
 
         stores, now = self._stores, self._now
@@ -83,8 +81,8 @@ class PlatformServices:
             channel_cursor=stores.channel_cursor,
             moderation=moderation,
             self_help=SelfHelp(stores.conversations, forgetting, moderation),
-            askers=self._askers,
-            owns=self._owns,
+            askers=partial(askers, stores.conversations, self._inbox),
+            owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,
             outline=outline,
             waits=Waits(estimate=estimate, room=self._inbox, dedup=stores.dedup, admits=admission.admits, now=now),
@@ -94,22 +92,6 @@ class PlatformServices:
             now=now,
             observer=self._observer,
         )
-
-    async def _askers(self, thread: ThreadRef) -> Collection[str] | None:
-        """Return the ids of those who asked or wait for an answer in a thread; None where nobody can know."""
-        try:
-            conversation = await self._stores.conversations.load(thread)
-            waiting = await self._inbox.running(thread)
-        except StoreUnavailable:
-            return None
-        asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
-        return asked | ({waiting.author.id} if waiting else set[str]()) or None
-
-    async def _owns(self, thread: ThreadRef) -> bool:
-        """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
-        conversation = await self._stores.conversations.load(thread)
-        turns = conversation.turns if conversation else ()
-        return any(turn.question_ref.id == thread.thread for turn in turns)
 
 
 def _readers(settings: Settings) -> Iterator[str]:

@@ -12,8 +12,7 @@ from core.answering.citations import Sources, selected_text
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.answering.prompts import BYTES_PER_TOKEN, NOT_IN_SELECTION, REPAIR, history, learned, opening
-from core.answering.search import SearchTool
-from core.answering.tools import Tool, Toolbox, asked_for
+from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
 from core.errors import ModelUnavailable
 from core.events import Observer, ServiceFailed, State, StateChanged, TokensUsed, UrlsRemoved, unobserved

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from core.answering.markup import MarkupReader
-from core.answering.search import SearchTool
+from core.answering.tools import SearchTool
 from core.messages import FAILED, LEXICAL_ONLY, STOPPED, UNAVAILABLE, no_context, not_in_selection
 from core.model import Citation, Drafted, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text

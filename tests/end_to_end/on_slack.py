@@ -18,7 +18,7 @@ from typing import Any
 from aiohttp import ClientError, ClientSession
 
 from adapters.chat.platform import Controls
-from adapters.slack import blocks
+from adapters.slack import dialect
 from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
 from adapters.slack.forms import QUESTION
 from adapters.slack.http import PATH
@@ -28,7 +28,7 @@ from core import messages
 from tests.end_to_end.community import PATIENCE
 from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User
 
-CONTROLS = {blocks.VOTE: Controls.VOTE, blocks.RETRY: Controls.RETRY, blocks.STOP: Controls.STOP}
+CONTROLS = {dialect.VOTE: Controls.VOTE, dialect.RETRY: Controls.RETRY, dialect.STOP: Controls.STOP}
 HOST = "127.0.0.1"
 
 

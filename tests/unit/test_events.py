@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.events import Event, Retried, everyone, unobserved
+from core.events import Connected, ConnectionLost, Event, PlatformFailed, Retried, everyone, only, unobserved
 
 
 def test_everyone_hears_every_event_in_order() -> None:
@@ -16,3 +16,15 @@ def test_everyone_hears_every_event_in_order() -> None:
         observer(event)
 
     assert first == second == events
+
+
+def test_only_some_kinds_of_events_are_heard() -> None:
+    """Whoever listens so is called for no others."""
+    heard: list[Event] = []
+    observer = only(heard.append, Connected, PlatformFailed)
+
+    for event in (lost := ConnectionLost("Slack", 1, "reset"), came := Connected("Slack", "Footnote")):
+        observer(event)
+
+    assert heard == [came]
+    assert lost not in heard

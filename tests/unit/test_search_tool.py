@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from core.answering.citations import Sources
-from core.answering.search import SearchTool
-from core.answering.tools import Tool, Toolbox
+from core.answering.tools import SearchTool, Tool, Toolbox
 from core.events import unobserved
 from core.model import Citation, Hit, Question, Scope, ToolSpec
 from tests.builders import NOON, OPEN, hit, passage, question

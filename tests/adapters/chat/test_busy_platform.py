@@ -6,8 +6,9 @@ from functools import partial
 
 import pytest
 
+from adapters.chat.delivery import nonce
 from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
-from adapters.chat.platform import Part, Posted, nonce
+from adapters.chat.platform import Part, Posted
 from core.errors import RateLimited
 from core.model import MessageRef
 from tests.builders import thread

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.chat.delivery import nonce
 from adapters.chat.live_message import BLANK, LiveMessage, Pace, PriorAttempt, Snapshot
-from adapters.chat.platform import Part, Posted, nonce
+from adapters.chat.platform import Part, Posted
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
 from tests.builders import question, thread

@@ -11,8 +11,9 @@ from functools import partial
 import pytest
 
 from adapters.chat.background import BackgroundTasks
+from adapters.chat.delivery import nonce
 from adapters.chat.intake import tell_wait
-from adapters.chat.platform import NOTICE, Part, Posted, nonce
+from adapters.chat.platform import NOTICE, Part, Posted
 from adapters.chat.services import Waits
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
 from core.model import Question, WaitNotice

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from adapters.chat.platform import Part
 from adapters.slack.api import connect, open_session, tell
-from adapters.slack.blocks import blocks_of
 from adapters.slack.commands import SlackCommands, install
+from adapters.slack.dialect import blocks_of
 from adapters.slack.listener import make_app
 from adapters.slack.sockets import SocketConnection
 from adapters.slack.workspaces import OneWorkspace, People

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from adapters.chat.platform import Controls, Part
-from adapters.slack.blocks import DOWN, RETRY, STOP, UP, VOTE
 from adapters.slack.commands import ANSWER_FROM, SHOW_SOURCES
+from adapters.slack.dialect import DOWN, RETRY, STOP, UP, VOTE
 from adapters.slack.forms import LONGEST_FIELD
 from core import messages
 from core.answering.agent import answer_id

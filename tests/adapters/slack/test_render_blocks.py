@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.chat.platform import Controls, Part
-from adapters.slack.blocks import blocks_below, blocks_of
+from adapters.slack.dialect import blocks_below, blocks_of
 from core.answering.agent import answer_id
 from core.model import MessageRef
 from tests.builders import question
