@@ -12,7 +12,7 @@ from statistics import median
 from adapters.chat.platform import Renderer
 from adapters.discord.dialect import DiscordRenderer
 from adapters.slack.dialect import SlackRenderer
-from core.answering.citations import Sources
+from core.answering.citations import Footnotes, Sources
 from core.answering.markup import MarkupReader
 
 DELTA = 4  # characters
@@ -32,7 +32,7 @@ BEGINNINGS = {"nested list": "- Begin\n", "table": "| A | B |\n|---|---|\n", "co
 def seconds(shape: str, length: int, renderer: Renderer) -> float:
     """Give the CPU seconds for an answer of so many characters, drawn with every delta."""
     text = (BEGINNINGS.get(shape, "") + SHAPES[shape] * (length // len(SHAPES[shape]) + 1))[:length]
-    reader = MarkupReader(Sources())
+    reader = MarkupReader(Footnotes(Sources()))
     begun = time.process_time()
     for at in range(0, length, DELTA):
         reader.feed(text[at : at + DELTA])

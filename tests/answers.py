@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from core.answering.citations import Sources
+from core.answering.citations import Footnotes, Sources
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.model import Answer, Hit, Status
@@ -37,7 +37,7 @@ def make_sources() -> Sources:
 
 def answered(text: str, **fields: object) -> Answer:
     """Give the answer that comes of a text."""
-    reader = MarkupReader(make_sources())
+    reader = MarkupReader(Footnotes(make_sources()))
     reader.feed(text, is_last=True)
     answer = Answer(
         id="a1",
@@ -51,6 +51,6 @@ def answered(text: str, **fields: object) -> Answer:
 
 def written(text: str) -> MarkupReader:
     """Give an answer of which so much has been written."""
-    reader = MarkupReader(make_sources())
+    reader = MarkupReader(Footnotes(make_sources()))
     reader.feed(text)
     return reader

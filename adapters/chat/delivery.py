@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.chat.background import ExpiringSet
-from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
+from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, utc_now
 from adapters.retry import NOTE, QUICK, LoadPacer, retry_after
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
@@ -327,14 +327,17 @@ class PlatformSurface:
         self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog
     ) -> Sequence[Posted]:
         """Draw the answer, and return its messages, or what is left of it where the bot may not go on."""
-        nonces = partial(nonce, claim.message, claim.question.revision)
-        prior = PriorAttempt(
-            destination.posted,
+        live = LiveMessage(
+            log,
+            partial(nonce, claim.message, claim.question.revision),
+            messages=list(destination.posted),
             leaving=[Posted(message.id) for message in claim.delivery.leaving],
-            has_doubt=claim.delivery.trying is not None and claim.question.visibility == "thread",
+            is_unsure=claim.delivery.trying is not None and claim.question.visibility == "thread",
             is_contested=claim.is_redelivered,
+            pace=self._pace,
+            pacer=self._pacer,
         )
-        async with LiveMessage(log, nonces, prior=prior, pace=self._pace, pacer=self._pacer) as live:
+        async with live:
             try:
                 answer = await live.draw(progress, destination.renderer, claim.question, grows=destination.grows)
                 shown = live.messages

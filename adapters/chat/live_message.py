@@ -10,7 +10,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
+from math import inf
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
@@ -42,64 +43,44 @@ class Pace:
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
 
-@dataclass(frozen=True, slots=True)
-class PriorAttempt:
-    """What earlier attempts have left: messages, and with *has_doubt* perhaps a further one that nobody knows of.
-
-    What only one person sees cannot be looked for, and is not in doubt.
-    Those that are *leaving* are removed at the end, if they are still there.
-    Where it *is_contested*, a worker that had the question before may still change the messages; so each is edited once
-    more at the end, whatever it seems to show.
-    """
-
-    posted: Sequence[Posted] = ()
-    leaving: Sequence[Posted] = ()
-    has_doubt: bool = False
-    is_contested: bool = False
-
-
+@dataclass
 class LiveMessage:
     """One answer on its way; use it as a context, and end with `draw` or `finish`.
 
-    Its `messages` are in order, and those that are to be replaced are `leaving`. Whoever deletes a message of an answer
-    wants none of it: the others go too, and nothing is posted again.
+    Its `messages` are in order, and those that are to be replaced are `leaving`: earlier attempts may have left some of
+    both, and where it `is_unsure` perhaps a message that nobody knows of. Where it `is_contested`, a worker that had
+    the question before may still change them; so each is edited once more at the end, whatever it seems to show.
+    Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again. Answers
+    that share a `pacer` leave one another time.
     """
 
-    def __init__(
-        self,
-        poster: Poster,
-        nonces: Callable[[int], str],
-        *,
-        prior: PriorAttempt = PriorAttempt(),
-        pace: Pace = Pace(),
-        pacer: LoadPacer | None = None,
-    ) -> None:
-        """Answers that share a *pacer* leave one another time."""
-        self._poster = poster
-        self._nonces = nonces
-        self._pace = pace
-        self._pacer = pacer or LoadPacer()
-        self._is_contested = prior.is_contested
-        self._lost: LeaseLost | None = None
-        self.messages = list(prior.posted)
-        self.leaving = list(prior.leaving)
-        self._is_anew = False
-        self._is_unsure = prior.has_doubt  # whether a message may have been posted without a confirmation
-        self._calling: asyncio.Future[Any] | None = None
-        self._has_shown = False
-        self._posts = len(self.messages)
-        self._newest: Snapshot = tuple
-        self._changed = asyncio.Event()
-        self._ending = asyncio.Event()
-        self._interval = pace.interval
-        self._last_call = float("-inf")
-        self._rest_until = float("-inf")
-        self._editor: asyncio.Task[None] | None = None
-        self.is_deleted = False
-        self.waited = 0.0  # seconds that the platform asked for
+    poster: Poster
+    nonces: Callable[[int], str]
+    _: KW_ONLY
+    messages: list[Posted] = field(default_factory=list[Posted])
+    leaving: list[Posted] = field(default_factory=list[Posted])
+    is_unsure: bool = False
+    is_contested: bool = False
+    pace: Pace = Pace()
+    pacer: LoadPacer = field(default_factory=LoadPacer)
+    is_deleted: bool = field(default=False, init=False)
+    waited: float = field(default=0.0, init=False)  # seconds that the platform asked for
+    _lost: LeaseLost | None = field(default=None, init=False)
+    _is_anew: bool = field(default=False, init=False)
+    _calling: asyncio.Future[Any] | None = field(default=None, init=False)
+    _has_shown: bool = field(default=False, init=False)
+    _posts: int = field(default=0, init=False)
+    _newest: Snapshot = field(default=tuple, init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _ending: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _interval: float = field(default=0.0, init=False)
+    _last_call: float = field(default=-inf, init=False)
+    _rest_until: float = field(default=-inf, init=False)
+    _editor: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def __aenter__(self) -> Self:
-        self._pacer.begin()
+        self._posts, self._interval = len(self.messages), self.pace.interval
+        self.pacer.begin()
         self._editor = asyncio.create_task(self._edit())
         return self
 
@@ -108,14 +89,14 @@ class LiveMessage:
     ) -> None:
         if self._editor is None:
             return
-        self._pacer.end()
+        self.pacer.end()
         self._editor.cancel()
         await asyncio.wait([self._editor])
         if not self._editor.cancelled():
             self._editor.exception()  # `finish` has raised it, or something else was raised before
         if self._calling is not None:
             # It cannot be called back any more; whoever knows its message can remove it, or edit it after this.
-            await asyncio.wait([self._calling], timeout=self._pace.farewell)
+            await asyncio.wait([self._calling], timeout=self.pace.farewell)
             if not self._calling.done():
                 self._calling.cancel()
             elif not self._calling.cancelled():
@@ -169,19 +150,19 @@ class LiveMessage:
             self.leaving, self.messages = [*self.leaving, *self.messages], []
         for message in self.leaving:
             with suppress(PostingFailed):
-                await self._call(self._poster.delete(message.id))
+                await self._call(self.poster.delete(message.id))
         return tuple(self.messages)
 
     async def _edit(self) -> None:
         """Show snapshots until the end, or until showing them has failed too often."""
         failures = 0
-        while failures < self._pace.patience and not self.is_deleted:
+        while failures < self.pace.patience and not self.is_deleted:
             await self._changed.wait()
             self._changed.clear()
-            interval = max(self._interval, self._pacer.seconds)
-            seconds = max(self._last_call + interval, self._rest_until) - self._pace.clock()
+            interval = max(self._interval, self.pacer.seconds)
+            seconds = max(self._last_call + interval, self._rest_until) - self.pace.clock()
             if seconds > 0 and not self._ending.is_set():  # which waits for no pace
-                waits = {asyncio.ensure_future(self._pace.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
+                waits = {asyncio.ensure_future(self.pace.sleep(seconds)), asyncio.ensure_future(self._ending.wait())}
                 try:
                     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                 finally:
@@ -203,7 +184,7 @@ class LiveMessage:
     async def _settle(self, parts: Sequence[Part]) -> None:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
         failures = 0
-        if self._is_contested:
+        if self.is_contested:
             self.messages = [Posted(shown.id) for shown in self.messages]
         while not self.is_deleted:
             failure = await self._attempt(parts)
@@ -212,26 +193,26 @@ class LiveMessage:
             if isinstance(failure, LeaseLost):
                 raise failure
             failures += not isinstance(failure, RateLimited) or failure.wait <= 0
-            if isinstance(failure, Rejected) or failures >= self._pace.tries or self.waited > self._pace.endurance:
+            if isinstance(failure, Rejected) or failures >= self.pace.tries or self.waited > self.pace.endurance:
                 if self._is_anew or not self.messages or isinstance(failure, RateLimited):
                     raise failure  # there is nothing to leave, or the platform is busy
                 self._is_anew, failures = True, 0
                 self.leaving, self.messages = [*self.leaving, *self.messages], []
             elif isinstance(failure, Unreachable):
-                self._rest_until = self._pace.clock() + self._interval * failures
+                self._rest_until = self.pace.clock() + self._interval * failures
 
     async def _attempt(self, parts: Sequence[Part]) -> PostingFailed | None:
         """Bring the messages to *parts* once the platform has had its rest; return the failure if that did not work."""
-        if (seconds := self._rest_until - self._pace.clock()) > 0:
-            await self._pace.sleep(seconds)
+        if (seconds := self._rest_until - self.pace.clock()) > 0:
+            await self.pace.sleep(seconds)
         try:
             await self._bring(parts)
         except Gone:
             self.is_deleted = True
         except RateLimited as failure:
             self.waited += failure.wait
-            self._rest_until = self._pace.clock() + failure.wait
-            self._interval = min(max(failure.wait, self._interval * 1.5), self._pace.longest)
+            self._rest_until = self.pace.clock() + failure.wait
+            self._interval = min(max(failure.wait, self._interval * 1.5), self.pace.longest)
             return failure
         except LeaseLost as failure:
             self._lost = failure
@@ -248,40 +229,40 @@ class LiveMessage:
             shown = self.messages[at]
             if shown.part != part:
                 self.messages[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
-                await self._call(self._poster.edit(shown.id, part, obsolete))
+                await self._call(self.poster.edit(shown.id, part, obsolete))
                 self.messages[at] = Posted(shown.id, part)
-        if self._is_unsure and self._ending.is_set():
+        if self.is_unsure and self._ending.is_set():
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
         while len(self.messages) > len(parts):
             with suppress(Gone):
-                await self._call(self._poster.delete(self.messages[-1].id))
+                await self._call(self.poster.delete(self.messages[-1].id))
             self.messages.pop()
 
     async def _post(self, part: Part, obsolete: asyncio.Event | None = None) -> Posted:
         """Post the next message; a nonce whose message was deleted, or is another one of these, is not used again."""
-        for _ in range(self._pace.tries):
+        for _ in range(self.pace.tries):
             try:
-                posted = await self._call(self._poster.post(part, self._nonces(self._posts), obsolete))
+                posted = await self._call(self.poster.post(part, self.nonces(self._posts), obsolete))
             except Gone:
                 self._posts += 1
                 continue
             except Unreachable:
-                self._is_unsure = True
+                self.is_unsure = True
                 raise
             self._posts += 1
-            self._is_unsure = False
+            self.is_unsure = False
             if all(posted.id != one.id for one in (*self.leaving, *self.messages)):
                 return posted
         raise Rejected("whatever is posted is gone at once")
 
     async def _call(self, call: Awaitable[Result]) -> Result:
         """Make a call; one that took long was made to wait by its client, and the next ones come more slowly."""
-        started = self._pace.clock()
+        started = self.pace.clock()
         calling = self._calling = asyncio.ensure_future(call)
         await asyncio.wait([calling])  # which leaves it alone if this is cancelled
-        self._last_call = self._pace.clock()
+        self._last_call = self.pace.clock()
         took = self._last_call - started
-        self._interval = min(max(self._pace.interval, took, self._interval * 0.8), self._pace.longest)
+        self._interval = min(max(self.pace.interval, took, self._interval * 0.8), self.pace.longest)
         return calling.result()
 
 

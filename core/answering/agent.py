@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
 
-from core.answering.citations import Sources, selected_text
+from core.answering.citations import Footnotes, Sources, selected_text
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.answering.prompts import BYTES_PER_TOKEN, NOT_IN_SELECTION, REPAIR, history, learned, opening
@@ -136,7 +136,7 @@ class Run:
         self._model_name = ""
         self._start = agent.clock()
         self._generation_ms = 0.0
-        self._draft = AnswerDraft(MarkupReader(sources), is_live=False)
+        self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
         self._turn = ModelTurn("")
         self._is_finished = False
         self.asked: list[tuple[Prompt, Usage]] = []
@@ -198,7 +198,7 @@ class Run:
         was_shown = self._draft.is_shown
         unless = "" if self._question.selection is None else NOT_IN_SELECTION
         is_live = self._is_free or self._is_grounded
-        self._draft = AnswerDraft(MarkupReader(self._sources), is_live=is_live, unless=unless)
+        self._draft = AnswerDraft(MarkupReader(Footnotes(self._sources)), is_live=is_live, unless=unless)
         return was_shown
 
     def _calls(self) -> tuple[ToolCall, ...]:

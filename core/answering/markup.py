@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources, trim_url
@@ -64,26 +64,28 @@ class _Open:
     sign: str = ""
 
 
+@dataclass
 class MarkupReader:
     """An answer while it is written: feed it, and read its blocks whenever they are drawn."""
 
-    def __init__(self, sources: Sources) -> None:
-        self.notes = Footnotes(sources)
-        self._pieces: list[str] = []
-        self._rest = ""
-        self.blocks: list[Block] = []
-        self._tail: Sequence[Block] = ()
-        self._open: list[_Open] = []
-        self._opens = 0
-        self._is_spaced = True
-        self._words: list[str] = []
-        self._fence = self._language = ""
-        self._fence_indent = self._gaps = 0
-        self._head: tuple[str, ...] = ()
-        self._is_first = False  # whether the next line of code, or row, is the first one
-        self._held: tuple[RawBlock, ...] = ()  # what may be a list of sources that the model wrote itself
-        self._has_begun = False
-        self._is_ahead = False
+    notes: Footnotes
+    blocks: list[Block] = field(default_factory=list[Block], init=False)
+    _pieces: list[str] = field(default_factory=list[str], init=False)
+    _rest: str = field(default="", init=False)
+    _tail: Sequence[Block] = field(default=(), init=False)
+    _open: list[_Open] = field(default_factory=list[_Open], init=False)
+    _opens: int = field(default=0, init=False)
+    _is_spaced: bool = field(default=True, init=False)
+    _words: list[str] = field(default_factory=list[str], init=False)
+    _fence: str = field(default="", init=False)
+    _language: str = field(default="", init=False)
+    _fence_indent: int = field(default=0, init=False)
+    _gaps: int = field(default=0, init=False)
+    _head: tuple[str, ...] = field(default=(), init=False)
+    _is_first: bool = field(default=False, init=False)  # whether the next line of code, or row, is the first one
+    _held: tuple[RawBlock, ...] = field(default=(), init=False)  # perhaps a list of sources that the model wrote itself
+    _has_begun: bool = field(default=False, init=False)
+    _is_ahead: bool = field(default=False, init=False)
 
     def feed(self, piece: str, *, is_last: bool = False) -> None:
         """Take more of the text. Nothing is read before it is drawn or the piece *is_last*.
@@ -284,9 +286,10 @@ class MarkupReader:
         if isinstance(leaf, Rule) or is_of_sources(raw, self._held):
             self._held = (*self._held, raw)
             return
-        unnumbered = replace(self.notes, shown=dict(self.notes.shown))  # as footnotes of what is held come before
-        if self._held and not is_whole and not _read(unnumbered, raw):
-            return
+        if self._held and not is_whole:
+            unnumbered = replace(self.notes, shown=dict(self.notes.shown))  # as footnotes of what is held come before
+            if not _read(unnumbered, raw):
+                return
         self.blocks += _read(self.notes, *self._held, raw)
         self._held, self._has_begun = (), True
 
@@ -316,7 +319,7 @@ def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
             case _:
                 pass
         if not isinstance(leaf, (Paragraph, Heading)) or leaf.children:
-            blocks.append(replace(raw.block, leaf=leaf))
+            blocks.append(raw.block if leaf is raw.block.leaf else replace(raw.block, leaf=leaf))
     return blocks
 
 
@@ -336,7 +339,7 @@ def shown_blocks(answer: Answer) -> tuple[Block, ...]:
 
 def read(text: str, sources: Sources) -> tuple[Block, ...]:
     """Return the blocks of a whole text."""
-    reader = MarkupReader(sources)
+    reader = MarkupReader(Footnotes(sources))
     reader.feed(text, is_last=True)
     return tuple(reader.blocks)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from core.answering.citations import Remembered
+from core.answering.citations import Footnotes, Remembered
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader
 from core.model import (
@@ -57,7 +57,7 @@ class RecordingSurface:
 
 def drafted(text: str, *citations: Citation) -> Drafted:
     """Say that so much of an answer has been written."""
-    reader = MarkupReader(Remembered(citations))
+    reader = MarkupReader(Footnotes(Remembered(citations)))
     reader.feed(text)
     return Drafted(reader)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.answering.citations import Quoted, Sources
+from core.answering.citations import Footnotes, Quoted, Sources
 from core.answering.dialect import MARKDOWN
 from core.answering.markup import MarkupReader, read, shown_blocks
 from core.answering.nodes import visible
@@ -28,7 +28,7 @@ FALSE_MARK = re.compile(r"[\[［【〔]\s*\^?\d[\d\s,;^–—-]*[\]］】〕]")
 
 def document(text: str, sources: Sources | None = None) -> MarkupReader:
     """Read a text at once."""
-    whole = MarkupReader(sources or make_sources())
+    whole = MarkupReader(Footnotes(sources or make_sources()))
     whole.feed(text, is_last=True)
     return whole
 
@@ -180,7 +180,7 @@ def test_the_pieces_join_to_what_writing_at_once_gives(text: str, cuts: list[int
     """However the text is cut: nothing that was shown is taken back, and no number of a footnote changes."""
     whole = document(text)
     edges = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    live, shown = MarkupReader(make_sources()), ""
+    live, shown = MarkupReader(Footnotes(make_sources())), ""
     numbers: dict[int, str] = {}
     for start, end in pairwise(edges):
         live.feed(text[start:end])
@@ -243,7 +243,7 @@ def test_footnotes_lead_to_the_sections_in_the_order_of_use() -> None:
 
 def test_removed_addresses_are_counted_once() -> None:
     """However often the text was looked at."""
-    live = MarkupReader(make_sources())
+    live = MarkupReader(Footnotes(make_sources()))
     for piece in ("https://evil.example [x](https://evil.example)", " <https://evil.example>", " and"):
         live.feed(piece)
         live.read()
@@ -276,7 +276,7 @@ def test_removed_addresses_are_counted_once() -> None:
 )
 def test_an_unfinished_end_is_held_back(begun: str, shown: str) -> None:
     """What the next word may turn into something else is not shown yet."""
-    live = MarkupReader(make_sources())
+    live = MarkupReader(Footnotes(make_sources()))
     live.feed(begun)
 
     assert MARKDOWN.write(certain(live)) == shown
@@ -284,7 +284,7 @@ def test_an_unfinished_end_is_held_back(begun: str, shown: str) -> None:
 
 def test_an_open_mark_holds_back_no_more_than_its_reach() -> None:
     """A stray star does not stop an answer."""
-    live = MarkupReader(make_sources())
+    live = MarkupReader(Footnotes(make_sources()))
     live.feed(f"Robots *act {'and act ' * 100}")
 
     assert len(MARKDOWN.write(certain(live))) > 700

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from adapters.chat.delivery import nonce
-from adapters.chat.live_message import LiveMessage, Pace, PriorAttempt
+from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import Part, Posted
 from core.errors import RateLimited
 from core.model import MessageRef
@@ -22,8 +22,8 @@ async def test_an_answer_that_the_platform_limits_at_its_end_is_not_posted_anew(
     """A further post would be limited as well, and stand below the half of an answer that nobody could remove."""
     platform = Thread(messages={"m1": "Robots"}, failures=[RateLimited(100.0)] * 10)
     pace = Pace(clock=platform.now, sleep=platform.sleep)
-    half = PriorAttempt([Posted("m1", Part("Robots"))])
-    async with LiveMessage(platform, partial(nonce, QUESTION, 0), prior=half, pace=pace) as shown:
+    half = [Posted("m1", Part("Robots"))]
+    async with LiveMessage(platform, partial(nonce, QUESTION, 0), messages=half, pace=pace) as shown:
         with pytest.raises(RateLimited):
             await shown.finish([Part("Robots act.")])
 

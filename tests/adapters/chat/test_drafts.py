@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.chat.delivery import nonce
-from adapters.chat.live_message import BLANK, LiveMessage, Pace, PriorAttempt, Snapshot
+from adapters.chat.live_message import BLANK, LiveMessage, Pace, Snapshot
 from adapters.chat.platform import Part, Posted
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
@@ -35,11 +35,12 @@ class Pencil:
         return [Part(f"{answer.text} End.")]
 
 
-def draft(platform: Thread, *posted: Posted, prior: PriorAttempt | None = None) -> LiveMessage:
+def draft(platform: Thread, *posted: Posted, is_contested: bool = False, is_unsure: bool = False) -> LiveMessage:
     """A live message on a platform whose clock is the test's."""
     pace = Pace(clock=platform.now, sleep=platform.sleep)
     nonces = partial(nonce, QUESTION, 0)
-    return LiveMessage(platform, nonces, prior=prior or PriorAttempt(posted), pace=pace)
+    left = list(posted)
+    return LiveMessage(platform, nonces, messages=left, is_contested=is_contested, is_unsure=is_unsure, pace=pace)
 
 
 def parts(*texts: str) -> list[Part]:
@@ -76,7 +77,7 @@ async def test_an_answer_is_posted_once_and_edited() -> None:
 async def test_where_another_may_still_edit_every_message_is_edited_once_more_at_the_end() -> None:
     """Although it seems to show what it should."""
     platform = Thread()
-    async with draft(platform, prior=PriorAttempt(is_contested=True)) as shown:
+    async with draft(platform, is_contested=True) as shown:
         shown.show(snapshot("Robots", "act."))
         await settled()
         await shown.finish(parts("Robots", "act."))
@@ -90,7 +91,7 @@ async def test_a_message_that_may_have_been_posted_before_is_found_though_none_i
     platform = Thread()
     for number, text in enumerate(("Robots", "move.")):
         await platform.post(Part(text), nonce(QUESTION, 0, number))
-    async with draft(platform, prior=PriorAttempt([Posted("m1")], has_doubt=True)) as shown:
+    async with draft(platform, Posted("m1"), is_unsure=True) as shown:
         await shown.finish(parts("Robots"))
 
     assert (platform.shown, platform.messages) == (["Robots"], {"m1": "Robots", "m2": DELETED})
