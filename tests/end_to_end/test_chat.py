@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pexpect
 import pytest
 
 from tests.fixtures.commands import Footnote
+from tests.servers.openai import MODEL, ChatServer
+from tests.servers.service import Hang
 
 PATIENCE = 30
 
@@ -23,6 +27,37 @@ def on_terminal(footnote: Footnote, *words: str, columns: int = 100, **env: str)
     return start(
         program, rest, env=environment, dimensions=(24, columns), timeout=PATIENCE, encoding="utf-8", echo=False
     )
+
+
+class Hanging:
+    """A chat model that does not answer the first question, so that there is time to stop it."""
+
+    def __init__(self, server: ChatServer) -> None:
+        server.faults.append(Hang())
+        self._server = server
+        self.settings: dict[str, Any] = {
+            "OPENAI_BASE_URL": server.base_url,
+            "OPENAI_API_KEY": server.key,
+            "OPENAI_MODEL": MODEL,
+        }
+
+    async def asked(self) -> None:
+        """Wait until it is asked something."""
+        async with asyncio.timeout(PATIENCE):
+            while not self._server.received:  # noqa: ASYNC110 - it comes from another process
+                await asyncio.sleep(0.01)
+
+
+@pytest.fixture(name="hanging")
+async def _hanging() -> AsyncGenerator[Hanging]:
+    """Run such a model."""
+    async with ChatServer() as server:
+        yield Hanging(server)
+
+
+async def shows(child: Any, words: str) -> None:
+    """Wait until the terminal shows some words, while servers of this process go on."""
+    await asyncio.to_thread(child.expect, words)
 
 
 def end(child: Any) -> int:
@@ -89,22 +124,22 @@ def test_an_empty_index_says_what_to_run(fresh: Footnote) -> None:
     assert (ended.code, ended.err) == (2, "There are no documents yet. Read some first: footnote ingest FOLDER\n")
 
 
-def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(footnote: Footnote) -> None:
+async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(footnote: Footnote, hanging: Hanging) -> None:
     """During an answer it stops the answer; at the prompt it leaves, with code 130."""
-    child = on_terminal(footnote, "chat")
-    child.expect("> ")
+    child = on_terminal(footnote, "chat", **hanging.settings)
+    await shows(child, "> ")
     child.sendline("What do penguins eat?")
-    child.expect("Reading the question|Searching for")
+    await hanging.asked()
     child.sendintr()
-    child.expect("Stopped")
-    child.expect("> ")
+    await shows(child, "Stopped")
+    await shows(child, "> ")
     child.sendline("What is a lighthouse?")
-    child.expect("Sources")
-    child.expect("> ")
+    await shows(child, "Sources")
+    await shows(child, "> ")
 
     child.sendintr()
 
-    assert end(child) == 130
+    assert await asyncio.to_thread(end, child) == 130
     assert "Traceback" not in child.before
     assert "1 question so far" in footnote("chat").out
 
@@ -119,15 +154,15 @@ def test_ctrl_d_leaves_the_chat(footnote: Footnote) -> None:
     assert end(child) == 0
 
 
-def test_ctrl_c_stops_a_question(footnote: Footnote) -> None:
+async def test_ctrl_c_stops_a_question(footnote: Footnote, hanging: Hanging) -> None:
     """`ask` ends with code 130 and one word, and the index is as it was."""
-    child = on_terminal(footnote, "ask", "What do penguins eat?")
-    child.expect("Reading the question|Searching for")
+    child = on_terminal(footnote, "ask", "What do penguins eat?", **hanging.settings)
+    await hanging.asked()
 
     child.sendintr()
 
-    child.expect("Stopped")
-    assert end(child) == 130
+    await shows(child, "Stopped")
+    assert await asyncio.to_thread(end, child) == 130
     assert "Penguins eat fish" in footnote("ask", "What do penguins eat?").out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -35,12 +36,10 @@ class Pencil:
         return [Part(f"{answer.text} End.")]
 
 
-def draft(platform: Thread, *posted: Posted, is_contested: bool = False, is_unsure: bool = False) -> LiveMessage:
+def draft(platform: Thread, *posted: Posted, **left: Any) -> LiveMessage:
     """A live message on a platform whose clock is the test's."""
     pace = Pace(clock=platform.now, sleep=platform.sleep)
-    nonces = partial(nonce, QUESTION, 0)
-    left = list(posted)
-    return LiveMessage(platform, nonces, messages=left, is_contested=is_contested, is_unsure=is_unsure, pace=pace)
+    return LiveMessage(platform, partial(nonce, QUESTION, 0), messages=list(posted), pace=pace, **left)
 
 
 def parts(*texts: str) -> list[Part]:
