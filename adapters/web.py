@@ -51,6 +51,8 @@ async def stop_listening(listening: asyncio.Server) -> None:
     with contextlib.suppress(NotImplementedError):  # where the system itself takes them
         for socket in listening.sockets:
             loop.remove_reader(socket)
-    for _ in range(TURNS):
-        await asyncio.sleep(0)
-    listening.close()
+    try:
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+    finally:
+        listening.close()

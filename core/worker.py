@@ -143,8 +143,8 @@ class Worker:
         async with ended_by(withdrawal.cancelled, LOST):
             turns = await self._turns(withdrawal)
             asker = next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
+            surface = await self._surface(withdrawal)  # before anything is forgotten: another worker may have to do it
             await self._conversations.remove(withdrawal.message)
-            surface = await self._surface(withdrawal)
             await surface.withdraw(replace(withdrawal, asker_id=asker))
 
     async def _turns(self, task: Task) -> Sequence[Turn]:

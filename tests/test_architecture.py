@@ -31,8 +31,8 @@ LONGER_TESTS = {
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 210, "lines": 27_000, "code lines": 16_420, "small modules with a single importer": 9}
-"""Lines of code are what the product measured when this was written, on their way to 16,000."""
+CEILINGS = {"files": 170, "lines": 26_300, "code lines": 16_430, "small modules with a single importer": 0}
+"""What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""
 UNITS = re.compile(r"seconds|minutes|relevance|between \d")

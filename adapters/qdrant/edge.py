@@ -184,11 +184,7 @@ class EdgeIndex:
 
     async def _run(self, work: Callable[[EdgeShard, Bm25], Result]) -> Result:
         try:
-            loop = asyncio.get_running_loop()
-            if self._opened is None:
-                await loop.run_in_executor(self._thread, self._open)
-            assert self._opened is not None  # noqa: S101 - it was opened, or that raised
-            return await loop.run_in_executor(self._thread, work, *self._opened)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
         except (Misconfigured, RetrievalUnavailable):
             raise
         except Exception as error:  # the engine raises plain exceptions of many kinds
@@ -196,10 +192,11 @@ class EdgeIndex:
                 f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
             ) from error
 
-    def _open(self) -> None:
-        if self._opened is None:  # somebody else may have been quicker
+    def _do(self, work: Callable[[EdgeShard, Bm25], Result]) -> Result:
+        if self._opened is None:
             check_room(self._folder)
             self._opened = (open_shard(self._folder, self._label), lexical_encoder())
+        return work(*self._opened)
 
     def _hybrid(self, shard: EdgeShard, lexical: Bm25, query: IndexQuery, limit: int) -> list[Candidate]:
         """Return the union of the *limit* best of both lists, and then the scores that are missing in either.

@@ -185,8 +185,8 @@ class SlackSettings(BaseSettings):
     @property
     def has_slack(self) -> bool:
         """Whether anything was set that only Slack needs."""
-        ids = (self.slack_client_id, self.slack_client_secret)
-        return any((self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, *ids))
+        is_many = self.slack_client_id is not None or self.slack_client_secret is not None
+        return any((self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, is_many))
 
     @property
     def has_installations(self) -> bool:

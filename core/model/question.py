@@ -24,6 +24,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 _JOINERS = re.compile("[\u200c\u200d]+")
 _LAST_LATIN = "\u024f"  # up to here letters are never joined
 NO_QUESTION = "Please provide a question to ask about the documents."
+_RANGES = {"greater_than_equal", "less_than_equal", "finite_number"}
 OUT_OF_RANGE = {
     "top_k": "The number of passages (top_k) is {:g}; it has to be between 1 and 20.",
     "relevance_threshold": "The relevance threshold is {:g}; it has to be between 0 and 1.",
@@ -133,7 +134,8 @@ class Question(Value):
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field = str(first["loc"][0])
-            message = OUT_OF_RANGE[field].format(first["input"]) if field in OUT_OF_RANGE else first["msg"]
+            is_out = field in OUT_OF_RANGE and first["type"] in _RANGES
+            message = OUT_OF_RANGE[field].format(float(first["input"])) if is_out else first["msg"]
             raise InvalidInput(message, field=field) from error
 
 

@@ -233,6 +233,8 @@ BETWEEN = "The relevance threshold is {}; it has to be between 0 and 1."
             "The selected text has 20,001 characters; the limit is 20,000. Please select less.",
         ),
         ("Q?", {"top_k": 0}, "top_k", "The number of passages (top_k) is 0; it has to be between 1 and 20."),
+        ("Q?", {"top_k": "30"}, "top_k", "The number of passages (top_k) is 30; it has to be between 1 and 20."),
+        ("Q?", {"top_k": None}, "top_k", "Input should be a valid integer"),
         ("Q?", {"top_k": 21}, "top_k", "The number of passages (top_k) is 21; it has to be between 1 and 20."),
         (
             "Q?",

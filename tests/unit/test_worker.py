@@ -272,6 +272,22 @@ async def test_a_platform_that_the_worker_does_not_serve_is_told(script: Script)
     }
 
 
+@pytest.mark.promise("deletions-count")
+async def test_a_worker_without_the_platform_forgets_nothing_of_a_deleted_question(script: Script) -> None:
+    """Whoever can take the answer back still has to know who asked."""
+    office = Office(script(*WHOLE))
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        await office.answered(1)
+    responder = Responder(Agent(script(), Shelf(), clock=Clock()), None, now=lambda: NOON)
+    office.worker = Worker(office.inbox, responder, {}, office.memory, now=lambda: NOON, observer=office.events.append)
+    await office.inbox.put(deleted(asked("1")))
+    async with office.open():
+        await wait_until(lambda: any(isinstance(each, TaskFailed) for each in office.events), what="the failure")
+
+    assert len(await office.remembered()) == 1
+
+
 async def test_so_many_are_answered_at_once_and_no_more(script: Script) -> None:
     """The others wait in the inbox."""
     first, second = Silence(), Silence()
