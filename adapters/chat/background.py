@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 Work: TypeAlias = Callable[[], Awaitable[object]]
 Find: TypeAlias = Callable[[Asked], Awaitable[Asked | None]]
 """Finds where the answer to what was accepted goes; None where nobody waits for it any more."""
+KeyedLocks: TypeAlias = WeakValueDictionary[str, asyncio.Lock]
+"""Locks that last as long as somebody holds one or waits: `async with locks.setdefault(key, asyncio.Lock())`."""
 
-MOST = 1_000  # writes; of more, the oldest are given up
+MOST = 1_000  # writes that wait; of more, the oldest are given up
 LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
 LONGEST_WRITE = 1.5  # seconds; platforms wait three for the acknowledgement that comes after it
 SHARE = 2 / 3  # of the time that it is ours, so that what is broken off has had its effect before others begin
@@ -89,7 +91,7 @@ class DeferredWrites:
 
     async def do(self, write: Work) -> None:
         """Write, or keep it for later if the store is away, or if others wait for it."""
-        if not self._writes:
+        if not self._is_writing:
             with suppress(StoreUnavailable):
                 await write()
                 return
@@ -101,39 +103,11 @@ class DeferredWrites:
     async def _write_all(self) -> None:
         try:
             while self._writes:
-                await self._policy.call(self._write_first)
+                await self._policy.call(self._writes.popleft())
         except Exception:
             self._tasks.begin(self._write_all)  # the rest is to be written all the same
             raise
         self._is_writing = False
-
-    async def _write_first(self) -> None:
-        write, is_away = self._writes[0], False
-        try:
-            await write()
-        except StoreUnavailable:
-            is_away = True
-            raise
-        finally:
-            if not is_away and self._writes[0] is write:  # it is not, if it was given up meanwhile
-                self._writes.popleft()
-
-
-class KeyedLock:
-    """Lets those with the same key in one after the other, first come, first served; others do not wait.
-
-    Who calls first is who comes first, so it has to be asked for before anything else is awaited.
-    """
-
-    def __init__(self) -> None:
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    @asynccontextmanager
-    async def hold(self, key: str) -> AsyncGenerator[None]:
-        """Wait for the lock of a key, and hold it while the block runs."""
-        lock = self._locks.setdefault(key, asyncio.Lock())
-        async with lock:
-            yield
 
 
 class ExpiringSet:

@@ -53,22 +53,16 @@ class Missed:
     threads: Sequence[HistoryPlace] = ()
 
 
-class HistoryPlace(Protocol):
-    """A channel or thread where something was said lately."""
+@dataclass(frozen=True, slots=True)
+class HistoryPlace:
+    """A channel or thread where something was said lately, and how it is read, which may raise `PostingFailed`.
 
-    @property
-    def home(self) -> str:
-        """The server or workspace."""
-        ...
+    Of the threads of a *home*, which is a server or a workspace, those of the greatest *rank* are read.
+    """
 
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """What comes first: the greater one does."""
-        ...
-
-    async def read(self, round_: Round) -> Missed:
-        """Return what was said there. Raises `PostingFailed` where the platform does not give it."""
-        ...
+    read: Callable[[Round], Awaitable[Missed]]
+    home: str = ""
+    rank: tuple[bool, float] = (False, 0.0)
 
 
 class History(Protocol):

@@ -7,8 +7,10 @@ A platform registers what stands in `COMMANDS`, reads what somebody has used int
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adapters.chat.dialect import ChatDialect
@@ -159,16 +161,10 @@ async def _forget(context: CommandContext, values: Values) -> str:
         return messages.person_forgotten(gone.turns, gone.votes)
     if context.thread is None:
         return context.forms.in_thread
-    was_there = await context.services.self_help.forget_thread(await _asker(context), context.thread)
-    return messages.thread_forgotten(was_there=was_there)
-
-
-async def _asker(context: CommandContext) -> Actor:
-    """Return who uses a command that needs no rights: also where the platform does not say who moderates."""
-    try:
-        return await context.actor()
-    except PostingFailed:
-        return Actor(person=context.person, home=context.homes[0], may_moderate=False)
+    asker = Actor(person=context.person, home=context.homes[0], may_moderate=False)
+    with suppress(PostingFailed):  # it needs no rights, so the platform need not say who moderates
+        asker = await context.actor()
+    return messages.thread_forgotten(was_there=await context.services.self_help.forget_thread(asker, context.thread))
 
 
 async def _status(context: CommandContext, values: Values) -> str:
@@ -264,69 +260,38 @@ async def retry(context: CommandContext, message: MessageRef | None) -> str | No
 
 _QUESTION = Option("question", "What do you want to know?", is_required=True, most=QUESTION_LIMIT)
 _PRIVATE = Option("private", "Show the answer only to me.", Kind.FLAG)
+_LATER_SOURCES = Option("page", "A later page of the list.", Kind.NUMBER, most=MOST_PAGES)
 _MINE = {"thread": "this thread", "me": "everything about me"}
+_WHAT_OF_MINE = Option("what", "What I should forget.", Kind.CHOICE, is_required=True, choices=_MINE)
+_EARLIER = Option("page", "A later page of what moderators did.", Kind.NUMBER, most=MOST_PAGES)
+_TO_PAUSE = Option("channel", "Only in this channel and its threads, and not in the whole server.", Kind.CHANNEL)
+_PAUSED = Option("channel", "Only in this channel, where I was paused.", Kind.CHANNEL)
+_POSTS = "Whose new posts I answer although they do not mention me."
+_FORUM = (
+    Option("forum", _POSTS, Kind.FORUM, is_required=True),
+    Option("on", "Whether I do.", Kind.FLAG, is_required=True),
+)
 _ANYTHING = {"person": "a person", "thread": "this thread", "everything": "everything"}
+_FORGOTTEN = (
+    Option("what", "What to forget.", Kind.CHOICE, is_required=True, choices=_ANYTHING),
+    Option("person", "Whose questions to forget.", Kind.PERSON),
+    Option("confirm", "Needed to forget everything.", Kind.FLAG),
+)
+_order = partial(Command, for_moderators=True)
 
 ASK = Command("ask", "Ask a question about the documents.", None, (_QUESTION, _PRIVATE))
 COMMANDS = (
     ASK,
     Command("sources", "Where the last answer here came from.", shown_sources),
-    Command(
-        "documents",
-        "What I can search: sources, their pages and chapters.",
-        _documents,
-        (Option("page", "A later page of the list.", Kind.NUMBER, most=MOST_PAGES),),
-    ),
-    Command(
-        "forget",
-        "Remove what I remember of you or of this thread.",
-        _forget,
-        (Option("what", "What I should forget.", Kind.CHOICE, is_required=True, choices=_MINE),),
-    ),
+    Command("documents", "What I can search: sources, their pages and chapters.", _documents, (_LATER_SOURCES,)),
+    Command("forget", "Remove what I remember of you or of this thread.", _forget, (_WHAT_OF_MINE,)),
     Command("help", "What I can do.", _help),
     Command("privacy", "What I keep, for how long, and who gets it.", _privacy),
-    Command(
-        "status",
-        "Whether I answer, what people think, what was done.",
-        _status,
-        (Option("page", "A later page of what moderators did.", Kind.NUMBER, most=MOST_PAGES),),
-        for_moderators=True,
-    ),
-    Command(
-        "pause",
-        "Answer nothing in this server for now.",
-        _pause,
-        (Option("channel", "Only in this channel and its threads, and not in the whole server.", Kind.CHANNEL),),
-        for_moderators=True,
-    ),
-    Command(
-        "resume",
-        "Answer again.",
-        _resume,
-        (Option("channel", "Only in this channel, where I was paused.", Kind.CHANNEL),),
-        for_moderators=True,
-    ),
-    Command(
-        "auto-answer",
-        "Answer every new post of a forum, or not.",
-        _auto_answer,
-        (
-            Option("forum", "Whose new posts I answer although they do not mention me.", Kind.FORUM, is_required=True),
-            Option("on", "Whether I do.", Kind.FLAG, is_required=True),
-        ),
-        for_moderators=True,
-    ),
-    Command(
-        "forget",
-        "Remove what I remember.",
-        _forget_any,
-        (
-            Option("what", "What to forget.", Kind.CHOICE, is_required=True, choices=_ANYTHING),
-            Option("person", "Whose questions to forget.", Kind.PERSON),
-            Option("confirm", "Needed to forget everything.", Kind.FLAG),
-        ),
-        for_moderators=True,
-    ),
+    _order("status", "Whether I answer, what people think, what was done.", _status, (_EARLIER,)),
+    _order("pause", "Answer nothing in this server for now.", _pause, (_TO_PAUSE,)),
+    _order("resume", "Answer again.", _resume, (_PAUSED,)),
+    _order("auto-answer", "Answer every new post of a forum, or not.", _auto_answer, _FORUM),
+    _order("forget", "Remove what I remember.", _forget_any, _FORGOTTEN),
 )
 
 

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -110,41 +111,29 @@ class PlaceBreaker:
         return str(channel) in self._shut or str(thread) in self._shut
 
 
+@dataclass
 class DeliveryLog:
     """A `Poster` for a task that is held. That something is posted is noted before; which id it has, beside the rest.
 
     *showing* is called each time before something appears. Nothing is posted that could not be noted before, as nobody
     would find it after a crash: a post waits for its note as long as the task is held. A note that is refused, as
-    another worker has the task, is `LeaseLost`.
+    another worker has the task, is `LeaseLost`. Without *deliveries*, nothing is noted; *delivery* is what is noted.
     What was said below the question while it waited is taken away by *retract* once something of the answer stands.
     """
 
-    def __init__(  # noqa: PLR0913 - each is a choice of its own
-        self,
-        task: Task,
-        deliveries: Deliveries | None,
-        destination: Destination,
-        *,
-        now: Callable[[], datetime],
-        retract: Callable[[WaitNotice], Awaitable[object]],
-        showing: Callable[[], object],
-        observer: Observer,
-    ) -> None:
-        """Without *deliveries*, nothing is noted."""
-        self._task = task
-        self._deliveries = deliveries
-        self._destination = destination
-        self._now = now
-        self._retract = retract
-        self._showing = showing
-        self._observer = observer
-        self._ids = [message.id for message in task.delivery.messages]
-        self._leaving = [message.id for message in task.delivery.leaving]
-        self._trying = task.delivery.trying
-        self._notice = task.delivery.notice
-        self._retracting: asyncio.Task[None] | None = None
-        self._writing: asyncio.Task[None] | None = None
-        self._is_old = self._is_written = self._is_lost = False
+    task: Task
+    delivery: Delivery
+    deliveries: Deliveries | None
+    destination: Destination
+    now: Callable[[], datetime]
+    retract: Callable[[WaitNotice], Awaitable[object]]
+    showing: Callable[[], object]
+    observer: Observer
+    _retracting: asyncio.Task[None] | None = field(default=None, init=False)
+    _writing: asyncio.Task[None] | None = field(default=None, init=False)
+    _is_old: bool = field(default=False, init=False)
+    _is_written: bool = field(default=False, init=False)
+    _is_lost: bool = field(default=False, init=False)
 
     async def aclose(self) -> None:
         """Wait for what is under way: what is noted after this has to come after it."""
@@ -156,68 +145,65 @@ class DeliveryLog:
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message once it is noted that one is posted; what may have been posted before stays noted as well."""
-        self._showing()
-        before, self._trying = self._trying, self._trying or self._now()
-        await NOTE.call(self._noted)
-        self._observer(Passed(self._task.message, Step.POSTING))
+        self.showing()
+        before = self.delivery.trying
+        await NOTE.call(partial(self._noted, trying=before or self.now()))
+        self.observer(Passed(self.task.message, Step.POSTING))
         try:
-            posted = await self._destination.poster.post(part, nonce, obsolete)
+            posted = await self.destination.poster.post(part, nonce, obsolete)
         except Unreachable:
             raise  # it may be there
         except PostingFailed:
-            self._trying = before
+            self.delivery = self.delivery.model_copy(update={"trying": before})
             raise
-        self._observer(Passed(self._task.message, Step.POSTED))
-        self._trying = None
-        if posted.id not in self._ids:
-            self._ids.append(posted.id)
-        self._note()
+        self.observer(Passed(self.task.message, Step.POSTED))
+        self._note(trying=None, messages=_with(self.delivery.messages, posted.id, self.destination.place))
         self.begin_retracting()
         return posted
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace what a message shows, and have it noted if it is not."""
-        self._showing()
-        if message_id not in self._ids:
-            self._ids.append(message_id)
-            self._note()
-        self._observer(Passed(self._task.message, Step.EDITING))
-        await self._destination.poster.edit(message_id, part, obsolete)
-        self._observer(Passed(self._task.message, Step.EDITED))
+        self.showing()
+        messages = _with(self.delivery.messages, message_id, self.destination.place)
+        if messages != self.delivery.messages:
+            self._note(messages=messages)
+        self.observer(Passed(self.task.message, Step.EDITING))
+        await self.destination.poster.edit(message_id, part, obsolete)
+        self.observer(Passed(self.task.message, Step.EDITED))
         self.begin_retracting()
 
     async def delete(self, message_id: str) -> None:
         """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
-        if message_id not in self._leaving:
-            self._leaving.append(message_id)
-            self._ids = [name for name in self._ids if name != message_id]
-            await NOTE.call(self._noted)
-        await self._destination.poster.delete(message_id)
+        if all(one.id != message_id for one in self.delivery.leaving):
+            messages = tuple(one for one in self.delivery.messages if one.id != message_id)
+            leaving = _with(self.delivery.leaving, message_id, self.destination.place)
+            await NOTE.call(partial(self._noted, messages=messages, leaving=leaving))
+        await self.destination.poster.delete(message_id)
 
     def begin_retracting(self) -> None:
         """Begin to remove what is not true any more; what the platform does not do now, it would not do later."""
-        if (notice := self._notice) is None or self._retracting is not None:
+        if (notice := self.delivery.notice) is None or self._retracting is not None:
             return
 
         async def take_away() -> None:
             with suppress(PostingFailed):
-                await self._retract(notice)
-            self._notice = None
-            self._note()
+                await self.retract(notice)
+            self._note(notice=None)
 
         self._retracting = asyncio.create_task(take_away())
 
-    async def _noted(self) -> None:
-        """Wait until the newest state is written. Raises `LeaseLost` if the task is not held, or `StoreUnavailable`."""
-        await asyncio.shield(self._note())
+    async def _noted(self, **changes: object) -> None:
+        """Wait until changes are written. Raises `LeaseLost` if the task is not held, or `StoreUnavailable`."""
+        await asyncio.shield(self._note(**changes))
         held = _HELD.get()
         if self._is_lost or (not self._is_written and held is not None and not await held()):
             raise LeaseLost(LOST)
         if not self._is_written:
             raise StoreUnavailable("The note could not be written.")
 
-    def _note(self) -> asyncio.Task[None]:
-        """Have the newest state written, after what is being written; return the task that does it."""
+    def _note(self, **changes: object) -> asyncio.Task[None]:
+        """Have changes written, after what is being written; return the task that does it."""
+        self.delivery = self.delivery.model_copy(update=changes)
         self._is_old = True
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
@@ -226,18 +212,12 @@ class DeliveryLog:
     async def _write(self) -> None:
         while self._is_old and not self._is_lost:
             self._is_old = self._is_written = False
-            delivery = Delivery(
-                messages=_messages(self._destination.place, self._ids),
-                leaving=_messages(self._destination.place, self._leaving),
-                trying=self._trying,
-                notice=self._notice,
-            )
-            store = self._deliveries
+            delivery = self.delivery
             with suppress(StoreUnavailable):
-                self._is_written = store is None or await store.record(self._task, delivery)
+                self._is_written = self.deliveries is None or await self.deliveries.record(self.task, delivery)
                 self._is_lost = not self._is_written
             if self._is_written and delivery.trying is None:
-                self._observer(Passed(self._task.message, Step.NOTED))
+                self.observer(Passed(self.task.message, Step.NOTED))
 
 
 class PlatformSurface:
@@ -284,19 +264,15 @@ class PlatformSurface:
             if destination is None:
                 return Delivery()
             async with destination.sign() as showing:
+                retract = partial(self._retract, claim.message)
                 log = DeliveryLog(
-                    claim,
-                    self._deliveries,
-                    destination,
-                    now=self._now,
-                    retract=partial(self._retract, claim.message),
-                    showing=showing,
-                    observer=self._observer,
+                    claim, claim.delivery, self._deliveries, destination, self._now, retract, showing, self._observer
                 )
                 async with aclosing(log):
                     shown = await self._show(claim, progress, destination, log)
                     log.begin_retracting()
-            return Delivery(messages=_messages(destination.place, [each.id for each in shown]))
+            place = destination.place
+            return Delivery(messages=tuple(MessageRef(thread=place, id=each.id) for each in shown) if place else ())
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
@@ -358,6 +334,8 @@ class PlatformSurface:
             await QUICK.call(partial(self._platform.delete, MessageRef(thread=notice.thread, id=found)))
 
 
-def _messages(place: ThreadRef | None, ids: Sequence[str]) -> tuple[MessageRef, ...]:
-    """Return messages by their ids; none where nobody can name them."""
-    return tuple(MessageRef(thread=place, id=each) for each in ids) if place else ()
+def _with(messages: tuple[MessageRef, ...], message_id: str, place: ThreadRef | None) -> tuple[MessageRef, ...]:
+    """Return messages with one more, unless it is one of them, or nobody can name those of the place."""
+    if place is None or any(one.id == message_id for one in messages):
+        return messages
+    return (*messages, MessageRef(thread=place, id=message_id))

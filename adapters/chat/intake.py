@@ -5,6 +5,7 @@ Nothing is answered here. A platform reads its own events and says what only it 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLock
+from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
 from adapters.chat.delivery import nonce
 from adapters.chat.platform import NOTICE, REMARK, Part, Poster
 from adapters.retry import BRIEF, QUICK
@@ -144,7 +145,7 @@ class Intake:
         self._background = background
         self._text_command = text_command
         self._deferred = DeferredWrites(background)
-        self._lines = KeyedLock()
+        self._lines = KeyedLocks()
 
     async def take(self, line: str, read: Callable[[], Awaitable[ChatEvent | None]]) -> None:
         """Read an event once its turn on the *line* has come, and put what it means for the bot into the inbox.
@@ -152,7 +153,7 @@ class Intake:
         Only what seems to be for the bot is looked up further. Raises `StoreUnavailable` where an event that comes
         again could not be dealt with.
         """
-        async with self._lines.hold(line):
+        async with self._lines.setdefault(line, asyncio.Lock()):  # taken in the order in which it was asked for
             event = await read()
             if event is None:
                 return

@@ -66,9 +66,7 @@ class LiveMessage:
     is_deleted: bool = field(default=False, init=False)
     waited: float = field(default=0.0, init=False)  # seconds that the platform asked for
     _lost: LeaseLost | None = field(default=None, init=False)
-    _is_anew: bool = field(default=False, init=False)
     _calling: asyncio.Future[Any] | None = field(default=None, init=False)
-    _has_shown: bool = field(default=False, init=False)
     _posts: int = field(default=0, init=False)
     _newest: Snapshot = field(default=tuple, init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
@@ -76,7 +74,7 @@ class LiveMessage:
     _interval: float = field(default=0.0, init=False)
     _last_call: float = field(default=-inf, init=False)
     _rest_until: float = field(default=-inf, init=False)
-    _editor: asyncio.Task[None] | None = field(default=None, init=False)
+    _editor: asyncio.Task[None] = field(init=False)
 
     async def __aenter__(self) -> Self:
         self._posts, self._interval = len(self.messages), self.pace.interval
@@ -87,8 +85,6 @@ class LiveMessage:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._editor is None:
-            return
         self.pacer.end()
         self._editor.cancel()
         await asyncio.wait([self._editor])
@@ -143,8 +139,7 @@ class LiveMessage:
         """
         self._ending.set()
         self._changed.set()
-        if self._editor is not None:
-            await self._editor
+        await self._editor
         await self._settle(parts)
         if self.is_deleted:
             self.leaving, self.messages = [*self.leaving, *self.messages], []
@@ -155,7 +150,7 @@ class LiveMessage:
 
     async def _edit(self) -> None:
         """Show snapshots until the end, or until showing them has failed too often."""
-        failures = 0
+        failures, has_shown = 0, False
         while failures < self.pace.patience and not self.is_deleted:
             await self._changed.wait()
             self._changed.clear()
@@ -170,10 +165,10 @@ class LiveMessage:
                         wait.cancel()
             if self._ending.is_set():
                 return
-            parts = self._newest() or ((BLANK,) if self._has_shown else ())
+            parts = self._newest() or ((BLANK,) if has_shown else ())
             if not parts:
                 continue  # nothing has been written, and what stood there before stays as long
-            self._has_shown = True
+            has_shown = True
             failure = await self._attempt(parts)
             failures = failures + 1 if failure else 0
             if isinstance(failure, Rejected | LeaseLost):
@@ -183,7 +178,7 @@ class LiveMessage:
 
     async def _settle(self, parts: Sequence[Part]) -> None:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
-        failures = 0
+        failures, is_anew = 0, False
         if self.is_contested:
             self.messages = [Posted(shown.id) for shown in self.messages]
         while not self.is_deleted:
@@ -194,9 +189,9 @@ class LiveMessage:
                 raise failure
             failures += not isinstance(failure, RateLimited) or failure.wait <= 0
             if isinstance(failure, Rejected) or failures >= self.pace.tries or self.waited > self.pace.endurance:
-                if self._is_anew or not self.messages or isinstance(failure, RateLimited):
+                if is_anew or not self.messages or isinstance(failure, RateLimited):
                     raise failure  # there is nothing to leave, or the platform is busy
-                self._is_anew, failures = True, 0
+                is_anew, failures = True, 0
                 self.leaving, self.messages = [*self.leaving, *self.messages], []
             elif isinstance(failure, Unreachable):
                 self._rest_until = self.pace.clock() + self._interval * failures
@@ -214,10 +209,9 @@ class LiveMessage:
             self._rest_until = self.pace.clock() + failure.wait
             self._interval = min(max(failure.wait, self._interval * 1.5), self.pace.longest)
             return failure
-        except LeaseLost as failure:
-            self._lost = failure
-            return failure
         except PostingFailed as failure:
+            if isinstance(failure, LeaseLost):
+                self._lost = failure
             return failure
         return None
 

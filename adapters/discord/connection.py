@@ -133,13 +133,11 @@ async def check(client: AutoShardedClient, token: str) -> str:
         async with client:
             await client.login(token)
             application = await client.application_info()
-    except LoginFailure as error:
-        raise Misconfigured(TOKEN_REFUSED) from error
     except Exception as error:
-        reason = reason_of(error)
-        if reason is None:
+        failure = _judge(error)
+        if failure is None:
             raise
-        raise Unavailable(f"Discord cannot be reached ({reason}). Try again in a moment.") from error
+        raise Unavailable(f"Discord cannot be reached ({failure.reason}). Try again in a moment.") from error
     flags, reads_all = application.flags, client.intents.message_content
     if reads_all and not (flags.gateway_message_content or flags.gateway_message_content_limited):
         raise Misconfigured(MESSAGE_CONTENT_DENIED)

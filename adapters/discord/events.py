@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from discord.utils import snowflake_time
+
 from adapters.chat.intake import BotIdentity
 from core.model import (
     QUESTION_LIMIT,
@@ -37,7 +39,6 @@ _DEFAULT, _REPLY = 0, 19  # types of messages
 _SAID = (_DEFAULT, _REPLY, 20, 23)  # and what answers a command or a menu
 _IS_CROSSPOST = 1 << 1
 _NOTHING: Json = {}
-_EPOCH = 1_420_070_400_000  # milliseconds: the first moment of 2015, with which the ids begin
 _MARKED = re.compile(
     r"<@(?P<sign>[!&]?)(?P<addressed>\d{1,20})>|<#(?P<channel>\d{1,20})>|<a?(?P<emoji>:\w{1,40}:)\d{1,20}>"
     r"|<(?P<command>/[^:<>\n]{1,100}):\d{1,20}>|<id:(?P<page>\w{1,40})(?::\d{1,20})?>"
@@ -96,7 +97,7 @@ def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None
         is_reply_to=str((replied.get("author") or _NOTHING).get("id") or "") if replied else "",
         reply_to=_message(data, reply_to, place) if reply_to else None,
         quoted=(quoted,) if quoted else (),
-        at=_time(data.get("timestamp")) or _made(str(data["id"])),
+        at=_time(data.get("timestamp")) or snowflake_time(int(data["id"])),
     )
 
 
@@ -181,11 +182,6 @@ def _time(value: object) -> datetime | None:
         return datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-
-
-def _made(snowflake: str) -> datetime:
-    """Read the moment that every id of Discord's holds."""
-    return datetime.fromtimestamp(((int(snowflake) >> 22) + _EPOCH) / 1000, UTC)
 
 
 def _moment(seconds: int) -> str:

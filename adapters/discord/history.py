@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discord import StageChannel, TextChannel, Thread, VoiceChannel
 from discord.utils import time_snowflake
 
-from adapters.chat.catch_up import LateEvent, Missed, Round
+from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
 from adapters.discord.poster import TO_READ, rights_in, translated
 from core.messages import WARNING
@@ -28,67 +29,48 @@ PAGES = 3  # of one channel
 TOO_MANY = f"more than {PAGE * PAGES} messages in one place"
 
 
+@dataclass(frozen=True, slots=True)
 class DiscordHistory:
     """Implements `History` for the guilds that a client knows; *late* takes what was said as the event that it was."""
 
-    def __init__(self, client: AutoShardedClient, late: Callable[[Json], LateEvent], services: ChatServices) -> None:
-        self._client = client
-        self._late = late
-        self._services = services
+    client: AutoShardedClient
+    late: Callable[[Json], LateEvent]
+    services: ChatServices
 
-    async def places(self, home: str, round_: Round) -> AsyncGenerator[BusyRoom]:
+    async def places(self, home: str, round_: Round) -> AsyncGenerator[HistoryPlace]:
         """Yield where something was said lately that the bot may read; nothing is asked for that.
 
         Those come first where something was said last: what was missed is among the newest.
         """
-        guild, since = self._client.get_guild(int(home)), time_snowflake(self._services.now() - LATEST)
+        guild, since = self.client.get_guild(int(home)), time_snowflake(self.services.now() - LATEST)
         known: Sequence[Room] = ()
         if guild is not None:
             known = (*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads)
         late = [room for room in known if (room.last_message_id or 0) > since]
         busy = [room for room in late if TO_READ.isdisjoint(rights_in(room).missing)]
         for room in sorted(busy, key=lambda one: one.last_message_id or 0, reverse=True):
-            yield BusyRoom(self._client, self._late, room, since)
+            yield HistoryPlace(partial(self._read, room, since))
 
-
-@dataclass(frozen=True, slots=True)
-class BusyRoom:
-    """Implements `HistoryPlace` for a channel or a thread, from a snowflake on."""
-
-    client: AutoShardedClient
-    late: Callable[[Json], LateEvent]
-    room: Room
-    since: int
-
-    @property
-    def home(self) -> str:
-        """The guild."""
-        return str(self.room.guild.id)
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """When something was said last."""
-        return True, float(self.room.last_message_id or 0)
-
-    async def read(self, round_: Round) -> Missed:
-        """Return what was said; what somebody was refused an answer to is left out. Raises `PostingFailed`."""
+    async def _read(self, room: Room, since: int, round_: Round) -> Missed:
+        """Return what was said from a snowflake on; what somebody was refused an answer to is left out."""
         found: list[Json] = []
 
         async def page() -> list[Json]:
             before = int(found[-1]["id"]) if found else None
-            return cast("list[Json]", await translated(self.client.http.logs_from(self.room.id, PAGE, before=before)))
+            return cast("list[Json]", await translated(self.client.http.logs_from(room.id, PAGE, before=before)))
 
         for _ in range(PAGES):
             more = await round_.retry.call(page)
-            found += (message for message in more if int(message["id"]) > self.since)
-            if len(more) < PAGE or int(more[-1]["id"]) <= self.since:
+            found += (message for message in more if int(message["id"]) > since)
+            if len(more) < PAGE or int(more[-1]["id"]) <= since:
                 break
         else:
             round_.cut(TOO_MANY)
         missed: list[LateEvent] = []
         for message in (each for each in reversed(found) if not _is_refused(each)):
             name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
-            missed.append(self.late({"t": name, "d": {**message, "guild_id": self.home}}))  # which only events have
+            guild = {"guild_id": str(room.guild.id)}  # which only events have
+            missed.append(self.late({"t": name, "d": {**message, **guild}}))
         return Missed(missed)
 
 

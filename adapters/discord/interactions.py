@@ -16,7 +16,7 @@ from discord.utils import format_dt
 from adapters.chat.commands import CommandContext, carried_out
 from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, HAVE_THREADS, PLATFORM, SETTINGS, ChannelInfo
-from adapters.discord.poster import NAMES, NEEDED, translated
+from adapters.discord.poster import NAMES, translated
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms
@@ -63,8 +63,6 @@ def context_of(services: ChatServices, used: Used) -> CommandContext:
     async def actor() -> Actor:
         return Actor(person=person_of(used), home=home, may_moderate=may_moderate)
 
-    mine = used.app_permissions
-    missing = [name for name, is_needed in NEEDED if is_needed and not getattr(mine, name)]
     return CommandContext(
         services=services,
         person=person_of(used),
@@ -74,7 +72,7 @@ def context_of(services: ChatServices, used: Used) -> CommandContext:
         drawing=DRAWING,
         forms=Forms(),
         dialect=DISCORD,
-        lacking=[NAMES.get(name) or name.replace("_", " ").title() for name in missing],
+        lacking=[words for name, words in NAMES.items() if not getattr(used.app_permissions, name)],
     )
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from discord import AutoShardedClient, HTTPException, Object, PartialMessage
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
 from adapters.chat.platform import Barred, ChatPlatform, Destination, Posted, Poster, utc_now
 from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, names_question, quoted
 from adapters.discord.limits import Throttle, low_priority
-from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_after, translated, unknown_messages
+from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_in, translated, unknown_messages
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable
 from core.events import Observer, PossiblyDoubled, unobserved
@@ -31,9 +34,6 @@ from core.model import (
     Withdrawal,
 )
 from core.ports import PolicyStore
-
-if TYPE_CHECKING:
-    from discord import AutoShardedClient, PartialMessage
 
 EMOJI = {Reaction.WARNING: WARNING}
 NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
@@ -52,62 +52,58 @@ _NOW_OR_NEVER = asyncio.Event()
 _NOW_OR_NEVER.set()
 
 
+@dataclass
 class DiscordChat(ChatPlatform):
-    """Discord by REST; it needs a client that is logged in, and none that is connected to the gateway."""
+    """Discord by REST; it needs a client that is logged in, and none that is connected to the gateway.
 
-    def __init__(
-        self,
-        client: AutoShardedClient,
-        *,
-        reads_all: bool = False,
-        policies: PolicyStore | None = None,
-        now: Callable[[], datetime] = utc_now,
-        observer: Observer = unobserved,
-    ) -> None:
-        """With *reads_all* off, the first answer in a thread says how to go on.
+    With *reads_all* off, the first answer in a thread says how to go on. The *policies* say in which forums all posts
+    are answered, and the *observer* hears of messages that may stand there twice.
+    """
 
-        The *policies* say in which forums all posts are answered, and the *observer* hears of messages that may stand
-        there twice.
-        """
-        self._client = client
-        self._reads_all = reads_all
-        self._now = now
-        self._observer = observer
-        self._drafts = Throttle(DRAFTS_PER_SECOND)
-        self._policies = policies
-        self._untaggable = ExpiringSet(now)
+    client: AutoShardedClient
+    _: KW_ONLY
+    reads_all: bool = False
+    policies: PolicyStore | None = None
+    now: Callable[[], datetime] = utc_now
+    observer: Observer = unobserved
+    _drafts: Throttle = field(default_factory=partial(Throttle, DRAFTS_PER_SECOND), init=False)
+    _untaggable: ExpiringSet = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._untaggable = ExpiringSet(self.now)
 
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return the thread of the question, which may have to be opened, the place itself, or a command's response."""
         interaction = claim.address.interaction if claim.address else None
         is_public = claim.question.visibility == "thread"
-        lives = interaction is not None and interaction.expires_at > self._now()
+        lives = interaction is not None and interaction.expires_at > self.now()
         if not is_public and not lives:
             return None
         place, reply_to, posted = await self._place(claim)
-        channel = self._client.get_partial_messageable(int(place))
-        doubtful = partial(self._observer, PossiblyDoubled(claim.message))
+        channel = self.client.get_partial_messageable(int(place))
+        doubtful = partial(self.observer, PossiblyDoubled(claim.message))
+        is_again = claim.is_redelivered or claim.delivery.trying is not None
         poster: Poster = ChannelPoster(
             channel,
             reply_to=int(reply_to.id) if reply_to else None,
             question=claim.question,
-            find=partial(find_lost, channel, self._me, claim, self._now(), doubtful),
+            find=partial(find_lost, channel, self.client.user, claim, self.now(), doubtful) if is_again else None,
         )
         if interaction is not None:
             poster = ResponsePoster(
-                self._client,
+                self.client,
                 interaction,
                 claim.question,
                 poster if is_public else None,
                 drafts=self._drafts,
-                lives=lambda: interaction.expires_at > self._now(),
+                lives=lambda: interaction.expires_at > self.now(),
                 may_be_there=claim.delivery.trying is not None,
                 doubtful=doubtful,
             )
         hint = MENTION_TO_CONTINUE if interaction is None else MENTION_AGAIN
         renderer = DiscordRenderer(
             head=quoted(claim.question.text) if interaction is not None and is_public else "",
-            hint=hint if not self._reads_all and is_public and is_first(claim.message) else "",
+            hint=hint if not self.reads_all and is_public and is_first(claim.message) else "",
             remark=remark,
         )
         return Destination(
@@ -115,13 +111,13 @@ class DiscordChat(ChatPlatform):
             renderer=renderer,
             place=claim.message.thread.model_copy(update={"thread": place}),
             posted=posted,
-            sign=partial(typing, self._client, None if lives else place),  # Discord does so itself for a command
+            sign=partial(typing, self.client, None if lives else place),  # Discord does so itself for a command
             settled=partial(self._settled, claim),
         )
 
     async def delete(self, message: MessageRef) -> None:
         """Remove a message of the bot's."""
-        await ChannelPoster(self._client.get_partial_messageable(int(message.thread.thread))).delete(message.id)
+        await ChannelPoster(self.client.get_partial_messageable(int(message.thread.thread))).delete(message.id)
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message."""
@@ -129,14 +125,14 @@ class DiscordChat(ChatPlatform):
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away."""
-        if (me := self._client.user) is not None:
+        if (me := self.client.user) is not None:
             await self._mark(to, lambda message: message.remove_reaction(EMOJI[reaction], me))
 
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
         """Return the id of what replies to a message with the words of a notice."""
-        place = self._client.get_partial_messageable(int(notice.thread.thread))
-        for one in await said_after(place, message.id, limit=LOOKED_AT):
-            is_ours = one.author.id == self._me and one.content.startswith(BUSY)
+        place = self.client.get_partial_messageable(int(notice.thread.thread))
+        for one in await said_in(place, limit=LOOKED_AT, after=Object(int(message.id))):
+            is_ours = one.author == self.client.user and one.content.startswith(BUSY)
             if is_ours and one.reference and str(one.reference.message_id) == message.id:
                 return str(one.id)
         return ""
@@ -148,9 +144,9 @@ class DiscordChat(ChatPlatform):
             return False
         thread, place = withdrawal.message.thread.thread, withdrawal.delivery.messages[0].thread.thread
         for each in dict.fromkeys([thread, place]):
-            channel = self._client.get_partial_messageable(int(each))
+            channel = self.client.get_partial_messageable(int(each))
             with suppress(PostingFailed):
-                for one in await said_after(channel, ids[0], limit=LOOKED_AT):
+                for one in await said_in(channel, limit=LOOKED_AT, after=Object(int(ids[0]))):
                     is_reply = one.reference is not None and str(one.reference.message_id) in ids
                     is_by_others = not one.author.bot and str(one.author.id) != withdrawal.asker_id
                     if is_by_others and (each == thread or is_reply):
@@ -163,9 +159,9 @@ class DiscordChat(ChatPlatform):
         if since is None:
             return ()
         place = messages[0].thread if messages else withdrawal.message.thread
-        channel = self._client.get_partial_messageable(int(place.thread))
+        channel = self.client.get_partial_messageable(int(place.thread))
         try:
-            found = await unknown_messages(channel, self._me, withdrawal, since)
+            found = await unknown_messages(channel, self.client.user, withdrawal, since)
         except (Gone, Rejected):
             return ()
         asker = Person(id=withdrawal.asker_id or "0")
@@ -181,14 +177,10 @@ class DiscordChat(ChatPlatform):
         if not is_first(message):
             return
         with suppress(PostingFailed):
-            thread, http = int(message.id), self._client.http
+            thread, http = int(message.id), self.client.http
             found = await translated(http.get_channel(thread))
-            if str(found.get("owner_id")) == str(self._me):
+            if self.client.user and str(found.get("owner_id")) == str(self.client.user.id):
                 await translated(http.edit_channel(thread, name=UNTITLED, reason="The question was deleted"))
-
-    @property
-    def _me(self) -> int:
-        return self._client.user.id if self._client.user else 0
 
     async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
@@ -200,11 +192,11 @@ class DiscordChat(ChatPlatform):
             return outside, claim.message, posted or response
         if posted:
             return claim.delivery.messages[0].thread.thread, None, posted
-        if self._now() - claim.question.asked_at >= WAY_LASTS:
+        if self.now() - claim.question.asked_at >= WAY_LASTS:
             # A command whose response is too old still shows that an answer comes; the bot may edit it as its own.
-            asking = self._client.get_partial_messageable(int(outside)).fetch_message(int(claim.message.id))
+            asking = self.client.get_partial_messageable(int(outside)).fetch_message(int(claim.message.id))
             with suppress(Gone, Rejected):
-                if (await translated(asking)).author == self._client.user:
+                if (await translated(asking)).author == self.client.user:
                     return outside, None, response
         if address is not None and address.thread != here:  # no thread can be opened there
             return address.thread.thread, address.message, ()
@@ -218,10 +210,8 @@ class DiscordChat(ChatPlatform):
 
         Returns False where it may not be opened, or not soon. Raises `PostingFailed`.
         """
-        from discord import HTTPException
-
         # A message object would want the whole guild, which only a client that is connected to the gateway knows.
-        opening = self._client.http.start_thread_with_message(
+        opening = self.client.http.start_thread_with_message(
             int(message.thread.channel),
             int(message.id),
             name=heading(question, LONGEST_NAME, otherwise="Question"),
@@ -238,31 +228,27 @@ class DiscordChat(ChatPlatform):
         return True
 
     async def _settled(self, claim: Claim, answer: Answer | None, shown: Sequence[Posted]) -> None:
-        """Open a thread on a response, for whoever wants to go on, and tag a post; neither need be allowed."""
+        """Open a thread on a response, for whoever wants to go on, and tag a post; neither need be allowed.
+
+        A post is tagged that began with the question, or where all are answered. A forum that forbids it is left alone
+        for some minutes.
+        """
         if answer is None or not shown:
             return
-        address, is_worth_it = claim.address, answer.status in WORTH_A_THREAD
+        address, post, begins = claim.address, claim.message.thread, is_first(claim.message)
+        is_worth_it = answer.status in WORTH_A_THREAD
         if is_worth_it and address is not None and address.interaction is not None and address.message is not None:
             with suppress(PostingFailed):
                 await self._open_thread(address.message, claim.question.text)
-        has_opened = address is not None and address.message == claim.message and is_first(claim.message)
-        is_public = claim.question.visibility == "thread"
-        if answer.status is Status.ANSWERED and is_public and not has_opened:
-            await self._tag(claim)
-
-    async def _tag(self, claim: Claim) -> None:
-        """Tag the post that a question was answered in, if it began with it or all posts are answered there.
-
-        What does not work is left, and a forum that forbids it is left alone for some minutes.
-        """
-        post = claim.message.thread
-        if post.channel in self._untaggable:
+        has_opened = address is not None and address.message == claim.message and begins
+        is_answered = answer.status is Status.ANSWERED and claim.question.visibility == "thread"
+        if not is_answered or has_opened or post.channel in self._untaggable:
             return
         try:
             async with asyncio.timeout(LONGEST_TAGGING):
-                is_wanted = is_first(claim.message)
-                if not is_wanted and self._policies is not None:
-                    is_wanted = post.channel in (await self._policies.load(post.home)).auto_answer
+                is_wanted = begins
+                if not is_wanted and self.policies is not None:
+                    is_wanted = post.channel in (await self.policies.load(post.home)).auto_answer
                 if is_wanted:
                     await self._add_tag(post.channel, post.thread)
         except Barred:
@@ -272,7 +258,7 @@ class DiscordChat(ChatPlatform):
 
     async def _add_tag(self, forum: str, post: str) -> None:
         """Add the tag, however it is spelt, unless the post has it, there is no room, or the channel is no forum."""
-        http = self._client.http
+        http = self.client.http
         tags: Any = (await translated(http.get_channel(forum))).get("available_tags") or ()
         tag = next((str(one["id"]) for one in tags if str(one.get("name", "")).strip().casefold() == TAG), None)
         if tag is None:
@@ -288,7 +274,7 @@ class DiscordChat(ChatPlatform):
         places = [to.thread.channel, to.thread.thread] if is_first(to) else [to.thread.thread]
         for place in dict.fromkeys(places):
             with suppress(Gone):
-                message = self._client.get_partial_messageable(int(place)).get_partial_message(int(to.id))
+                message = self.client.get_partial_messageable(int(place)).get_partial_message(int(to.id))
                 await translated(change(message), gone=NO_PLACE | NO_MESSAGES_THERE)
                 return
 

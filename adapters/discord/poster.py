@@ -29,7 +29,7 @@ from core.messages import permissions_lacking
 from core.model import Claim, Question, Task
 
 if TYPE_CHECKING:
-    from discord import AutoShardedClient, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
+    from discord import AutoShardedClient, ClientUser, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
     from discord.abc import GuildChannel
 
     from core.ports import Dedup
@@ -52,20 +52,14 @@ NONCES_LIVE = timedelta(minutes=2)  # at least; Discord speaks of "the past few 
 EARLY = timedelta(seconds=30)  # as much may our clock be ahead of Discord's
 LOOKED_AT = 100  # messages around the time of the post
 NAMES = {
+    "add_reactions": "Add Reactions",
     "read_messages": "View Channel",
     "send_messages": "Send Messages",
-    "send_messages_in_threads": "Send Messages in Threads",
-    "create_public_threads": "Create Public Threads",
     "read_message_history": "Read Message History",
-}  # in Discord's own words, which moderators look for
-NEEDED = Permissions(
-    view_channel=True,
-    read_message_history=True,
-    send_messages=True,
-    create_public_threads=True,
-    send_messages_in_threads=True,
-    add_reactions=True,
-)  # to see questions, answer them in threads, and mark them
+    "create_public_threads": "Create Public Threads",
+    "send_messages_in_threads": "Send Messages in Threads",
+}  # what it takes to see questions, answer them in threads and mark them, in Discord's words, which moderators look for
+NEEDED = Permissions(**dict.fromkeys(NAMES, True))
 
 _ANYWHERE = ("read_messages", "read_message_history")
 TO_READ = frozenset(NAMES[name] for name in _ANYWHERE)
@@ -157,7 +151,7 @@ def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingF
 
 
 async def find_lost(
-    channel: Channel, me: int, claim: Claim, now: datetime, doubtful: Callable[[], object]
+    channel: Channel, me: ClientUser | None, claim: Claim, now: datetime, doubtful: Callable[[], object]
 ) -> str | None:
     """Return the id of what an attempt before has posted for a claim; None if it is not there.
 
@@ -181,31 +175,35 @@ async def find_lost(
     return None
 
 
-async def unknown_messages(channel: Channel, me: int, task: Task, since: datetime) -> Sequence[Message] | None:
+async def said_in(
+    channel: Channel,
+    *,
+    limit: int,
+    gone: Collection[int] = NO_MESSAGE,
+    after: Object | None = None,
+    around: Object | None = None,
+) -> list[Message]:
+    """Return what was said *after* or *around* a message, or a moment. Raises `PostingFailed`."""
+
+    async def said() -> list[Message]:
+        return [message async for message in channel.history(limit=limit, after=after, around=around)]
+
+    return await translated(said(), gone=gone)
+
+
+async def unknown_messages(
+    channel: Channel, me: ClientUser | None, task: Task, since: datetime
+) -> Sequence[Message] | None:
     """Return what *me*, the bot, has said since then that is not known to belong to a task.
 
     None where it may not read. Raises `PostingFailed`.
     """
-    around = Object(time_snowflake(since))
-
-    async def said() -> Sequence[Message]:
-        return [message async for message in channel.history(limit=LOOKED_AT, around=around)]
-
-    found = await translated(said(), gone=NO_PLACE)
+    found = await said_in(channel, limit=LOOKED_AT, gone=NO_PLACE, around=Object(time_snowflake(since)))
     notice = task.delivery.notice
     known = {message.id for message in task.delivery.standing} | {notice.id if notice else ""}
     late = [one for one in found if one.created_at >= since - EARLY]
-    mine = [one for one in late if one.author.id == me and str(one.id) not in known]
+    mine = [one for one in late if one.author == me and str(one.id) not in known]
     return mine if found else None  # the question would be among them
-
-
-async def said_after(channel: Channel, message_id: str, *, limit: int) -> Sequence[Message]:
-    """Return what was written after a message, oldest first. Raises `PostingFailed`."""
-
-    async def said() -> Sequence[Message]:
-        return [one async for one in channel.history(limit=limit, after=Object(int(message_id)))]
-
-    return await translated(said())
 
 
 def rights_in(channel: GuildChannel | Thread) -> Rights:

@@ -9,7 +9,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from adapters.chat.catch_up import LateEvent, Missed, Round
+from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round
 from adapters.chat.intake import LATEST
 from adapters.slack.api import PAGE, PAGES, Denied, pages
 from adapters.slack.events import PLATFORM, REACTION, Json, line_of, read_event
@@ -40,7 +40,7 @@ class SlackHistory:
     services: ChatServices
     workspaces: Workspaces
 
-    async def places(self, home: str, round_: Round) -> AsyncGenerator[SlackPlace]:
+    async def places(self, home: str, round_: Round) -> AsyncGenerator[HistoryPlace]:
         """Yield the channels of *home*, and of all workspaces that were heard lately, those first heard last.
 
         Each is read from a bit before the last that was heard in its workspace; what is too old is left.
@@ -57,7 +57,7 @@ class SlackHistory:
                 continue  # the bot is not there any more
             since = max(oldest.timestamp(), max(channels.values(), default=oldest).timestamp() - RESENT)
             for channel in await _channels(workspace, channels, round_):
-                yield SlackPlace(self.workspaces, workspace, channel, since)
+                yield HistoryPlace(SlackPlace(self.workspaces, workspace, channel, since).read)
 
 
 async def _channels(workspace: Workspace, heard: Iterable[str], round_: Round) -> Sequence[str]:
@@ -74,28 +74,13 @@ async def _channels(workspace: Workspace, heard: Iterable[str], round_: Round) -
 
 @dataclass(frozen=True, slots=True)
 class SlackPlace:
-    """Implements `HistoryPlace` for a channel, or for the thread of which `root` is the first message.
-
-    Times are Slack's seconds.
-    """
+    """A channel, or the thread of which `root` is the first message; times are Slack's seconds."""
 
     workspaces: Workspaces
     workspace: Workspace
     channel: str
     since: float
     root: str = ""
-    latest: float = 0.0
-    is_ours: bool = False
-
-    @property
-    def home(self) -> str:
-        """The workspace."""
-        return self.workspace.name
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """Threads that the bot takes part in come first."""
-        return self.is_ours, self.latest
 
     async def read(self, round_: Round) -> Missed:
         """Return what is new in the channel or thread; of a channel, those of its threads that went on as well."""
@@ -124,12 +109,12 @@ class SlackPlace:
             said += (reply for reply in page if reply["ts"] != self.root)
         return Missed(self._events(said))
 
-    def _thread(self, root: Json) -> SlackPlace:
-        """Return the thread below a message: when it went on last, and whether the bot takes part in it."""
+    def _thread(self, root: Json) -> HistoryPlace:
+        """Return the thread below a message; those that the bot takes part in come first, and then the latest."""
         present = {root.get("user"), *cast("Sequence[str]", root.get("reply_users") or ())}
         is_ours = not present.isdisjoint({self.workspace.bot_user_id, self.workspace.bot_id})
-        latest = _seconds(root, "latest_reply")
-        return SlackPlace(self.workspaces, self.workspace, self.channel, self.since, str(root["ts"]), latest, is_ours)
+        thread = SlackPlace(self.workspaces, self.workspace, self.channel, self.since, str(root["ts"]))
+        return HistoryPlace(thread.read, self.workspace.name, (is_ours, _seconds(root, "latest_reply")))
 
     def _events(self, said: Iterable[Json]) -> Sequence[LateEvent]:
         """Return what was said or changed lately, oldest first; what somebody was refused an answer to is left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import time
@@ -21,7 +22,7 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
-from adapters.chat.background import KeyedLock
+from adapters.chat.background import KeyedLocks
 from adapters.slack.api import Denied, connect, meaning, translated
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
@@ -151,14 +152,14 @@ class InstalledWorkspaces:
         self._rotator = AsyncTokenRotator(client_id=client_id, client_secret=client_secret, client=client)
         self._clock = clock
         self._known = Recent[Workspace](MOST, clock)
-        self._lock = KeyedLock()
+        self._locks = KeyedLocks()
         self._unsaved: dict[str, Bot] = {}
 
     async def find(self, workspace: str) -> Workspace:
         """Return a workspace with a token that is good for some time. Raises `PostingFailed`."""
         if (known := self._known.get(workspace)) is not None:
             return known
-        async with self._lock.hold(workspace):
+        async with self._locks.setdefault(workspace, asyncio.Lock()):
             if (known := self._known.get(workspace)) is not None:  # others may have asked at the same time
                 return known
             try:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from adapters.chat.background import KeyedLock
+from adapters.chat.background import KeyedLocks
 
 
 async def test_turns_of_one_kind_keep_the_order_in_which_they_were_asked_for() -> None:
     """Others do not wait for them."""
-    lock, done, gate = KeyedLock(), list[str](), asyncio.Event()
+    locks, done, gate = KeyedLocks(), list[str](), asyncio.Event()
 
     async def act(key: str, name: str, wait: asyncio.Event | None = None) -> None:
-        async with lock.hold(key):
+        async with locks.setdefault(key, asyncio.Lock()):
             if wait is not None:
                 await wait.wait()
             done.append(name)
@@ -29,10 +29,10 @@ async def test_turns_of_one_kind_keep_the_order_in_which_they_were_asked_for() -
 
 async def test_a_turn_that_fails_lets_the_next_one_come() -> None:
     """Also one that was given up while it waited."""
-    lock, gate, done = KeyedLock(), asyncio.Event(), list[str]()
+    locks, gate, done = KeyedLocks(), asyncio.Event(), list[str]()
 
     async def act(name: str) -> None:
-        async with lock.hold("a"):
+        async with locks.setdefault("a", asyncio.Lock()):
             await gate.wait()
             done.append(name)
 
