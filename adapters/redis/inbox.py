@@ -187,8 +187,8 @@ class RedisInbox(InboxStore):
                 return  # where one was, there may be more
             self._next_sweep = now + self._block
         if (now := clock()) >= self._next_look:
-            due = cast("int", await self._run("promote_due", PREFIX))
-            self._next_look = now + (self._block if due < 0 else min(self._block, due / 1000))
+            due = cast("int | None", await self._run("promote_due", PREFIX))
+            self._next_look = now + (self._block if due is None else min(self._block, due / 1000))
         block, count = max(self._next_look - clock(), 0.001), max(min(self._waiters, MOST_AT_ONCE), 1)
         reading = self._blocking.xreadgroup(GROUP, self.consumer, {READY: ">"}, count, int(block * 1000))
         streams = await bounded(cast("Awaitable[Any]", reading), block=block)

@@ -239,7 +239,7 @@ class InboxStore:
         given = {"person": person, "home": str(home)}
         return sum(
             [
-                await self._run("forget", PREFIX, **given, ref=str(message), thread=str(message.thread))
+                bool(await self._run("forget", PREFIX, **given, ref=str(message), thread=str(message.thread)))
                 for message in messages
             ]
         )

@@ -133,13 +133,14 @@ class InlineReader:
         if text[at] == "!" and text[at + 1 : at + 2] not in ("[", ""):
             self._add("!", length=1)
             return
-        self._wait_if(text[at:] == "!" or _OPEN_MARK.match(text, at) or _OPEN_LABEL.match(text, at))
+        if not self.is_whole:
+            self._wait_if(text[at:] == "!" or _OPEN_MARK.match(text, at) or _OPEN_LABEL.match(text, at))
         mark = _MARK.match(text, at)
         label = mark or _LABEL.match(text, at)
-        behind = label.end() if label else at
-        destination = _DESTINATION.match(text, behind) if label and text[at] in "[!" else None
-        if label and not destination and text[at] in "[!":
-            self._wait_if(_OPEN_DESTINATION.match(text, behind))
+        behind, destination = label.end() if label else at, None
+        if label and text[at] in "[!" and text[behind : behind + 1] in ("(", ""):
+            destination = _DESTINATION.match(text, behind)
+            self._wait_if(not destination and _OPEN_DESTINATION.match(text, behind))
         length = (destination.end() if destination else behind) - at
         if mark and self.notes.sources.are_quoted:
             self._add(mark[0], length=length)

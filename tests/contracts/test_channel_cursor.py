@@ -50,8 +50,8 @@ async def test_the_channels_that_were_heard_last_come_first(heard: ChannelCursor
 async def test_a_workspace_is_forgotten_and_no_other(heard: ChannelCursor) -> None:
     """Nor one whose name begins alike."""
     others = [channel("a", "E1/T12"), channel("a", "T1")]
-    for each in (channel("a"), channel("b"), *others):
-        await heard.note(each, NOON)
+    for minutes, each in enumerate((channel("a"), *others, channel("b"))):
+        await heard.note(each, NOON + minutes * MINUTE)
     await heard.forget_workspace(WorkspaceRef(platform="slack", workspace="E1/T1"))
 
     assert [each for each, _ in sorted(await heard.channels("slack", limit=9), key=str)] == others

@@ -1,4 +1,4 @@
--- What happens to a question: each is one script, which returns 1 if it changes anything.
+-- What happens to a question: each is one script, which returns whether it changes anything.
 
 -- Returns the state of a question, whether it is deleted, and which revision of it is known.
 local function look(ref)
@@ -22,7 +22,7 @@ end
 local function keep_early(ref)
   redis.call('HSET', key('question', ref), 'state', 'early')
   redis.call('PEXPIRE', key('question', ref), EARLY_LIFE)
-  return 0
+  return false
 end
 
 -- Lets a question that is done, or was given up, be worked on again.
@@ -31,7 +31,7 @@ local function reopen(ref, thread)
   set_state(ref, 'waiting')
   redis.call('PEXPIRE', key('question', ref), LIFE)
   enqueue(thread, ref)
-  return 1
+  return true
 end
 
 -- Returns the first message of a thread that waits untouched behind all others and was asked later.
@@ -52,12 +52,12 @@ function script.ask(ref, thread, revision, text, person, home, address, token, e
   local question = key('question', ref)
   if accepted ~= '' then
     local former = redis.call('HGET', key('question', accepted), 'state')
-    if former and former ~= 'accepted' then return 0 end
+    if former and former ~= 'accepted' then return false end
     conclude(accepted)
     if accepted == ref then redis.call('DEL', question) end
   end
   local state, is_deleted, known = look(ref)
-  if state and (state ~= 'early' or is_deleted) then return 0 end
+  if state and (state ~= 'early' or is_deleted) then return false end
   note_asker(ref, person, home)
   if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
   redis.call('HSET', question, 'attempts', 0, 'address', address, 'asked', asked_at)
@@ -67,18 +67,18 @@ function script.ask(ref, thread, revision, text, person, home, address, token, e
   local later = first_asked_after(thread, asked_at)
   if not later then
     enqueue(thread, ref)
-    return 1
+    return true
   end
   redis.call('LINSERT', key('thread', thread), 'BEFORE', later, ref)
   redis.call('PEXPIRE', READY, LIFE)
   redis.call('PEXPIRE', key('thread', thread), LIFE)
-  return 1
+  return true
 end
 
 function script.edit(ref, thread, revision, text, person, home)
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
-  if is_deleted or state == 'accepted' or revision <= known then return 0 end
+  if is_deleted or state == 'accepted' or revision <= known then return false end
   note_asker(ref, person, home)
   redis.call('HSET', question, 'revision', revision, 'text', text)
   redis.call('HDEL', question, 'stopped', 'reason')
@@ -87,22 +87,22 @@ function script.edit(ref, thread, revision, text, person, home)
   redis.call('PEXPIRE', question, LIFE)
   if state == 'running' then
     notify(ref)
-    return 1
+    return true
   end
   redis.call('HSET', question, 'attempts', 0)
   if state ~= 'waiting' then return reopen(ref, thread) end
   set_state(ref, 'waiting')
   promote(thread)
-  return 1
+  return true
 end
 
 function script.delete(ref, thread)
   local question = key('question', ref)
   local state, is_deleted = look(ref)
-  if is_deleted then return 0 end
+  if is_deleted then return false end
   if state == 'accepted' then
     conclude(ref)
-    return 1
+    return true
   end
   redis.call('HSET', question, 'deleted', 1)
   redis.call('HDEL', question, 'text', 'address', 'stopped')
@@ -112,7 +112,7 @@ function script.delete(ref, thread)
   redis.call('PEXPIRE', question, LIFE)
   if state == 'running' then
     notify(ref)
-    return 1
+    return true
   end
   local found = redis.call('HMGET', question, 'attempts', 'concluded', 'delivery', 'retried', 'begun')
   redis.call('HSET', question, 'attempts', 0)
@@ -124,10 +124,10 @@ function script.delete(ref, thread)
     redis.call('LREM', key('thread', thread), 1, ref)
   end
   promote(thread)
-  return 1
+  return true
 end
 
--- Removes the words of a question because its asker is forgotten; returns 1 if there were any.
+-- Removes the words of a question because its asker is forgotten; returns whether there were any.
 function script.forget(ref, thread, person, home)
   redis.call('ZREM', key('person', person), ref)
   if redis.call('EXISTS', key('person', person)) == 0 then redis.call('ZREM', key('workspace', home), person) end
@@ -136,15 +136,15 @@ function script.forget(ref, thread, person, home)
   redis.call('HSET', key('question', ref), 'state', 'done')
   redis.call('ZREM', DEAD, ref)
   redis.call('DEL', key('interaction', ref))
-  return redis.call('DEL', key('retry', ref))
+  return redis.call('DEL', key('retry', ref)) > 0
 end
 
 function script.stop(ref, thread)
   local state, is_deleted = look(ref)
-  if state ~= 'waiting' and state ~= 'running' or is_deleted then return 0 end
-  if redis.call('HSET', key('question', ref), 'stopped', 1) == 0 then return 0 end
+  if state ~= 'waiting' and state ~= 'running' or is_deleted then return false end
+  if redis.call('HSET', key('question', ref), 'stopped', 1) == 0 then return false end
   if state == 'running' then notify(ref) else promote(thread) end
-  return 1
+  return true
 end
 
 -- Tries a question again whose words were kept.
@@ -152,7 +152,7 @@ function script.retry(ref, thread)
   local question = key('question', ref)
   local state, is_deleted = look(ref)
   local words = redis.call('GET', key('retry', ref))
-  if is_deleted or state ~= 'done' and state ~= 'dead' or not words then return 0 end
+  if is_deleted or state ~= 'done' and state ~= 'dead' or not words then return false end
   redis.call('HSET', question, 'text', words, 'attempts', 0, 'retried', 1)
   redis.call('HDEL', question, 'concluded', 'reason')
   redis.call('DEL', key('retry', ref))
@@ -163,7 +163,7 @@ end
 function script.recheck(ref, thread, revision, text, person, home, most_attempts)
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
-  if is_deleted or state ~= 'done' and state ~= 'dead' or revision ~= known then return 0 end
+  if is_deleted or state ~= 'done' and state ~= 'dead' or revision ~= known then return false end
   note_asker(ref, person, home)
   redis.call('HSET', question, 'text', text, 'attempts', state == 'dead' and most_attempts or 1)
   redis.call('HDEL', question, 'concluded', 'failures')
@@ -208,7 +208,7 @@ end
 function script.announce(ref, delivery)
   local question = key('question', ref)
   local found = redis.call('HMGET', question, 'state', 'attempts', 'begun', 'concluded', 'deleted', 'retried')
-  if found[1] ~= 'waiting' or found[2] ~= '0' or found[3] or found[4] or found[5] or found[6] then return 0 end
+  if found[1] ~= 'waiting' or found[2] ~= '0' or found[3] or found[4] or found[5] or found[6] then return false end
   redis.call('HSET', question, 'delivery', delivery)
-  return 1
+  return true
 end

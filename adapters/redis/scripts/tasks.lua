@@ -1,5 +1,5 @@
 -- What workers do: they find threads that have something to do, take the first question of one, and hold it until it is
--- settled. Who does not hold it any more changes nothing, and is returned 0.
+-- settled. Who does not hold it any more changes nothing, and is returned false.
 local STOPPED, EDITED, DELETED, LOST = 1, 2, 3, 4 -- as `Interruption` has them
 
 -- Returns what has happened to a question since its `revision` was taken, which is negative of one that was deleted.
@@ -61,14 +61,14 @@ local function park(ref, thread, bounds)
   return false
 end
 
--- Offers the threads that have waited long enough; returns in how many milliseconds the next has, -1 if there is none.
+-- Offers the threads that have waited long enough; returns in how many milliseconds the next has.
 function script.promote_due()
   local past = redis.call('ZRANGE', DELAYED, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
   for _, thread in ipairs(past) do promote(thread) end
   redis.pcall('XGROUP', 'CREATE', READY, GROUP, '0', 'MKSTREAM')
   redis.call('PEXPIRE', READY, LIFE)
   local due = redis.call('ZRANGE', DELAYED, 0, 0, 'WITHSCORES')[2]
-  return due and math.max(due - now(), 1) or -1
+  return due and math.max(due - now(), 1)
 end
 
 -- Gives an entry of which its worker has shown no sign of life; removes workers that are gone.
@@ -140,55 +140,55 @@ function script.renew(ref, thread, entry, fence, revision, consumer, lease)
 end
 
 function script.record(ref, entry, fence, revision, delivery)
-  if change_of(ref, entry, fence, revision) == LOST then return 0 end
+  if change_of(ref, entry, fence, revision) == LOST then return false end
   redis.call('HSET', key('question', ref), 'delivery', delivery)
-  return 1
+  return true
 end
 
 -- Keeps the words of a question that failed, unless others count by now.
 function script.keep(ref, entry, fence, revision, words)
   local change = change_of(ref, entry, fence, revision)
-  if change == LOST then return 0 end
+  if change == LOST then return false end
   if words ~= '' and change < EDITED then redis.call('SET', key('retry', ref), words, 'PX', FAILED_LIFE) end
-  return 1
+  return true
 end
 
 function script.settle(ref, thread, entry, fence, revision)
   local change = change_of(ref, entry, fence, revision)
-  if change == LOST then return 0 end
-  if let_go(ref, thread, entry, change) then return 1 end
+  if change == LOST then return false end
+  if let_go(ref, thread, entry, change) then return true end
   conclude_task(ref, thread, 'done')
   if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
-  return 1
+  return true
 end
 
 -- Returns a question to whoever is next.
 function script.release(ref, thread, entry, fence, revision)
   local change = change_of(ref, entry, fence, revision)
-  if change == LOST then return 0 end
+  if change == LOST then return false end
   redis.call('HSET', key('question', ref), 'begun', 1)
-  if let_go(ref, thread, entry, change) then return 1 end
+  if let_go(ref, thread, entry, change) then return true end
   give_back(ref)
   offer(thread)
-  return 1
+  return true
 end
 
 -- Lets a question that failed wait for its next attempt.
 function script.postpone(ref, thread, entry, fence, revision, pause)
   local change = change_of(ref, entry, fence, revision)
-  if change == LOST then return 0 end
-  if let_go(ref, thread, entry, change) then return 1 end
+  if change == LOST then return false end
+  if let_go(ref, thread, entry, change) then return true end
   redis.call('HINCRBY', key('question', ref), 'failures', 1)
   set_state(ref, 'waiting')
   delay(thread, pause)
-  return 1
+  return true
 end
 
 -- Lays a question aside as dead; the reason of one whose attempts were over before is that of the last of them.
 function script.bury(ref, thread, entry, fence, revision, reason, words, most_attempts)
   local change = change_of(ref, entry, fence, revision)
-  if change == LOST then return 0 end
-  if let_go(ref, thread, entry, change) then return 1 end
+  if change == LOST then return false end
+  if let_go(ref, thread, entry, change) then return true end
   local question = key('question', ref)
   local is_told_again = tonumber(redis.call('HGET', question, 'attempts')) > most_attempts
   redis.call(is_told_again and 'HSETNX' or 'HSET', question, 'reason', reason)
@@ -197,7 +197,7 @@ function script.bury(ref, thread, entry, fence, revision, reason, words, most_at
   redis.call('ZREMRANGEBYSCORE', DEAD, '-inf', now() - LIFE)
   redis.call('PEXPIRE', DEAD, LIFE)
   conclude_task(ref, thread, 'dead')
-  return 1
+  return true
 end
 
 -- Gives back what was handed to a worker that knows nothing of it; `held` is JSON of the entries that it knows.
@@ -205,7 +205,7 @@ function script.reap(consumer, held)
   local entries, is_held = cjson.decode(held), {}
   for _, entry in ipairs(entries) do is_held[entry] = true end
   local found = redis.pcall('XPENDING', READY, GROUP, '-', '+', 100 + #entries, consumer)
-  if found.err then return 0 end
+  if found.err then return end
   for _, pending in ipairs(found) do
     local entry = pending[1]
     if not is_held[entry] then
@@ -223,5 +223,4 @@ function script.reap(consumer, held)
     end
   end
   if #entries == 0 then redis.pcall('XGROUP', 'DELCONSUMER', READY, GROUP, consumer) end
-  return 1
 end

@@ -34,7 +34,7 @@ class Desk:
         secret: str = SECRET,
         bounds: Bounds | None = None,
         consumer: str | None = None,
-        delays: tuple[float, float] = (0.0, 0.0),
+        delays: tuple[float, ...] = (0.0, 0.0),
         now: Callable[[], float] = waking_time,
         observer: Observer = unobserved,
     ) -> RedisInbox:

@@ -14,7 +14,7 @@ from core.model import Interruption
 from tests.adapters.redis.desk import Desk
 from tests.builders import question
 from tests.fixtures.redis import clean
-from tests.inboxes import ADA, asked, taken
+from tests.inboxes import ADA, asked, deleted, taken
 from tests.servers.valkey import Node
 
 SHORT = 0.2  # seconds, for a server that is away
@@ -63,3 +63,20 @@ async def test_a_question_that_is_answered_for_long_takes_a_place_of_its_asker_f
         following = await taken(inbox)
 
     assert (first.message.id, following.message.id) == ("m1", "bobs")
+
+
+@pytest.mark.promise("deletions-count")
+async def test_nothing_interrupts_whoever_takes_an_answer_back(desk: Desk) -> None:
+    """However often the hold is renewed: nothing can happen any more to a question that is gone."""
+    now = [0.0]
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        await taken(inbox)
+        await inbox.put(deleted(asked()))
+    slow = desk.inbox(lease=60.0, now=lambda: now[0])
+    await slow.fetch()
+    found = await slow.take()
+    assert found
+    now[0] = 40.0
+
+    assert (await slow.holds(found.task), found.task.cancelled.reason) == (True, None)

@@ -19,6 +19,7 @@ from core.model import Backlog, Claim, Delivery, Interruption, MessageRef
 from tests.adapters.redis.desk import Desk
 from tests.fixtures.redis import say
 from tests.inboxes import ADA, PATIENCE, POSTED, SECRET, asked, asks, deleted, edited, fail, fall_short, is_empty, taken
+from tests.past import let_pass
 
 LEASE = 0.3  # seconds; nothing here depends on how much longer it takes
 
@@ -264,6 +265,21 @@ async def test_a_thread_that_waits_for_others_is_looked_at_every_five_seconds(de
     assert 3_000 < float(delayed[0][1]) - seconds * 1000 <= 6_000
 
 
+@pytest.mark.promise("bounded-asking")
+async def test_what_has_waited_longest_for_others_goes_on_as_soon_as_one_is_done(desk: Desk) -> None:
+    """And no more than that one."""
+    async with desk.inbox(bounds=desk.bounds(20.0, per_person=1)) as inbox:
+        for number in range(3):
+            await inbox.put(asked(f"m{number}", in_thread=str(number)))
+        async with inbox.claim():
+            for _ in range(2):
+                await inbox.fetch()
+                assert await inbox.take() is None
+        waiting = await say(desk.client, "ZRANGE", f"{PREFIX}delayed", "0", "-1")
+
+    assert waiting == [str(asked(in_thread="2").message.thread).encode()]
+
+
 @pytest.mark.promise("queue-is-known")
 async def test_where_nothing_was_asked_nothing_waits(desk: Desk) -> None:
     """Nor where no worker was there yet."""
@@ -283,6 +299,17 @@ async def test_the_backlog_counts_what_waits_and_runs_and_was_given_up(desk: Des
             backlog = await inbox.backlog()
     assert (backlog.waiting, backlog.running, backlog.dead) == (2, 1, 0)
     assert 0 <= backlog.oldest < PATIENCE
+
+
+@pytest.mark.promise("queue-is-known")
+async def test_the_question_that_has_waited_longest_says_how_long_it_takes(desk: Desk) -> None:
+    """However many have come since."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked("m1"))
+        await let_pass(desk.client, 60)
+        await inbox.put(asked("m2"))
+
+        assert 60 <= (await inbox.backlog()).oldest < 60 + PATIENCE
 
 
 async def given_up(inbox: RedisInbox) -> MessageRef:
@@ -322,3 +349,13 @@ async def test_what_was_dropped_is_gone_with_its_words(desk: Desk) -> None:
         assert [await inbox.drop(message), await inbox.drop(message)] == [True, False]
         assert (await inbox.dead(limit=9), await desk.kept("m1")) == ([], None)
         assert await is_empty(inbox)
+
+
+@pytest.mark.promise("given-up-is-seen-to")
+async def test_what_nobody_has_given_up_cannot_be_dropped(desk: Desk) -> None:
+    """It is answered as if nobody had tried."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+
+        assert not await inbox.drop(asked().message)
+        assert asks(await taken(inbox)) == asked().question

@@ -1,0 +1,81 @@
+"""How much the server does in one step, and how much it keeps, however much has come together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.connection import connect
+from adapters.redis.inbox_store import PREFIX
+from tests.adapters.redis.desk import Desk
+from tests.fixtures.redis import say
+from tests.inboxes import asked, edited, heard, taken
+
+PORTION, MANY = 100, 150  # threads that one step looks at, and more than those
+NAMES = [f"test:t:{number:04}" for number in range(MANY)]
+
+
+@pytest.fixture(name="desk")
+async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
+    blocking = connect(redis_url, blocking=True)
+    yield Desk(redis_client, blocking)
+    await blocking.aclose()
+
+
+async def noted_long_ago(desk: Desk, index: str) -> None:
+    """Let many names be in an index, each noted a little later than the one before it."""
+    scores = [each for number, name in enumerate(NAMES, start=1) for each in (str(number), name)]
+    await say(desk.client, "ZADD", PREFIX + index, *scores)
+    await say(desk.client, "PEXPIRE", PREFIX + index, "60000")
+
+
+async def left(desk: Desk, index: str) -> list[str]:
+    """Read the names that an index still has."""
+    return [name.decode() for name in cast("list[bytes]", await say(desk.client, "ZRANGE", PREFIX + index, "0", "-1"))]
+
+
+async def test_a_hundred_threads_that_are_due_are_offered_at_once(desk: Desk) -> None:
+    """Those that have been due for longest; the others are next."""
+    await noted_long_ago(desk, "delayed")
+    inbox = desk.inbox()
+    await inbox.fetch()
+
+    assert await left(desk, "delayed") == NAMES[PORTION:]
+
+
+async def test_a_hundred_uses_that_are_known_no_more_are_passed_over_at_once(desk: Desk) -> None:
+    """The oldest of them; one that waits behind them is found by the next look."""
+    await noted_long_ago(desk, "accepted:test")
+
+    assert await desk.inbox().overdue("test") is None
+    assert await left(desk, "accepted:test") == NAMES[PORTION:]
+
+
+async def test_of_signals_that_nobody_has_read_about_a_thousand_are_kept(desk: Desk) -> None:
+    """The server removes whole pages of them, and a signal that was missed is found without it."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            async with desk.client.pipeline() as many:
+                for _ in range(15 * PORTION):
+                    many.xadd(f"{PREFIX}signals", {"message": "another"})
+                await many.execute()
+            await inbox.put(edited())
+            await heard(task.cancelled)
+        await taken(inbox)
+
+    assert 10 * PORTION <= await desk.client.xlen(f"{PREFIX}signals") <= 11 * PORTION
+
+
+async def test_of_what_is_done_nothing_is_left_to_look_at(desk: Desk) -> None:
+    """A thread whose last question is answered is offered to nobody."""
+    async with desk.inbox() as inbox:
+        for name in ("m1", "m2"):
+            await inbox.put(asked(name))
+        for _ in range(2):
+            await taken(inbox)
+
+        assert await desk.client.xlen(f"{PREFIX}ready") == 0
