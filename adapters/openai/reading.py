@@ -18,7 +18,7 @@ from core.model import ModelTurn, ToolCall, Usage
 
 LARGEST = 32 * 1024 * 1024  # bytes, most of them the framing of tokens
 OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
 
 
 @dataclass(slots=True)
@@ -163,9 +163,7 @@ class Reading:
     finished: bool = False
     ended: bool = False
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
-    _half_end: bool = False
-    _line: bytes = b""
-    _data: list[bytes] = field(default_factory=list[bytes])
+    _rest: bytes = b""
     _text: list[str] = field(default_factory=list[str])
     _thoughts: Thoughts = field(default_factory=Thoughts)
     _calls: ToolCalls = field(default_factory=ToolCalls)
@@ -177,29 +175,25 @@ class Reading:
         Return the text of the events that are whole by now, up to the first that is broken, how many there are, and
         what is wrong with that one. What the quicker reader of JSON minds, such as half of an emoji, the other takes.
         """
-        if self._half_end:
-            piece = piece.removeprefix(b"\n")
-        self._half_end = piece.endswith(b"\r")
-        come = self._line + piece
-        *lines, self._line = _LINE_END.split(come) if b"\r" in come else come.split(b"\n")
+        come = self._rest + piece
+        *events, self._rest = _BLANK_LINE.split(come) if b"\r" in come else come.split(b"\n\n")
         text, count = "", 0
-        pending = self._data
         try:
-            for line in lines:
-                if line.startswith(b"data:"):
-                    pending.append(line[5:])  # a blank before it is no matter to JSON
-                elif not line and pending:
-                    data = b"\n".join(pending).lstrip()
-                    pending.clear()
-                    self.ended = data.startswith(b"[DONE]")
-                    if self.ended:
-                        break
-                    count += 1
-                    try:
-                        event = from_json(data, cache_strings="keys")
-                    except ValueError:
-                        event = json.loads(data.decode())
-                    text += self.take(event)
+            for event in events:
+                data = event[5:] if event.startswith(b"data:") else b""
+                if not data or b"\n" in data or b"\r" in data:  # an event may have more lines, of other kinds too
+                    data = b"\n".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
+                self.ended = data.startswith((b" [DONE]", b"[DONE]"))
+                if self.ended:
+                    break
+                if not data:
+                    continue
+                count += 1
+                try:  # a blank before it is no matter to JSON
+                    fields = from_json(data, cache_strings="keys")
+                except ValueError:
+                    fields = json.loads(data.decode())
+                text += self.take(fields)
         except failures() as error:
             return text, count, error
         return text, count, None

@@ -71,10 +71,12 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=400, help="how many changes of Python; default: 400")
     parser.add_argument("--scripts", type=int, help="how many changes of the scripts; default: all")
     parser.add_argument("--group", action="append", help="only this group of the table; may be repeated")
+    parser.add_argument("--file", action="append", help="only changes of files of this name; may be repeated")
     parser.add_argument("--at-once", type=int, default=2 * (os.cpu_count() or 1), help="default: two for each core")
     asked = parser.parse_args()
     among = [group for group in groups() if not asked.group or group.name in asked.group]
     mutants = chosen(among, seed=asked.seed, sample=asked.sample, scripts=asked.scripts)
+    mutants = [mutant for mutant in mutants if not asked.file or mutant.path.name in asked.file]
     with copies(asked.at_once) as trees:
         outcomes = dict(zip(mutants, tried(mutants, among, trees, asked.at_once), strict=True))
 

@@ -36,7 +36,9 @@ FENCE = "```"
 
 _BACKTICKS = re.compile(r"`+")
 _SPECIAL = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?=\S|\Z)|(?<=\S)\*|(?<!\w)_+(?=\S|\Z)|(?<=\S)_+(?!\w)|~~+|\](?=\(|\Z)|<(?=[a-zA-Z/!]|\Z)"
+    # each begins with a character, and looks back only then: so the others are passed over quickly
+    r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?:(?=\S|\Z)|(?<=\S\*))|_(?<!\w_)_*(?=\S|\Z)|_(?<=\S_)_*(?!\w)|~~+|\](?=\(|\Z)"
+    r"|<(?=[a-zA-Z/!]|\Z)"
 )
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _APART = {  # ends and beginnings that would mean something together, and what stands there instead

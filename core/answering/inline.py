@@ -76,8 +76,6 @@ class InlineReader:
     _at: int = 0
     _frames: list[_Frame] = field(default_factory=lambda: [_Frame("", 0, [])])
     _numbers: set[int] = field(default_factory=set[int])  # of the footnotes right before: no white space between them
-    _certain: list[Inline] = field(default_factory=list[Inline])  # stood before white space that went; may be shown
-    _closed_up: int = -1  # where white space stood that went with what disappeared behind it
     _has_addresses: bool = True
 
     def read(self) -> tuple[Inline, ...]:
@@ -91,8 +89,7 @@ class InlineReader:
                     self._dissolve(1)  # marks that were opened too far back are text
         while self.is_whole and len(frames) > 1:
             self._dissolve(-1)
-        nodes = shown(frames[0].nodes, is_whole=self.is_whole, is_apart=self._closed_up == self._at)
-        return tuple(self._certain if len(visible(nodes)) < len(visible(self._certain)) else nodes)
+        return tuple(shown(frames[0].nodes, is_whole=self.is_whole))
 
     def _wait_if(self, is_open: object) -> None:
         if is_open and not self.is_whole:
@@ -133,13 +130,14 @@ class InlineReader:
         if text[at] == "!" and text[at + 1 : at + 2] not in ("[", ""):
             self._add("!", length=1)
             return
-        self._wait_if(text[at:] == "!" or _OPEN_MARK.match(text, at) or _OPEN_LABEL.match(text, at))
+        if not self.is_whole:
+            self._wait_if(text[at:] == "!" or _OPEN_MARK.match(text, at) or _OPEN_LABEL.match(text, at))
         mark = _MARK.match(text, at)
         label = mark or _LABEL.match(text, at)
-        behind = label.end() if label else at
-        destination = _DESTINATION.match(text, behind) if label and text[at] in "[!" else None
-        if label and not destination and text[at] in "[!":
-            self._wait_if(_OPEN_DESTINATION.match(text, behind))
+        behind, destination = label.end() if label else at, None
+        if label and text[at] in "[!" and text[behind : behind + 1] in ("(", ""):
+            destination = _DESTINATION.match(text, behind)
+            self._wait_if(not destination and _OPEN_DESTINATION.match(text, behind))
         length = (destination.end() if destination else behind) - at
         if mark and self.notes.sources.are_quoted:
             self._add(mark[0], length=length)
@@ -163,14 +161,9 @@ class InlineReader:
 
     def _close_up(self, *, is_word_apart: bool) -> None:
         """Leave off the white space before what disappears, unless it keeps words apart."""
-        nodes = self._frames[-1].nodes
-        if is_word_apart and self.text[self._at : self._at + 1].isalnum():
-            return
-        if self._closed_up == self._at or trimmed(nodes) != nodes:
-            self._closed_up = self._at
-            if not self.is_whole and len(self._frames) == 1:
-                self._certain = shown(nodes, is_whole=False, is_apart=True)
-        nodes[:] = trimmed(nodes, breaks=False)
+        if not (is_word_apart and self.text[self._at : self._at + 1].isalnum()):
+            nodes = self._frames[-1].nodes
+            nodes[:] = trimmed(nodes, breaks=False)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
         """Add a link to a page of the index; of any other, what is written on it."""

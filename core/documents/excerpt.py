@@ -91,9 +91,11 @@ def excerpt(text: str, query: str, *, limit: int) -> str:
     wanted = set(stems(query))
     found = [wanted & words for _, words in sentences]
     weights = {word: 1 / times for word, times in Counter(chain.from_iterable(found)).items()}
-    best, window = -1.0, (0, 0)
+    best, window, behind = -1.0, (0, 0), 0
     for first, ((start, _), _) in enumerate(sentences):
-        behind = bisect_right(ends, start + limit)
+        before, behind = behind, bisect_right(ends, start + limit)
+        if behind == before:  # no more words than in the window before
+            continue
         words = set[str]().union(*found[first:behind])
         score = fsum(map(weights.__getitem__, words))  # exact, so that the order of a set does not matter
         if score > best:

@@ -56,6 +56,8 @@ async def test_it_is_noted_only_while_nobody_has_had_the_question(boxes: Boxes) 
 
     await announce()
     await boxes.here.put(about)
+    await hand_back(boxes.here)
+    await announce()
     async with boxes.here.claim():
         await announce()
     await announce()
@@ -70,7 +72,7 @@ async def test_it_is_noted_only_while_nobody_has_had_the_question(boxes: Boxes) 
     await announce()
     task = await taken(boxes.here)
 
-    assert noted == [False] * 7
+    assert noted == [False] * 8
     assert task.delivery == Delivery()
 
 
@@ -94,6 +96,7 @@ async def test_it_goes_with_its_question(boxes: Boxes, is_forgotten: bool) -> No
         await boxes.there.forget_person(asked().message.thread.home, ADA.id)
     else:
         await boxes.there.put(deleted(asked()))
+    assert not await boxes.there.announce(asked().message, UNKNOWN)
     task = await taken(boxes.here)
 
     assert (isinstance(task, Withdrawal), task.delivery) == (True, Delivery(notice=KNOWN))

@@ -37,8 +37,9 @@ class Gate:
             await let_pass(self.clock, seconds)
 
     async def spends(self, *asked: Question) -> list[float]:
-        """Give the seconds to wait for each, to the nearest ten: a server's clock goes on meanwhile."""
-        return [round(await self.quota.spend(each), -1) for each in asked]
+        """Give the seconds to wait for each, to the nearest ten: a server's clock goes on meanwhile; none are none."""
+        waits = [await self.quota.spend(each) for each in asked]
+        return [round(wait, -1) or wait for wait in waits]
 
 
 @pytest.fixture(name="gate", params=["memory", "redis", "cluster"])

@@ -89,6 +89,16 @@ async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
     assert later == Refusal(PAUSED)
 
 
+@pytest.mark.promise("paused")
+async def test_whoever_may_have_been_told_is_told_again_where_nobody_can_say() -> None:
+    """A store that is away holds back no sentence."""
+    door = Door()
+    door.policies.set(thread().home, PAUSE)
+    door.dedup.fails = True
+
+    assert [await door.knock(claim(f"m{number}")) for number in range(2)] == [Refusal(PAUSED)] * 2
+
+
 @pytest.mark.promise("silent-channels")
 async def test_nothing_is_answered_in_a_silent_channel_and_everything_elsewhere() -> None:
     """Its threads and private questions are part of it. One is told once for each channel, and a command always."""

@@ -23,6 +23,8 @@ from tests.inboxes import (
     SECRET,
     asked,
     asks,
+    doubted,
+    edited,
     fail,
     heard,
     is_empty,
@@ -68,6 +70,15 @@ async def test_a_question_that_expired_in_its_line_is_passed_over(desk: Desk) ->
         assert await inbox.waiting() == 0
 
 
+async def test_what_was_heard_first_of_a_revision_counts(desk: Desk) -> None:
+    """An edit may come before the question that it is of, which was read after it."""
+    async with desk.inbox() as inbox:
+        await inbox.put(edited())
+        await inbox.put(asked(revision=1))
+
+        assert asks(await taken(inbox)) == edited().question
+
+
 async def test_a_question_that_cannot_be_read_is_laid_aside(desk: Desk) -> None:
     """The thread goes on, and the reason says what has happened."""
     async with desk.inbox() as inbox, desk.inbox(secret="another secret, just as long as the first") as other:
@@ -91,6 +102,22 @@ async def test_what_was_given_up_keeps_its_reason(desk: Desk) -> None:
 
     assert reasons == [b"ConnectionError", b"Try again later."]
     assert dead == [str(asked(name).message).encode() for name in ("m1", "m2")]
+
+
+@pytest.mark.promise("given-up-is-seen-to")
+async def test_what_was_dropped_and_is_given_up_again_has_the_reason_of_this_time(desk: Desk) -> None:
+    """A worker that had lost it has changed its answer since, so that it was tried once more."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        for _ in range(3):
+            await fail(inbox, ConnectionError())
+        await inbox.drop(asked().message)
+        await inbox.put(doubted(asked()))
+        for _ in range(2):
+            await fail(inbox, ValueError())
+        (listed,) = await inbox.dead(limit=9)
+
+    assert listed.reason == "ValueError"
 
 
 @pytest.mark.promise("retry")

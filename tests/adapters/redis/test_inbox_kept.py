@@ -102,6 +102,19 @@ async def test_the_words_that_were_kept_go_as_soon_as_they_are_not_needed(desk: 
 
 
 @pytest.mark.promise("retry")
+async def test_of_words_that_have_been_replaced_nothing_is_kept(desk: Desk) -> None:
+    """Not even until the newer ones are taken."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.put(edited())
+            assert await inbox.keep(task)
+        kept = await desk.kept("m1")
+
+    assert kept is None
+
+
+@pytest.mark.promise("retry")
 async def test_of_a_kept_question_nothing_is_left_once_it_is_deleted(desk: Desk) -> None:
     """Neither words nor token."""
     async with desk.inbox() as inbox:

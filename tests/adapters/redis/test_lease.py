@@ -66,13 +66,15 @@ async def test_a_question_that_is_answered_for_long_takes_a_place_of_its_asker_f
 
 
 @pytest.mark.promise("deletions-count")
-async def test_nothing_interrupts_whoever_takes_an_answer_back(desk: Desk) -> None:
-    """However often the hold is renewed: nothing can happen any more to a question that is gone."""
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_a_renewal_alone_interrupts_nobody(desk: Desk, is_deleted: bool) -> None:
+    """Neither whoever answers, nor whoever takes an answer back: to a question that is gone nothing can happen."""
     now = [0.0]
     async with desk.inbox() as inbox:
         await inbox.put(asked())
-        await taken(inbox)
-        await inbox.put(deleted(asked()))
+        if is_deleted:
+            await taken(inbox)
+            await inbox.put(deleted(asked()))
     slow = desk.inbox(lease=60.0, now=lambda: now[0])
     await slow.fetch()
     found = await slow.take()

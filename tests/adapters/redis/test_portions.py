@@ -9,6 +9,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
+from adapters.redis.inbox import READY
 from adapters.redis.inbox_store import PREFIX
 from tests.adapters.redis.desk import Desk
 from tests.fixtures.redis import say
@@ -35,6 +36,37 @@ async def noted_long_ago(desk: Desk, index: str) -> None:
 async def left(desk: Desk, index: str) -> list[str]:
     """Read the names that an index still has."""
     return [name.decode() for name in cast("list[bytes]", await say(desk.client, "ZRANGE", PREFIX + index, "0", "-1"))]
+
+
+async def handed_out(desk: Desk, consumer: str, count: int, *, idle: int) -> None:
+    """Let a worker have entries that it has not renewed for some milliseconds."""
+    for _ in range(count):
+        entry = await desk.client.xadd(READY, {"thread": "test:t:1"})
+        await desk.client.xgroup_setid(READY, "workers", "$")
+        await say(desk.client, "XCLAIM", READY, "workers", consumer, "0", entry, "IDLE", str(idle), "FORCE")
+
+
+async def test_a_worker_looks_through_a_hundred_entries_for_one_that_was_left(desk: Desk) -> None:
+    """Those behind them are for its next look, or for somebody else."""
+    worker = desk.inbox(lease=1.0, consumer="worker")
+    await worker.fetch()
+    await handed_out(desk, "worker", MANY, idle=10_000)
+    await handed_out(desk, "dead", 1, idle=10_000)
+    await worker.fetch()
+    found = await worker.take()
+    pending = await desk.client.xpending_range(READY, "workers", "-", "+", 9, "dead")
+
+    assert (found, len(pending)) == (None, 1)
+
+
+async def test_how_long_the_oldest_entries_were_left_is_looked_up_for_a_hundred(desk: Desk) -> None:
+    """They come in the order in which they were offered, so that it is one of the first."""
+    inbox = desk.inbox(lease=1.0)
+    await inbox.fetch()
+    await handed_out(desk, "dead", MANY, idle=10_000)
+    await handed_out(desk, "dead", 1, idle=10_000_000)
+
+    assert 10 <= (await inbox.backlog()).oldest < 10_000
 
 
 async def test_a_hundred_threads_that_are_due_are_offered_at_once(desk: Desk) -> None:
