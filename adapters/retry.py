@@ -75,9 +75,24 @@ class RetryPolicy:
         wait = self.waits[min(failures, len(self.waits)) - 1] if failures else 0.0
         return random.uniform(0.0, wait) if self.jitter else wait  # noqa: S311 - no secret hangs on it
 
-    async def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Return what a call returns at last, which has to be one that can be made twice; raise how the last failed."""
-        return await Retrying(self).call(work)
+    async def call(self, work: Callable[[], Awaitable[Result]], retrying: Retrying | None = None) -> Result:
+        """Return what a call returns at last, which has to be one that can be made twice; raise how the last failed.
+
+        What was counted in other calls goes on with *retrying*.
+        """
+        retrying = retrying or Retrying(self)
+        while True:
+            try:
+                result = await work()
+            except Exception as error:
+                wait = retrying.wait_after(error)
+                if wait is None:
+                    retrying.reset()
+                    raise
+            else:
+                retrying.reset()
+                return result
+            await self.sleep(wait)
 
 
 @dataclass(slots=True)
@@ -90,18 +105,7 @@ class Retrying:
 
     async def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Return what a call returns at last; raise how the last one failed."""
-        while True:
-            try:
-                result = await work()
-            except Exception as error:
-                wait = self.wait_after(error)
-                if wait is None:
-                    self._failures = 0
-                    raise
-            else:
-                self._failures = 0
-                return result
-            await self.policy.sleep(wait)
+        return await self.policy.call(work, self)
 
     def wait_after(self, error: Exception) -> float | None:
         """Count a failure, and return the seconds to wait before the next try; None if there is to be none."""

@@ -21,7 +21,12 @@ PIECES = [
     *("\n- [x] ", ">>> ", "\nSources:\n", "\n## References\n", "\n[1]: https://evil.example\n", "~~", "||", "\\"),
     *("**", "*", "_", "__", "!", "[", "]", "(", ")", "](", " ", "\t", ":", "\ue0000\ue001", "\u200b", "\u202e"),
     *("\u2028", "[1] x https://a.example", "bank.example ", "A sentence that fills. " * 30),
+    *("1", ";", "&1", "+ ", "4. ", "www.e", "ps://x", "<ps:>", "*l*"),
     *("word " * 60, "longer_words_" * 30),
+]
+GROWING = [  # beginnings of these could mean something else, or be written in another way
+    *("*1**1】*k", "*1**l*!", "*a* [9]*b*", "**a** ~~b~~", "(~~# ps://l<`", ")*d ps://e[x\n", ". [9]+ ps://x["),
+    *("&1;;", "&t;(", "\\&#91;<@1", "&amp;#60;word", "=\n4. <ps:>-", "|\n4. www.e`", "es\n4. ps://k>"),
 ]
 TEXT = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 

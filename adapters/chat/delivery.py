@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -220,29 +220,24 @@ class DeliveryLog:
                 self.observer(Passed(self.task.message, Step.NOTED))
 
 
+@dataclass
 class PlatformSurface:
-    """Delivers answers by a platform's own functions; whoever listens there need not be in the same process."""
+    """Delivers answers by a platform's own functions; whoever listens there need not be in the same process.
 
-    def __init__(
-        self,
-        platform: ChatPlatform,
-        *,
-        deliveries: Deliveries | None = None,
-        pace: Pace = PACE,
-        now: Callable[[], datetime] = utc_now,
-        observer: Observer = unobserved,
-    ) -> None:
-        """What is posted is noted in *deliveries* before and after; who has lost a claim does nothing more about it.
+    What is posted is noted in *deliveries* before and after; who has lost a claim does nothing more about it. The
+    *observer* hears of questions whose answer may not be posted, once in some minutes for each place.
+    """
 
-        The *observer* hears of questions whose answer may not be posted, once in some minutes for each place.
-        """
-        self._platform = platform
-        self._deliveries = deliveries
-        self._pace = pace
-        self._pacer = LoadPacer(pace.for_each, pace.longest)
-        self._now = now
-        self._breaker = PlaceBreaker(observer, now)
-        self._observer = observer
+    platform: ChatPlatform
+    _: KW_ONLY
+    deliveries: Deliveries | None = None
+    pace: Pace = PACE
+    now: Callable[[], datetime] = utc_now
+    observer: Observer = unobserved
+
+    def __post_init__(self) -> None:
+        self._pacer = LoadPacer(self.pace.for_each, self.pace.longest)
+        self._breaker = PlaceBreaker(self.observer, self.now)
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
@@ -250,23 +245,23 @@ class PlatformSurface:
         An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if the
         platform does not do its work, or if another worker has the claim.
         """
-        with while_held(claim, self._deliveries):
+        with while_held(claim, self.deliveries):
             if self._breaker.keeps_out(claim):
                 await self.react(claim.message, Reaction.WARNING)
                 return claim.delivery
-            is_late = self._now() - claim.question.asked_at > LONG_WAIT and not claim.delivery.messages
+            is_late = self.now() - claim.question.asked_at > LONG_WAIT and not claim.delivery.messages
             try:
                 remark = UPDATED if claim.is_update else LATE if is_late else ""
-                destination = await self._platform.destination(claim, remark)
+                destination = await self.platform.destination(claim, remark)
             except Rejected:
-                self._observer(PlaceRefused(claim.message))
+                self.observer(PlaceRefused(claim.message))
                 return Delivery()
             if destination is None:
                 return Delivery()
             async with destination.sign() as showing:
                 retract = partial(self._retract, claim.message)
                 log = DeliveryLog(
-                    claim, claim.delivery, self._deliveries, destination, self._now, retract, showing, self._observer
+                    claim, claim.delivery, self.deliveries, destination, self.now, retract, showing, self.observer
                 )
                 async with aclosing(log):
                     shown = await self._show(claim, progress, destination, log)
@@ -276,8 +271,8 @@ class PlatformSurface:
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
-        platform, notice = self._platform, withdrawal.delivery.notice
-        with suppress(Rejected), while_held(withdrawal, self._deliveries):
+        platform, notice = self.platform, withdrawal.delivery.notice
+        with suppress(Rejected), while_held(withdrawal, self.deliveries):
             await platform.end_sign(withdrawal)
             if notice is not None:
                 with suppress(Gone, Rejected):
@@ -292,12 +287,12 @@ class PlatformSurface:
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; one that is gone, or may not be marked, is left as it is."""
         with suppress(PostingFailed):
-            await QUICK.call(partial(self._platform.react, to, reaction))
+            await QUICK.call(partial(self.platform.react, to, reaction))
 
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away, if it is there; nobody waits for long until the platform has time for it."""
         with suppress(PostingFailed):
-            await QUICK.call(partial(self._platform.unreact, to, reaction))
+            await QUICK.call(partial(self.platform.unreact, to, reaction))
 
     async def _show(
         self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog
@@ -310,7 +305,7 @@ class PlatformSurface:
             leaving=[Posted(message.id) for message in claim.delivery.leaving],
             is_unsure=claim.delivery.trying is not None and claim.question.visibility == "thread",
             is_contested=claim.is_redelivered,
-            pace=self._pace,
+            pace=self.pace,
             pacer=self._pacer,
         )
         async with live:
@@ -322,7 +317,7 @@ class PlatformSurface:
                 if isinstance(refusal, Barred):
                     self._breaker.trip(claim)
                 elif not isinstance(refusal, QuestionGone):
-                    self._observer(PlaceRefused(claim.message))
+                    self.observer(PlaceRefused(claim.message))
                 if not isinstance(refusal, QuestionGone):
                     await self.react(claim.message, Reaction.WARNING)
         await destination.settled(answer, shown)
@@ -330,8 +325,8 @@ class PlatformSurface:
 
     async def _retract(self, message: MessageRef, notice: WaitNotice) -> None:
         """Take away what was said below a question while it waited. Raises `PostingFailed`."""
-        if found := notice.id or await self._platform.find_notice(message, notice):
-            await QUICK.call(partial(self._platform.delete, MessageRef(thread=notice.thread, id=found)))
+        if found := notice.id or await self.platform.find_notice(message, notice):
+            await QUICK.call(partial(self.platform.delete, MessageRef(thread=notice.thread, id=found)))
 
 
 def _with(messages: tuple[MessageRef, ...], message_id: str, place: ThreadRef | None) -> tuple[MessageRef, ...]:

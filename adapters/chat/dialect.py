@@ -67,7 +67,7 @@ class ChatDialect(MarkdownDialect):
     def sources(self, citations: Sequence[Citation], *, are_near: bool = False) -> Sequence[SmallPrint]:
         """Return a line for each source, or for each section that comes near a question; what does not fit is counted.
 
-        Those *near* are for somebody to look into, and have a title above them.
+        Those that *are_near* are for somebody to look into, and have a title above them.
         """
         sign = self.bullet if are_near else self.small
         room = self.small_print_limit - units(f"{sign}and {len(citations)} more")

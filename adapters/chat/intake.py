@@ -234,8 +234,7 @@ class Intake:
         waits = self._services.waits if any(taken) and not event.is_late else None
         for each in signals:
             if waits is not None and isinstance(each, Asked):
-                below = event.channel.below(each.message)
-                self._background.begin(partial(tell_wait, waits, each.question, event.at, below))
+                self._background.begin(partial(tell_wait, waits, each.question, event.at, event.channel.below))
 
     async def _put_late(self, event: ChatEvent, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
@@ -308,7 +307,7 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
         return False
 
 
-async def tell_wait(waits: Waits, question: Question, at: ThreadRef, poster: Poster) -> None:
+async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
     """Say below a question how long it takes, if many wait, *at* a place in whose channel this is said once in a while.
 
     It is noted before it is posted and after, as part of what is delivered to the question: whoever answers takes it
@@ -326,6 +325,7 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, poster: Pos
     notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
     if not await waits.room.announce(question.message, notice):
         return
+    poster = below(question.message)
     posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
     with suppress(StoreUnavailable):
         if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -192,10 +192,15 @@ class DiscordChannel:
             if data is None:
                 break
             chain.insert(0, data)
-        known = {said["id"] for said in chain}
-        before = [said for said in await self._recalled(inbound) if said["id"] not in known] if recalls else []
-        read = partial(line, me=self.me, place=self.info)
-        return tuple(filter(None, map(read, before))), tuple(filter(None, map(read, chain)))
+        said: list[Json] = []
+        with suppress(PostingFailed):
+            if recalls:
+                reading = self.client.http.logs_from(int(self.info.id), RECALLED, before=int(inbound.message.id))
+                said = cast("list[Json]", await translated(reading))
+        whole = [each.get("referenced_message") or each if each.get("type") == _STARTER else each for each in said]
+        known, read = {each["id"] for each in chain}, partial(line, me=self.me, place=self.info)
+        before = [read(each) for each in reversed(whole) if each["id"] not in known]
+        return tuple(filter(None, before)), tuple(filter(None, map(read, chain)))
 
     def below(self, message: MessageRef) -> ChannelPoster:
         """Return what replies to a message in the channel or thread that it stands in."""
@@ -206,20 +211,9 @@ class DiscordChannel:
         channel = self.client.get_partial_messageable(int(self.info.id))
         await translated(channel.get_partial_message(int(message.id)).add_reaction(WARNING))
 
-    async def _recalled(self, inbound: Inbound) -> Sequence[Json]:
-        """Return what was said last in the place before a message, oldest first."""
-        reading = self.client.http.logs_from(int(self.info.id), RECALLED, before=int(inbound.message.id))
-        try:
-            found = cast("list[dict[str, Any]]", await translated(reading))
-        except PostingFailed:
-            return ()
-        whole = [each.get("referenced_message") or each if each.get("type") == _STARTER else each for each in found]
-        return whole[::-1]
-
     async def _fetched(self, data: Json) -> Json | None:
         """Return the message that one replies to; None if it is gone, or may not be read."""
-        try:
+        with suppress(PostingFailed):
             found = await translated(self.client.http.get_message(int(self.info.id), int(answered(data))))
-        except PostingFailed:
-            return None
-        return cast("dict[str, Any]", found)
+            return cast("dict[str, Any]", found)
+        return None

@@ -11,16 +11,12 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TypeAlias
 
 import discord
 from discord.http import HTTPClient, Ratelimit
 
 from core.errors import RateLimited
 from core.events import unobserved
-
-Future: TypeAlias = asyncio.Future[bool]
-"""Whether a request may be made; it is not to be made any more where that is False."""
 
 REQUESTS_PER_SECOND = 45.0  # Discord allows 50
 AT_ONCE = 0.1  # of a second's requests: more would pass Discord's limit together with those of the second after
@@ -46,21 +42,17 @@ class Throttle:
     """Lets requests pass at an even rate, those first that a reader waits for; one for a process, whatever it does.
 
     What listens shares it with what answers: its requests are few, somebody waits for each of them, and Discord counts
-    them together. `waited` is how long requests have been held back, in all; *observer* hears of each wait.
+    them together.
     """
 
-    def __init__(
-        self, requests_per_second: float = REQUESTS_PER_SECOND, *, observer: Callable[[float], object] = unobserved
-    ) -> None:
+    def __init__(self, requests_per_second: float = REQUESTS_PER_SECOND) -> None:
         self._rate = requests_per_second
         self._most = max(requests_per_second * AT_ONCE, 1.0)
-        self._observer = observer
         self._left = self._most
         self._counted_at = float("-inf")
-        self._urgent = dict[Future, None]()
-        self._others = dict[Future, None]()
+        self._urgent = dict[asyncio.Future[None], None]()  # who waits, in order; done is who may send its request
+        self._others = dict[asyncio.Future[None], None]()
         self._timer: asyncio.TimerHandle | None = None
-        self.waited = 0.0
 
     async def take(self, obsolete: asyncio.Event | None = None) -> None:
         """Wait until a request may be sent, behind all others if it can become *obsolete*.
@@ -75,32 +67,26 @@ class Throttle:
         if obsolete is not None and obsolete.is_set():
             raise RateLimited(0.0)
         loop = asyncio.get_running_loop()
-        request: Future = loop.create_future()
+        granted: asyncio.Future[None] = loop.create_future()
         line = self._urgent if obsolete is None else self._others
-        line[request] = None
+        line[granted] = None
         self._schedule()
-        dropping = loop.create_task(_drop(request, obsolete)) if obsolete is not None else None
-        began = loop.time()
+        dropped = loop.create_task(obsolete.wait()) if obsolete is not None else granted
         try:
-            may = await request
+            await asyncio.wait({granted, dropped}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            if not request.cancelled() and request.result():
-                self._give_back()  # it was granted in the same moment
+            if granted.done():  # in the same moment, so it is given back
+                self._left += 1
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._serve()
             raise
         finally:
-            line.pop(request, None)
-            if dropping is not None:
-                dropping.cancel()
-            self.waited += loop.time() - began
-            self._observer(loop.time() - began)
-        if not may:
+            line.pop(granted, None)
+            if dropped is not granted:
+                dropped.cancel()
+        if not granted.done():
             raise RateLimited(0.0)
-
-    def _give_back(self) -> None:
-        self._left += 1
-        if self._timer is not None:
-            self._timer.cancel()
-        self._serve()
 
     def _count(self) -> None:
         """Add what the time since the last count allows."""
@@ -119,19 +105,11 @@ class Throttle:
         self._count()
         for line in (self._urgent, self._others):
             while line and self._left >= ENOUGH:
-                request = next(iter(line))
-                del line[request]
-                if not request.done():
-                    self._left -= 1
-                    request.set_result(True)
+                granted = next(iter(line))
+                del line[granted]
+                self._left -= 1
+                granted.set_result(None)
         self._schedule()
-
-
-async def _drop(request: Future, obsolete: asyncio.Event) -> None:
-    """Drop a request that still waits when something better comes."""
-    await obsolete.wait()
-    if not request.done():
-        request.set_result(False)
 
 
 class Bucket(Ratelimit):

@@ -131,7 +131,7 @@ class DiscordChat(ChatPlatform):
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
         """Return the id of what replies to a message with the words of a notice."""
         place = self.client.get_partial_messageable(int(notice.thread.thread))
-        for one in await said_in(place, limit=LOOKED_AT, after=Object(int(message.id))):
+        for one in await said_in(place, LOOKED_AT, after=Object(int(message.id))):
             is_ours = one.author == self.client.user and one.content.startswith(BUSY)
             if is_ours and one.reference and str(one.reference.message_id) == message.id:
                 return str(one.id)
@@ -146,7 +146,7 @@ class DiscordChat(ChatPlatform):
         for each in dict.fromkeys([thread, place]):
             channel = self.client.get_partial_messageable(int(each))
             with suppress(PostingFailed):
-                for one in await said_in(channel, limit=LOOKED_AT, after=Object(int(ids[0]))):
+                for one in await said_in(channel, LOOKED_AT, after=Object(int(ids[0]))):
                     is_reply = one.reference is not None and str(one.reference.message_id) in ids
                     is_by_others = not one.author.bot and str(one.author.id) != withdrawal.asker_id
                     if is_by_others and (each == thread or is_reply):

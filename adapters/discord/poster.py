@@ -176,19 +176,14 @@ async def find_lost(
 
 
 async def said_in(
-    channel: Channel,
-    *,
-    limit: int,
-    gone: Collection[int] = NO_MESSAGE,
-    after: Object | None = None,
-    around: Object | None = None,
+    channel: Channel, limit: int, *, after: Object | None = None, around: Object | None = None
 ) -> list[Message]:
     """Return what was said *after* or *around* a message, or a moment. Raises `PostingFailed`."""
 
     async def said() -> list[Message]:
         return [message async for message in channel.history(limit=limit, after=after, around=around)]
 
-    return await translated(said(), gone=gone)
+    return await translated(said(), gone=NO_PLACE)
 
 
 async def unknown_messages(
@@ -198,7 +193,7 @@ async def unknown_messages(
 
     None where it may not read. Raises `PostingFailed`.
     """
-    found = await said_in(channel, limit=LOOKED_AT, gone=NO_PLACE, around=Object(time_snowflake(since)))
+    found = await said_in(channel, LOOKED_AT, around=Object(time_snowflake(since)))
     notice = task.delivery.notice
     known = {message.id for message in task.delivery.standing} | {notice.id if notice else ""}
     late = [one for one in found if one.created_at >= since - EARLY]

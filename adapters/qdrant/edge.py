@@ -160,7 +160,7 @@ class EdgeIndex:
         return await self._run(lambda shard, lexical: self._hybrid(shard, lexical, query, limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
-        """Put the passages in the place of the page's old ones; nobody can search between the two steps."""
+        """Replace a page's passages; nobody can search between the two steps."""
         await self._run(lambda shard, lexical: self._replace(shard, lexical, url, passages))
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:

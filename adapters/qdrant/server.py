@@ -184,7 +184,7 @@ class ServerIndex:
         return {name: vector for name, vector in ((SPARSE, sparse), (DENSE, dense)) if vector is not None}
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
-        """Put the passages in the place of the page's old ones, so that no search sees both.
+        """Replace a page's passages, so that no search sees both.
 
         A server has no transactions: the operations of one request are done one after another, and another client can
         search in between. So new passages bear a later time than old ones, and a search keeps the latest of each page

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.retry import CONNECTING, RetryPolicy, Transient
+from adapters.retry import CONNECTING, RetryPolicy, Transient, transient
 from adapters.slack.api import Denied, Result, translated
 from adapters.slack.oauth import SCOPES
-from core.errors import Misconfigured, PostingFailed, RateLimited, Unavailable
+from core.errors import Misconfigured, PostingFailed, Unavailable
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
@@ -82,10 +82,8 @@ def judge(failure: Exception, *, refusal: str) -> Transient | None:
             if code in OFF or code in REFUSED:
                 raise Misconfigured(SOCKET_MODE_OFF if code in OFF else refusal) from failure
             return Transient(f"Slack says {code}")
-        case RateLimited(wait=wait):
-            return Transient(str(failure), wait or None)
         case PostingFailed():
-            return Transient(str(failure))
+            return transient(failure) or Transient(str(failure))
         case TimeoutError():
             return Transient("time-out")
         case ClientError() | OSError():

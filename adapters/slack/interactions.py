@@ -167,7 +167,7 @@ def by_use(slack: SlackServices, body: Body) -> InteractionContext:
     channel = _inner(body, "channel").get("id") or container.get("channel_id") or body.get("channel_id")
     return InteractionContext(
         slack=slack,
-        home=_home(home_of(body)),
+        home=WorkspaceRef(platform=PLATFORM, workspace=home_of(body)),
         person=Person(id=str(user.get("id") or body["user_id"])),
         at=slack.chat.now(),
         name=str(user.get("name") or user.get("username") or body.get("user_name") or ""),
@@ -182,7 +182,8 @@ def by_use(slack: SlackServices, body: Body) -> InteractionContext:
 def by_event(slack: SlackServices, body: Body) -> InteractionContext:
     """Read the opening of the app's home, to which there is no way back but the home itself."""
     person = Person(id=str(_inner(body, "event").get("user") or ""))
-    return InteractionContext(slack=slack, home=_home(workspace_of(body)), person=person, at=slack.chat.now())
+    home = WorkspaceRef(platform=PLATFORM, workspace=workspace_of(body))
+    return InteractionContext(slack=slack, home=home, person=person, at=slack.chat.now())
 
 
 def by_question(slack: SlackServices, asked: Asked) -> InteractionContext:
@@ -197,10 +198,6 @@ def by_question(slack: SlackServices, asked: Asked) -> InteractionContext:
         trigger=question.message.id,
         response_url=way.token if way else "",
     )
-
-
-def _home(workspace: str) -> WorkspaceRef:
-    return WorkspaceRef(platform=PLATFORM, workspace=workspace)
 
 
 def _inner(body: Body, key: str) -> Body:

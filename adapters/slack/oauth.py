@@ -99,7 +99,7 @@ class VaultInstallations(AsyncInstallationStore):
     vault: Vault
 
     async def async_save(self, installation: Installation) -> None:
-        """Put an installation in the place of the one before."""
+        """Replace an installation."""
         await self.async_save_bot(installation.to_bot())
 
     async def async_save_bot(self, bot: Bot) -> None:

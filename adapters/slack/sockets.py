@@ -84,8 +84,10 @@ class SocketConnection:
 
     async def retire(self) -> None:
         """Go on until Slack closes the connection, which it does soon once it has said so; then close it."""
-        await asyncio.wait({self._receiving}, timeout=LONGEST_RETIREMENT)
-        await self.close()
+        try:
+            await asyncio.wait({self._receiving}, timeout=LONGEST_RETIREMENT)
+        finally:  # also where a stop comes first
+            await self.close()
 
     async def close(self) -> None:
         """Receive nothing more, let what is being answered be answered, and disconnect."""

@@ -94,8 +94,8 @@ class SlackPlatform:
             uninstalled=self._installed.uninstalled if self._installed else None,
         )
         listener = install_listeners(app, services, self._workspaces, hooks)
-        taking_over = asyncio.create_task(take_over(services, PLATFORM, commands.find))
         home = (await self._one.only()).name if self._one else ""  # of many, those that were heard before
+        taking_over = asyncio.create_task(take_over(services, PLATFORM, commands.find))
         try:
             await self._hear(app, stores, partial(listener.catch_up, home))
         finally:

@@ -87,8 +87,9 @@ class Quoted(Sources):
 
 def selected_text(text: str) -> Sources:
     """Return the one source of a question about a selection: the selected text itself, which has no address."""
-    itself = Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0)
-    return Sources({1: itself}, {""}, named=addresses(text))
+    sources = Sources(named=addresses(text))
+    sources.add(Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0))
+    return sources
 
 
 def cite(hit: Hit, number: int) -> Citation:

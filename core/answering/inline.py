@@ -76,8 +76,6 @@ class InlineReader:
     _at: int = 0
     _frames: list[_Frame] = field(default_factory=lambda: [_Frame("", 0, [])])
     _numbers: set[int] = field(default_factory=set[int])  # of the footnotes right before: no white space between them
-    _certain: list[Inline] = field(default_factory=list[Inline])  # stood before white space that went; may be shown
-    _closed_up: int = -1  # where white space stood that went with what disappeared behind it
     _has_addresses: bool = True
 
     def read(self) -> tuple[Inline, ...]:
@@ -91,8 +89,7 @@ class InlineReader:
                     self._dissolve(1)  # marks that were opened too far back are text
         while self.is_whole and len(frames) > 1:
             self._dissolve(-1)
-        nodes = shown(frames[0].nodes, is_whole=self.is_whole, is_apart=self._closed_up == self._at)
-        return tuple(self._certain if len(visible(nodes)) < len(visible(self._certain)) else nodes)
+        return tuple(shown(frames[0].nodes, is_whole=self.is_whole))
 
     def _wait_if(self, is_open: object) -> None:
         if is_open and not self.is_whole:
@@ -164,14 +161,9 @@ class InlineReader:
 
     def _close_up(self, *, is_word_apart: bool) -> None:
         """Leave off the white space before what disappears, unless it keeps words apart."""
-        nodes = self._frames[-1].nodes
-        if is_word_apart and self.text[self._at : self._at + 1].isalnum():
-            return
-        if self._closed_up == self._at or trimmed(nodes) != nodes:
-            self._closed_up = self._at
-            if not self.is_whole and len(self._frames) == 1:
-                self._certain = shown(nodes, is_whole=False, is_apart=True)
-        nodes[:] = trimmed(nodes, breaks=False)
+        if not (is_word_apart and self.text[self._at : self._at + 1].isalnum()):
+            nodes = self._frames[-1].nodes
+            nodes[:] = trimmed(nodes, breaks=False)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
         """Add a link to a page of the index; of any other, what is written on it."""

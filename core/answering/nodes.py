@@ -25,10 +25,11 @@ from core.model.markup import (
     Text,
 )
 
-_MARKS = "\\*_[]<>~|@&`#+=-" + string.whitespace
+_LOOSE = string.punctuation + string.whitespace
 _LIKE_A_MARK = re.compile(r"[\[［【〔]\s{0,9}\^?\d[\d\s,;^–—-]{0,99}[\]］】〕]")
 _LIKE_AN_OPEN_MARK = re.compile(r"[\[［【〔][\d\s,;^–—-]{0,99}\Z")
-_LIKE_AN_OPEN_ENTITY = re.compile(r"&#?\w{0,31};?\s*\Z")
+_LIKE_AN_OPEN_ENTITY = re.compile(r"&#?\w{0,31}\Z")
+_LONGEST_ENTITY = 33  # characters
 _ROUND = str.maketrans("[［【〔]］】〕", "(((())))")
 
 Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
@@ -117,11 +118,11 @@ def trimmed(nodes: Sequence[Inline], *, at_start: bool = False, breaks: bool = T
     return kept
 
 
-def shown(nodes: Sequence[Inline], *, is_whole: bool, is_apart: bool = False) -> list[Inline]:
+def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
     """Return nodes as they are shown: a number in brackets that is no footnote has round ones, which no footnote has.
 
-    Unless they are *whole*, an end is left off that more text could make look like a footnote or an entity, and signs
-    that count by what follows them; unless it *is_apart*, not even white space is known to follow.
+    Unless they are *whole*, an end is left off that more text could change, or the way it is written: what looks like a
+    footnote or an entity, white space and punctuation, and emphasis, which is one with the same right behind it.
     """
     kept = trimmed(nodes, at_start=True)
     text = visible(kept)
@@ -137,17 +138,20 @@ def shown(nodes: Sequence[Inline], *, is_whole: bool, is_apart: bool = False) ->
         words = last.text[: max(size - length, 0)] if isinstance(last, Text) else ""
         kept[-1:] = [Text(words)] if words else []
         length -= size
-    is_open = not is_apart and trimmed(nodes) == list(nodes)
-    if is_open and kept and isinstance(kept[-1], Emphasis):
-        kept = trimmed(kept[:-1])  # how it is written depends on what touches it
-    if kept and isinstance(last := kept[-1], Text):
-        words = _LIKE_AN_OPEN_ENTITY.sub("", last.text)
-        words = words.rstrip(string.punctuation) if is_open else words
-        if not is_open or words[-1:].isspace():
-            bare = words.rstrip(_MARKS)
-            words = bare if bare == words or words[len(bare)].isspace() else bare.rstrip(string.punctuation)
+    while kept and isinstance(last := kept[-1], (Text, LineBreak, Strong, Emphasis, Strike)):
+        words = _certain(last.text) if isinstance(last, Text) else ""
+        if isinstance(last, Text) and words == last.text:
+            break
         kept[-1:] = [Text(words)] if words else []
-    return trimmed(kept)
+    return kept
+
+
+def _certain(words: str) -> str:
+    """Leave off signs, which count by what follows them, and what could become an entity."""
+    words = words.rstrip(_LOOSE)
+    while found := _LIKE_AN_OPEN_ENTITY.search(words, max(len(words) - _LONGEST_ENTITY, 0)):
+        words = words[: found.start()].rstrip(_LOOSE)
+    return words
 
 
 def _rewritten(nodes: Iterable[Inline], characters: Iterator[str]) -> Iterator[Inline]:

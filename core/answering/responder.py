@@ -65,7 +65,7 @@ class Responder:
         return answer
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
-        """Say that the question was given up, after it has failed too often."""
+        """Tell the asker that the question was given up, after it has failed too often."""
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
         await surface.reply(claim, _only(answer))
         if await self._holds(claim):
@@ -110,6 +110,8 @@ class Responder:
         memory = self._conversations if is_remembered else None
         try:
             delivery = await self._show(claim, surface, self._run(claim, memory, outcome))
+        except StoreUnavailable:  # is no failure of the model
+            raise
         except Exception:
             self._observer(StateChanged(claim.message, State.ERROR, "generation"))
             raise

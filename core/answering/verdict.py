@@ -71,12 +71,12 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
 
     It *is_free* where no search is needed, and *has_grounds* if another tool gave it something.
     """
-    markup, citations, is_blank = draft.markup, draft.markup.citations, draft.markup.is_blank
+    citations, is_blank = draft.markup.citations, draft.markup.is_blank
     if question.selection is not None and (draft.is_refusal or not citations):
         return _judge_selection(question, draft, search)
     if citations or ((is_free or has_grounds) and not is_blank):
         more = [_remark(LEXICAL_ONLY)] if search.lexical_only and citations else []
-        return Verdict(Status.ANSWERED, citations=citations, blocks=(*markup.blocks, *more))
+        return Verdict(Status.ANSWERED, citations=citations, blocks=(*chain(*draft.markup.read()), *more))
     is_troubled = search.failed or search.lexical_only
     if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
@@ -92,7 +92,7 @@ def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool)
         return Verdict(Status.NO_CONTEXT, not_in_selection(question.text))
     if draft.markup.is_blank:
         return Verdict(Status.FAILED, FAILED)
-    *blocks, last = draft.markup.blocks
+    *blocks, last = chain(*draft.markup.read())
     mark = Footnote(1, "")
     if isinstance(last.leaf, Paragraph):
         blocks.append(replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))))

@@ -155,7 +155,7 @@ class Deliveries(Protocol):
     """Remembers which of the platform's messages belong to a question. Raises `StoreUnavailable`."""
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
-        """Put *delivery* in the place of what was recorded; False if the task is no longer ours."""
+        """Replace what was recorded with *delivery*; return False if the task is no longer ours."""
         ...
 
     async def holds(self, task: Task) -> bool:
@@ -230,7 +230,7 @@ class VoteStore(Protocol):
     """Counts what readers think of answers, for a time. Raises `StoreUnavailable`."""
 
     async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
-        """Put somebody's vote on an answer in the place of the one before."""
+        """Replace somebody's vote on an answer."""
         ...
 
     async def count(self, home: WorkspaceRef) -> Tally:
@@ -293,7 +293,7 @@ class Vault(Protocol):
         ...
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
-        """Put *text* in the place of what was there, for a time or until it is removed."""
+        """Replace what was there with *text*, for a time or until it is removed."""
         ...
 
     async def take(self, key: str) -> str | None:

@@ -20,7 +20,7 @@ from core.answering.markup import MarkupReader, read, shown_blocks
 from core.answering.nodes import visible
 from core.model import Answer, Citation, Status
 from core.model.markup import Block, CodeLine, Heading, ListItem, Paragraph, Quote, TableRow
-from tests.answers import TEXT, make_sources
+from tests.answers import GROWING, TEXT, make_sources
 from tests.portion import examples, portion
 
 FALSE_MARK = re.compile(r"[\[［【〔]\s*\^?\d[\d\s,;^–—-]*[\]］】〕]")
@@ -194,6 +194,19 @@ def test_the_pieces_join_to_what_writing_at_once_gives(text: str, cuts: list[int
     assert (live.blocks, live.citations) == (whole.blocks, whole.citations)
     assert live.notes.removed_urls == whole.notes.removed_urls
     assert all(numbers.setdefault(one.number, one.url) == one.url for one in whole.citations)
+
+
+@pytest.mark.parametrize("text", GROWING)
+def test_no_character_takes_back_what_was_shown(text: str) -> None:
+    """What a mark, an address or an entity will be is waited for, and what stands before it too if it counts."""
+    live, shown = MarkupReader(Footnotes(make_sources())), ""
+    for character in text:
+        live.feed(character)
+        now = grown(certain(live))
+        assert now.startswith(shown)
+        shown = now
+
+    assert grown(document(text).blocks).startswith(shown)
 
 
 @pytest.mark.promise("no-invented-links")

@@ -33,7 +33,7 @@ KNOWN = UNKNOWN.model_copy(update={"id": "m1"})
 async def give(thread: Thread, *, by: Waits, asked: Question = ASKED) -> None:
     """Let somebody ask, and everything happen that can happen."""
     chores = BackgroundTasks()
-    chores.begin(partial(tell_wait, by, asked, asked.message.thread, thread))
+    chores.begin(partial(tell_wait, by, asked, asked.message.thread, lambda _: thread))
     for _ in range(50):
         await at_once(0)
     await chores.close()

@@ -70,19 +70,6 @@ def test_what_comes_first_passes_first_and_readers_before_all_else() -> None:
     assert run(order()) == ["at once", "post 1", "post 2", "edit 1", "edit 2"]
 
 
-def test_waits_are_counted_and_told() -> None:
-    """Whoever measures the bot takes them for the platform's."""
-
-    async def waits() -> tuple[float, list[float]]:
-        heard = list[float]()
-        throttle = Throttle(1.0, observer=heard.append)
-        await asyncio.gather(*(throttle.take() for _ in range(3)))
-        return throttle.waited, heard
-
-    waited, heard = run(waits())
-    assert (waited, heard) == (pytest.approx(3.0), [pytest.approx(1.0), pytest.approx(2.0)])
-
-
 def test_an_edit_that_is_not_needed_any_more_is_dropped() -> None:
     """The whole answer comes at once instead; edits after that are what a reader waits for."""
 

@@ -19,7 +19,7 @@ from core.answering.citations import Quoted, Remembered
 from core.answering.markup import read
 from core.model import Answer, Citation, Status
 from tests.adapters.slack.reader import fences, labels, links, live, words
-from tests.answers import TEXT, answered, make_sources, written
+from tests.answers import GROWING, TEXT, answered, make_sources, written
 from tests.portion import examples
 
 GUIDE = "https://docs.example/robots#what"
@@ -239,6 +239,19 @@ def test_the_first_message_only_grows(text: str, cuts: list[float]) -> None:
     for cut in cuts:
         document.feed(text[at : int(len(text) * cut)])
         at = int(len(text) * cut)
+        now = first(renderer.sketch(document))
+        assert now.startswith(shown)
+        shown = now
+
+    assert first(render_answer(answered(text))).startswith(shown)
+
+
+@pytest.mark.parametrize("text", GROWING)
+def test_the_first_message_grows_by_every_character(text: str) -> None:
+    """However the platform writes an end, what follows changes nothing of what was shown of it."""
+    document, renderer, shown = written(""), SlackRenderer(), ""
+    for character in text:
+        document.feed(character)
         now = first(renderer.sketch(document))
         assert now.startswith(shown)
         shown = now

@@ -166,3 +166,28 @@ async def test_a_stop_finishes_what_is_being_taken(place: Place) -> None:
     await place.server.until(lambda: not place.server.sockets.connected)
 
     assert was_open
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_a_stop_finishes_what_is_being_taken_on_a_connection_that_was_replaced(place: Place) -> None:
+    """It is acknowledged before the end, and no connection stays open."""
+    server = place.server
+    async with listening(place, Told()) as task:
+        first = list(server.sockets.connected)
+        place.ears.free.clear()
+        asked = server.post_as(place.ada, place.channel, "in between").deliveries[0]
+        await server.until(lambda: place.ears.heard)
+        server.refresh(everybody=True)
+        await server.until(lambda: len(server.sockets.arrivals) == 2 * BOTH)
+        server.post_as(place.ada, place.channel, "after")
+        await server.until(lambda: len(place.ears.heard) == BOTH)
+        task.cancel()
+        await asyncio.sleep(0)
+        was_open = not asked.acked
+        place.ears.free.set()
+        with suppress(asyncio.CancelledError):
+            await task
+        was_acknowledged = asked.acked
+    await server.until(lambda: all(each.socket.closed for each in first))
+
+    assert (was_open, was_acknowledged) == (True, True)
