@@ -6,11 +6,13 @@ import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import SecretStr
 
 from adapters.retry import SERVICE, RetryPolicy, Transient, retry_after
 from adapters.vendor_errors import is_untrusted
@@ -102,18 +104,18 @@ class CohereService:
     """What events call it."""
 
     model: str = field(kw_only=False)
-    api_key: str
-    base_url: str | None = None
+    api_key: InitVar[str]
+    base_url: InitVar[str | None] = None
     retries: RetryPolicy = SERVICE
     observer: Observer = unobserved
     timeouts: CohereTimeouts = TIMEOUTS
     turns: Turns = field(default_factory=Turns, init=False)
     _opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = field(default=None, init=False)
 
-    def __post_init__(self) -> None:
-        self.api_key = self.api_key.strip()
+    def __post_init__(self, api_key: str, base_url: str | None) -> None:
+        self._key = SecretStr(api_key.strip())
         try:
-            parts = urlsplit(self.base_url or COHERE)  # without a login, since the key is the only one
+            parts = urlsplit(base_url or COHERE)  # without a login, since the key is the only one
             self._url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
         except ValueError:  # brackets that do not match; the failure has its sentence when it is called
             self._url = ""
@@ -126,7 +128,7 @@ class CohereService:
 
         async def attempt() -> Result:
             if self._opening is None:
-                self._opening = asyncio.create_task(asyncio.to_thread(_build, self.api_key, self._url, self.turns))
+                self._opening = asyncio.create_task(asyncio.to_thread(_build, self._key, self._url, self.turns))
             client, _ = await asyncio.shield(self._opening)
             async with asyncio.timeout(timeout):
                 return await work(client)
@@ -138,7 +140,7 @@ class CohereService:
             reason = type(error).__name__
             if status := getattr(error, "status_code", None):  # of its text only the service's own message is kept
                 message = _message(error)
-                message = message.replace(self.api_key, "***") if self.api_key else message
+                message = message.replace(self._key.get_secret_value(), "***") if self._key else message
                 reason += f", status {status}: {message[:LONGEST_QUOTE]}"
             failure = CallFailed(sentence, reason=reason, by_operator=by_operator)
         raise failure  # out here, so that the client's exception is no part of it
@@ -206,7 +208,7 @@ def unusable(what: str, *, by_operator: bool = False) -> CallFailed:
     return CallFailed(f"Cohere's answer cannot be used: {what}.", reason=what, by_operator=by_operator)
 
 
-def _build(api_key: str, url: str, turns: Turns) -> tuple[AsyncClientV2, AsyncClient]:
+def _build(api_key: SecretStr, url: str, turns: Turns) -> tuple[AsyncClientV2, AsyncClient]:
     """Make the client, in a worker thread: importing it takes most of a second.
 
     It is given an HTTP client of its own, which takes proxies and certificates from the machine, as whoever is behind
@@ -228,7 +230,7 @@ def _build(api_key: str, url: str, turns: Turns) -> tuple[AsyncClientV2, AsyncCl
         event_hooks={"response": [in_turn]},
     )
     client = AsyncClientV2(
-        api_key,
+        api_key.get_secret_value(),
         base_url=url,
         max_retries=0,
         httpx_client=http,
