@@ -10,14 +10,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 from uuid import uuid4
 
-from adapters.redis.connection import bounded
-from adapters.redis.inbox_store import PREFIX, QUESTION, InboxStore
+from adapters.redis.connection import Argument, bounded
+from adapters.redis.inbox_store import PREFIX, QUESTION, USUAL, Bounds, InboxStore
+from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
 from core.errors import ApologyFailed, FootnoteError, StoreUnavailable
-from core.events import Passed, Step, TakenOver
+from core.events import Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     MOST_ATTEMPTS,
     Cancellation,
@@ -42,8 +43,6 @@ MOST_AT_ONCE = 16  # threads that one read gives, so that other processes have t
 WITHDRAWN = -1  # the revision of a question that is gone
 UNREADABLE = "The stored question cannot be read: FOOTNOTE_SECRET_KEY has changed, or another version wrote it."
 
-Write: TypeAlias = Callable[[], Awaitable[object]]
-
 waking_time: Final = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 """Returns seconds that go on while the process is frozen and, where the system knows one, while it sleeps."""
 
@@ -59,14 +58,13 @@ class Lease:
     """
 
     task: Task
-    hold: Mapping[str, str | int]
+    hold: Mapping[str, Argument]
     renewed: float
     failures: int
     nudged: asyncio.Event = field(default_factory=asyncio.Event)
     recorded: Delivery | None = None
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class RedisInbox(InboxStore):
     """Puts and gives out questions; to claim, enter it first.
 
@@ -77,31 +75,46 @@ class RedisInbox(InboxStore):
     lost, as another may have taken it over.
     """
 
-    blocking: Redis = field(kw_only=False)
-    block: float = BLOCK
-    delays: Sequence[float] = DELAYS
-    consumer: str = field(default_factory=lambda: uuid4().hex)
-    now: Callable[[], float] = waking_time
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    _next_look: float = field(default=0.0, init=False)
-    _next_sweep: float = field(default=0.0, init=False)
-    _is_in_doubt: bool = field(default=False, init=False)
-    """Whether the server may have given us something that we do not know of."""
-    _waiters: int = field(default=0, init=False)
-    """How many wait for a task."""
-    # Entries with their threads, and whether the worker of each is gone: fetched, and being taken.
-    _fetched: deque[tuple[str, str, bool]] = field(default_factory=deque[tuple[str, str, bool]], init=False)
-    _taking: set[str] = field(default_factory=set[str], init=False)
-    # Both by what no other task has: whoever loses a question may be given it again, before that ends.
-    _leases: dict[Cancellation, Lease] = field(default_factory=dict[Cancellation, Lease], init=False)
-    _owed: dict[Cancellation, Write] = field(default_factory=dict[Cancellation, Write], init=False)
-    _is_busy: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    _last_signal: str = field(default="0-0", init=False)
-    _listening: asyncio.Task[None] | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.block = min(self.block, self.bounds.lease / 4)
+    def __init__(  # noqa: PLR0913 - what may be set of a worker
+        self,
+        client: Redis,
+        blocking: Redis,
+        *,
+        seal: Seal,
+        bounds: Bounds = USUAL,
+        block: float = BLOCK,
+        delays: Sequence[float] = DELAYS,
+        consumer: str | None = None,
+        now: Callable[[], float] = waking_time,
+        observer: Observer = unobserved,
+    ) -> None:
+        super().__init__(client, seal=seal, bounds=bounds, observer=observer)
+        self._blocking = blocking
+        self._block = min(block, bounds.lease / 4)
+        self._delays = tuple(delays)
+        self._now = now
+        self.consumer = consumer or uuid4().hex
+        self._given: Mapping[str, Argument] = {  # to every script; each takes what it names
+            "consumer": self.consumer,
+            "lease": int(bounds.lease * 1000),
+            "per_person": bounds.per_person,
+            "per_workspace": bounds.per_workspace,
+            "most_attempts": MOST_ATTEMPTS,
+        }
+        self._turn = asyncio.Lock()
+        self._next_look = 0.0
+        self._next_sweep = 0.0
+        self._is_in_doubt = False  # whether the server may have given us something that we do not know of
+        self._waiters = 0  # for a task
+        # Entries with their threads, and whether the worker of each is gone: fetched, and being taken.
+        self._fetched = deque[tuple[str, str, bool]]()
+        self._taking = set[str]()
+        # Both by what no other task has: whoever loses a question may be given it again, before that ends.
+        self._leases: dict[Cancellation, Lease] = {}
+        self._owed: dict[Cancellation, Callable[[], Awaitable[object]]] = {}
+        self._is_busy = asyncio.Event()
+        self._last_signal = "0-0"
+        self._listening: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         self._listening = asyncio.create_task(NEWS.call(self._listen))
@@ -120,30 +133,30 @@ class RedisInbox(InboxStore):
     async def claim(self) -> AsyncGenerator[Task]:
         """Hold the next task while the block runs."""
         lease = await self._next()
-        task, is_settled = lease.task, False
+        task = lease.task
         keeping = asyncio.create_task(self._keep_up(lease))
-        self.observer(Passed(task.message, Step.TAKEN))
+        self._observer(Passed(task.message, Step.TAKEN))
         # For a block that is broken off, or has lost the task: if nobody has it, somebody shall.
-        write: Write = partial(self._run, "release", PREFIX, **lease.hold)
+        script, given = "release", dict[str, Argument]()
         try:
             yield task
             if task.cancelled.reason is not Interruption.LOST:
-                write, is_settled = partial(self._run, "settle", PREFIX, **lease.hold), True
+                script = "settle"
         except Exception as error:
-            write = partial(self._fail, lease, error)
+            script, given = self._failure(lease, error)
             raise
         finally:
             keeping.cancel()
-            await asyncio.wait({keeping})
+            write = partial(self._run, script, PREFIX, **lease.hold, **given)
             try:
+                await asyncio.wait({keeping})
                 await self._write(task.cancelled, write)
-            except StoreUnavailable:  # a server that is away gets it later, since the work is done
+            except BaseException as error:  # broken off, nobody knows whether it was written; it may be written twice
                 self._owed[task.cancelled] = write
-            except BaseException:  # broken off: nobody knows whether it was written, and it may be written twice
-                self._owed[task.cancelled] = write
-                raise
-        if is_settled:
-            self.observer(Passed(task.message, Step.SETTLED))
+                if not isinstance(error, StoreUnavailable):  # a server that is away gets it later: the work is done
+                    raise
+        if script == "settle":
+            self._observer(Passed(task.message, Step.SETTLED))
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
         """Keep which messages belong to the task, if it is still ours; what is kept already is not written again."""
@@ -153,7 +166,7 @@ class RedisInbox(InboxStore):
         if delivery == lease.recorded:
             return await self.holds(task)
         lease.recorded = None
-        sealed = self.seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{task.message} delivery")
+        sealed = self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{task.message} delivery")
         is_kept = bool(await self._run("record", PREFIX, **lease.hold, delivery=sealed))
         lease.recorded = delivery if is_kept else None
         return is_kept
@@ -161,7 +174,7 @@ class RedisInbox(InboxStore):
     async def holds(self, task: Task) -> bool:
         """Return whether nobody else can have taken the task; a process that was frozen asks the server."""
         lease = self._leases.get(task.cancelled)
-        if lease is not None and self.now() - lease.renewed > self.bounds.lease * TRUSTED_FOR:
+        if lease is not None and self._now() - lease.renewed > self._bounds.lease * TRUSTED_FOR:
             await self._renew(lease)
         return lease is not None and task.cancelled.reason is not Interruption.LOST
 
@@ -174,17 +187,16 @@ class RedisInbox(InboxStore):
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
         clock = asyncio.get_running_loop().time
         if (now := clock()) >= self._next_sweep:
-            lease = int(self.bounds.lease * 1000)
-            if found := await self._run("sweep", PREFIX, consumer=self.consumer, lease=lease):
+            if found := await self._run("sweep", PREFIX, **self._given):
                 entry, thread = cast("list[bytes]", found)
                 self._fetched.append((entry.decode(), thread.decode(), True))
                 return  # where one was, there may be more
-            self._next_sweep = now + self.block
+            self._next_sweep = now + self._block
         if (now := clock()) >= self._next_look:
             due = cast("int | None", await self._run("promote_due", PREFIX))
-            self._next_look = now + (self.block if due is None else min(self.block, due / 1000))
+            self._next_look = now + (self._block if due is None else min(self._block, due / 1000))
         block, count = max(self._next_look - clock(), 0.001), max(min(self._waiters, MOST_AT_ONCE), 1)
-        reading = self.blocking.xreadgroup(GROUP, self.consumer, {READY: ">"}, count, int(block * 1000))
+        reading = self._blocking.xreadgroup(GROUP, self.consumer, {READY: ">"}, count, int(block * 1000))
         streams = await bounded(cast("Awaitable[Any]", reading), block=block)
         for entry, fields in streams.get(READY.encode(), ()):
             self._fetched.append((entry.decode(), fields[b"thread"].decode(), False))
@@ -198,29 +210,39 @@ class RedisInbox(InboxStore):
         if not self._fetched:
             return None
         entry, thread, is_over = self._fetched.popleft()
+        holder, since = uuid4().hex, self._now()
+        hold: dict[str, Argument] = {**self._given, "entry": entry, "thread": thread}
         self._taking.add(entry)
-        bounds, name, since = self.bounds, uuid4().hex, self.now()
         try:
-            found = await self._run(
-                "take",
-                PREFIX,
-                entry=entry,
-                thread=thread,
-                consumer=self.consumer,
-                holder=name,
-                lease=int(bounds.lease * 1000),
-                per_person=bounds.per_person,
-                per_workspace=bounds.per_workspace,
-            )
-            lease = None
-            if found:
-                ref, fence = str(found[0], "utf-8"), f"{found[2]} {name}"
-                hold: dict[str, str | int] = {"ref": ref, "thread": thread, "entry": entry, "fence": fence}
-                lease = await self._taken(hold, since, found)
+            found = await self._run("take", PREFIX, **hold, holder=holder)
+            if not found:
+                return None
+            name, attempt, fence, token, revision, text, address, delivery, *more = found
+            concluded, deleted, stopped, failures, begun = more
+            ref = str(name, "utf-8")
+            hold |= {"ref": ref, "fence": f"{fence} {holder}", "revision": WITHDRAWN if deleted else int(revision)}
+            place = f"{QUESTION}{ref}"
+            known: dict[str, Any] = {
+                "attempt": attempt,
+                "fence": fence,
+                "delivery": self._seal.read(Delivery, delivery, place=f"{place} delivery") or Delivery(),
+                "was_released": bool(begun),
+            }
+            if deleted:
+                task: Task = Withdrawal(MessageRef.parse(ref), **known)
+            elif question := self._seal.read(Question, text, place=f"{place} text"):
+                task = Claim(question, self._address(ref, address, token), bool(concluded), **known)
+                if stopped:
+                    task.cancelled.set(Interruption.STOPPED)
+            else:
+                await self._run("bury", PREFIX, **hold, reason=UNREADABLE, words=b"")
+                return None
+            lease = self._leases[task.cancelled] = Lease(task, hold, since, int(failures or 0))
         finally:
             self._taking.discard(entry)
-        if lease and is_over:
-            self.observer(TakenOver(lease.task.message, lease.task.attempt))
+        self._is_busy.set()
+        if is_over:
+            self._observer(TakenOver(task.message, attempt))
         return lease
 
     async def _next(self) -> Lease:
@@ -244,48 +266,24 @@ class RedisInbox(InboxStore):
             if lease is not None:
                 return lease
 
-    async def _taken(self, hold: dict[str, str | int], since: float, found: list[Any]) -> Lease | None:
-        """Return the hold on what was taken; a question that cannot be read is laid aside."""
-        _, attempt, fence, token, revision, text, address, delivery, *more = found
-        concluded, deleted, stopped, failures, begun = more
-        ref, place = str(hold["ref"]), f"{QUESTION}{hold['ref']}"
-        hold["revision"] = WITHDRAWN if deleted else int(revision)
-        posted = self.seal.read(Delivery, delivery, place=f"{place} delivery") or Delivery()
-        question = None if deleted else self.seal.read(Question, text, place=f"{place} text")
-        if question is not None:
-            goes_to, is_update = self._address(ref, address, token), bool(concluded)
-            task: Task = Claim(question, attempt, fence, posted, goes_to, is_update, was_released=bool(begun))
-            if stopped:
-                task.cancelled.set(Interruption.STOPPED)
-        elif deleted:
-            task = Withdrawal(MessageRef.parse(ref), attempt, fence, posted, was_released=bool(begun))
-        else:
-            given = {**hold, "reason": UNREADABLE, "words": b"", "most_attempts": MOST_ATTEMPTS}
-            await self._run("bury", PREFIX, **given)
-            return None
-        lease = self._leases[task.cancelled] = Lease(task, hold, since, int(failures or 0))
-        self._is_busy.set()
-        return lease
-
     async def _keep_up(self, lease: Lease) -> None:
         """Renew until the hold is lost, or for ever: three times in its time, and at once when it is nudged."""
         while lease.task.cancelled.reason is not Interruption.LOST:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self.bounds.lease * RENEWED_AFTER):
+                async with asyncio.timeout(self._bounds.lease * RENEWED_AFTER):
                     await lease.nudged.wait()
             lease.nudged.clear()
             await self._renew(lease)
 
     async def _renew(self, lease: Lease) -> None:
-        begun, seconds, cancelled = self.now(), self.bounds.lease, lease.task.cancelled
+        begun, seconds, cancelled = self._now(), self._bounds.lease, lease.task.cancelled
         with suppress(StoreUnavailable):
-            given = {**lease.hold, "consumer": self.consumer, "lease": int(seconds * 1000)}
-            found = await self._run("renew", PREFIX, **given)
+            found = await self._run("renew", PREFIX, **lease.hold)
             if found:
                 cancelled.set(Interruption(found))
             if found != Interruption.LOST:
                 lease.renewed = max(begun, lease.renewed)
-        if self.now() - lease.renewed >= seconds:
+        if self._now() - lease.renewed >= seconds:
             cancelled.set(Interruption.LOST)
 
     async def _tidy(self) -> None:
@@ -297,29 +295,28 @@ class RedisInbox(InboxStore):
             held = {str(lease.hold["entry"]) for lease in self._leases.values()}
             held |= self._taking | {entry for entry, _, _ in self._fetched}
             try:
-                await self._run("reap", PREFIX, consumer=self.consumer, held=json.dumps(sorted(held)))
+                await self._run("reap", PREFIX, **self._given, held=json.dumps(sorted(held)))
             except BaseException:
                 self._is_in_doubt = True
                 raise
 
-    async def _fail(self, lease: Lease, error: Exception) -> object:
-        """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
+    def _failure(self, lease: Lease, error: Exception) -> tuple[str, dict[str, Argument]]:
+        """Return what to do after a failure; only our own errors are sentences that quote nobody."""
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
-            given = {**lease.hold, "reason": reason, "words": self._kept_words(lease.task)}
-            return await self._run("bury", PREFIX, **given, most_attempts=MOST_ATTEMPTS)
-        delay = self.delays[min(lease.failures, len(self.delays) - 1)]
+            return "bury", {"reason": reason, "words": self._kept_words(lease.task)}
+        delay = self._delays[min(lease.failures, len(self._delays) - 1)]
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
-        return await self._run("postpone", PREFIX, **lease.hold, pause=int(delay * 1000))
+        return "postpone", {"pause": int(delay * 1000)}
 
     def _kept_words(self, task: Task) -> bytes:
         """Return what is kept of a question, sealed: nothing that others have written."""
         if not isinstance(task, Claim):
             return b""
         alone = task.question.model_copy(update={"context": ()})
-        return self.seal.encrypt(alone.model_dump_json(), place=f"{QUESTION}{task.message} text")
+        return self._seal.encrypt(alone.model_dump_json(), place=f"{QUESTION}{task.message} text")
 
-    async def _write(self, key: Cancellation, write: Write) -> None:
+    async def _write(self, key: Cancellation, write: Callable[[], Awaitable[object]]) -> None:
         """Write down how a task ended, and hold it no more; two that write the same may both come here.
 
         Of what was not ours, nobody may know: a server that was failed over to has forgotten that we took it.
@@ -343,8 +340,8 @@ class RedisInbox(InboxStore):
                     self._fetched.clear()
                     with suppress(StoreUnavailable):
                         await self._tidy()
-            reading = self.blocking.xread({SIGNALS: self._last_signal}, block=max(int(self.block * 1000), 1))
-            streams = await bounded(cast("Awaitable[Any]", reading), block=self.block)
+            reading = self._blocking.xread({SIGNALS: self._last_signal}, block=max(int(self._block * 1000), 1))
+            streams = await bounded(cast("Awaitable[Any]", reading), block=self._block)
             for entry, fields in streams.get(SIGNALS.encode(), ()):
                 self._last_signal = entry.decode()
                 for lease in self._leases.values():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
-from uuid import uuid4
 
 from redis.asyncio import Redis
 
@@ -47,7 +46,7 @@ class Desk:
             bounds=bounds or Bounds(lease=lease),
             block=0.05,
             delays=delays,
-            consumer=consumer or uuid4().hex,
+            consumer=consumer,
             now=now,
             observer=observer,
         )
