@@ -8,12 +8,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
-from bot.wiring.platforms import Outlined, PlatformServices, Speaker
+from bot.wiring.platforms import Outlined, Platform, Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
-from core.events import Connected, ConnectionLost, Observer, ServiceFailed
+from core.events import Connected, Observer, ServiceFailed
 from core.ports import Deliveries, Membership
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ NAME = "Slack"
 LONGEST_END = 10.0  # seconds for what people have used before a stop
 
 
-class SlackPlatform:
+class SlackPlatform(Platform):
     """What the settings say of Slack; they go together. The *session* is shared by all that is said there.
 
     The *signs* of life of this process are given by the server that hears Slack, where there is one.
@@ -52,11 +51,9 @@ class SlackPlatform:
         from adapters.slack.oauth import InstalledWorkspaces
         from adapters.slack.workspaces import OneWorkspace, People
 
-        self._settings = settings
-        self._observer = observer
+        super().__init__(settings, observer, outline)
         self._session = session
         self._vault = vault
-        self._outline = outline
         self._signs = signs
         self._one: OneWorkspace | None = None
         self._installed: InstalledWorkspaces | None = None
@@ -82,8 +79,7 @@ class SlackPlatform:
         from adapters.slack.listener import install as install_listeners
 
         await self._log_in()
-        shared = PlatformServices(self._settings, stores, inbox, self._observer)
-        services = shared.bundle(NAME, self._outline, memberships=self._memberships())
+        services = self._services(stores, inbox, self._memberships())
         client, api_url = self._client(), self._settings.slack_api_url
         app = make_app(self._workspaces, client, failed=self._failed)
         commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
@@ -160,9 +156,6 @@ class SlackPlatform:
         """Report what was not acknowledged; only our own errors are sentences that quote nobody."""
         said = isinstance(error, FootnoteError)
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
-
-    def _retries(self) -> RetryPolicy:
-        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def _client(self) -> Any:
         from adapters.slack.api import connect
