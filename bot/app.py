@@ -116,7 +116,7 @@ class Bot:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with contextlib.AsyncExitStack() as stack:
             speakers = [(each, await stack.enter_async_context(each.speaker(inbox))) for each in platforms]
-            members = {each.key: speaker.membership for each, speaker in speakers if speaker.membership is not None}
+            members = {each.key: each.membership for each in platforms if each.membership is not None}
             entered = {platform.key: asyncio.Future[ChatSurface]() for platform in platforms}
             surfaces = {key: partial(asyncio.shield, future) for key, future in entered.items()}
             await load_ahead(self._settings)

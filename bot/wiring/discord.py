@@ -46,7 +46,7 @@ class DiscordPlatform(Platform):
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
-        services = self._services(stores, inbox, {})
+        services = self._services(stores, inbox)
 
         async def announce(client: Listener) -> None:
             await client.wait_until_ready()

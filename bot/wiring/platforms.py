@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -42,11 +42,10 @@ Outlined: TypeAlias = Callable[[Scope], Awaitable[Outline]]
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """What answers, once it has logged in; with a *membership*, only members are answered."""
+    """What answers, once it has logged in."""
 
     surface: ChatSurface
     log_in: Callable[[], Coroutine[Any, Any, None]]
-    membership: Membership | None = None
 
 
 class Platform(ABC):
@@ -57,6 +56,7 @@ class Platform(ABC):
 
     key: str
     name: str  # as people call it
+    membership: Membership | None = None  # knows the members, where only they are answered
 
     def __init__(self, settings: Settings, observer: Observer, outline: Outlined, *, reads_all: bool = True) -> None:
         self._settings = settings
@@ -78,15 +78,16 @@ class Platform(ABC):
     def _retries(self) -> RetryPolicy:
         return CONNECTING.observed(self._observer, partial(ConnectionLost, self.name))
 
-    def _services(self, stores: Stores, inbox: RedisInbox, memberships: Mapping[str, Membership]) -> ChatServices:
-        """Return what listeners and commands work with, where *memberships* say who is answered."""
+    def _services(self, stores: Stores, inbox: RedisInbox) -> ChatServices:
+        """Return what listeners and commands work with."""
         from adapters.chat.intake import askers, owns
         from adapters.chat.services import ChatServices, Waits
 
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
+        members = {self.key: self.membership} if self.membership is not None else {}
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
         moderation = Moderation(stores.policies, stores.conversations, forgetting, now=now)
-        admission = Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=memberships)
+        admission = Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=members)
         estimate = WaitEstimate(settings.answers_at_once)
         readers: list[str] = []  # the services that are given what people ask
         if settings.has_chat_model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from bot.wiring.platforms import Outlined, Platform, Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
 from core.events import Connected, Observer, ServiceFailed
-from core.ports import Deliveries, Membership
+from core.ports import Deliveries
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -69,6 +69,7 @@ class SlackPlatform(Platform):
         self._people = People(
             self._workspaces, moderators=settings.slack_moderators or "", guests_read=settings.slack_guests
         )
+        self.membership = None if settings.slack_guests else self._people
         self._entering = asyncio.Lock()
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
@@ -79,7 +80,7 @@ class SlackPlatform(Platform):
         from adapters.slack.listener import install as install_listeners
 
         await self._log_in()
-        services = self._services(stores, inbox, self._memberships())
+        services = self._services(stores, inbox)
         client, api_url = self._client(), self._settings.slack_api_url
         app = make_app(self._workspaces, client, failed=self._failed)
         commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
@@ -107,11 +108,7 @@ class SlackPlatform(Platform):
 
         chat = SlackChat(self._workspaces, self._people, observer=self._observer)
         surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
-        yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
-
-    def _memberships(self) -> Mapping[str, Membership]:
-        """Return who knows the members, where only they are answered."""
-        return {} if self._settings.slack_guests else {PLATFORM: self._people}
+        yield Speaker(surface, self._log_in)
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""
