@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from bot.settings import Settings
 from bot.wiring.platforms import Outlined, Platform
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
-from bot.wiring.slack import PLATFORM as SLACK
 from bot.wiring.slack import SlackPlatform, check_slack
 from bot.wiring.stores import Stores, check_inbox, check_policies, check_stores, open_stores
 from core.answering.agent import Agent, Limits
@@ -148,7 +147,7 @@ async def open_platforms(
         if settings.has_slack:
             from adapters.slack.api import open_session
 
-            opening = open_session(lambda seconds: observer(PlatformWaited(SLACK, seconds)))
+            opening = open_session(lambda seconds: observer(PlatformWaited(SlackPlatform.key, seconds)))
             session = await stack.enter_async_context(opening)
             found.append(SlackPlatform(settings, observer, session, stores.vault, outline, signs))
         yield tuple(found)

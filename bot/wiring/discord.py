@@ -26,15 +26,12 @@ from core.ports import Deliveries, PolicyStore
 if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
 
-PLATFORM = "discord"
-NAME = "Discord"
-
 
 class DiscordPlatform(Platform):
     """What the settings say of Discord; the token is there."""
 
-    key = PLATFORM
-    name = NAME
+    key = "discord"
+    name = "Discord"
 
     def __init__(
         self, settings: Settings, observer: Observer, outline: Outlined, policies: PolicyStore | None = None
@@ -50,8 +47,8 @@ class DiscordPlatform(Platform):
 
         async def announce(client: Listener) -> None:
             await client.wait_until_ready()
-            self._observer(Connected(NAME, str(client.user)))
-            await take_over(services, PLATFORM, partial(find, client))
+            self._observer(Connected(self.name, str(client.user)))
+            await take_over(services, self.key, partial(find, client))
 
         async def set_up(client: Listener) -> None:
             await install(client, services)
@@ -80,6 +77,6 @@ class DiscordPlatform(Platform):
             api_url=settings.discord_api_url,
             gateway_url=settings.discord_gateway_url,
             throttle=self._throttle,
-            waited=lambda seconds: self._observer(PlatformWaited(PLATFORM, seconds)),
+            waited=lambda seconds: self._observer(PlatformWaited(self.key, seconds)),
             **options,
         )

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from adapters.slack.workspaces import OneWorkspace, Workspaces
     from core.ports import Vault
 
-PLATFORM = "slack"
-NAME = "Slack"
 LONGEST_END = 10.0  # seconds for what people have used before a stop
 
 
@@ -36,8 +34,8 @@ class SlackPlatform(Platform):
     The *signs* of life of this process are given by the server that hears Slack, where there is one.
     """
 
-    key = PLATFORM
-    name = NAME
+    key = "slack"
+    name = "Slack"
 
     def __init__(
         self,
@@ -92,7 +90,7 @@ class SlackPlatform(Platform):
         )
         listener = install_listeners(app, services, self._workspaces, hooks)
         home = (await self._one.only()).name if self._one else ""  # of many, those that were heard before
-        taking_over = asyncio.create_task(take_over(services, PLATFORM, commands.find))
+        taking_over = asyncio.create_task(take_over(services, self.key, commands.find))
         try:
             await self._hear(app, stores, partial(listener.catch_up, home))
         finally:
@@ -123,7 +121,7 @@ class SlackPlatform(Platform):
         settings = self._settings
 
         def connected(name: str) -> None:
-            self._observer(Connected(NAME, name))
+            self._observer(Connected(self.name, name))
             catch_up()
 
         if (token := revealed(settings.slack_app_token)) is not None:
