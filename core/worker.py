@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
 from core.answering.responder import Responder
@@ -20,6 +20,7 @@ MOST_APOLOGIES = 2 * MOST_ATTEMPTS
 EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and came to no end."
 
 
+@dataclass
 class Worker:
     """Answers on whichever of the *surfaces*, by platform, a question came from.
 
@@ -27,23 +28,14 @@ class Worker:
     `Misconfigured` where somebody has to change something first.
     """
 
-    def __init__(
-        self,
-        inbox: Inbox,
-        responder: Responder,
-        surfaces: Mapping[str, Callable[[], Awaitable[ChatSurface]]],
-        conversations: ConversationStore,
-        *,
-        now: Callable[[], datetime],
-        observer: Observer = unobserved,
-    ) -> None:
-        self._inbox = inbox
-        self._responder = responder
-        self._surfaces = surfaces
-        self._conversations = conversations
-        self._now = now
-        self._observer = observer
-        self._stopping = asyncio.Event()
+    inbox: Inbox
+    responder: Responder
+    surfaces: Mapping[str, Callable[[], Awaitable[ChatSurface]]]
+    conversations: ConversationStore
+    _: KW_ONLY
+    now: Callable[[], datetime]
+    observer: Observer = unobserved
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def run(self, *, concurrency: int, rest: float = 1.0) -> None:
         """Work on so many tasks at once until `stop`; cancelled, hand everything back at once.
@@ -69,7 +61,7 @@ class Worker:
 
     async def _take(self, held: AsyncExitStack, rest: float) -> Task | None:
         """Wait for a task; None if it is time to stop, or to try again."""
-        taking = asyncio.create_task(held.enter_async_context(self._inbox.claim()))
+        taking = asyncio.create_task(held.enter_async_context(self.inbox.claim()))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait({taking, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -80,7 +72,7 @@ class Worker:
         if taking.cancelled():
             return None
         if error := taking.exception():
-            self._observer(ServiceFailed("inbox", _reason(error)))
+            self.observer(ServiceFailed("inbox", _reason(error)))
             with suppress(TimeoutError):
                 async with asyncio.timeout(rest):
                     await self._stopping.wait()
@@ -96,7 +88,7 @@ class Worker:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
             is_last = task.is_last_attempt and await self._apologized(task)
-            self._observer(TaskFailed(task.message, task.attempt, is_last, _reason(error)))
+            self.observer(TaskFailed(task.message, task.attempt, is_last, _reason(error)))
             if task.is_last_attempt and not is_last:
                 raise ApologyFailed(_reason(error)) from error
             raise
@@ -105,7 +97,7 @@ class Worker:
             is_lost = task.cancelled.reason is Interruption.LOST
             if is_lost and isinstance(task, Claim) and task.question.visibility == "thread":
                 with suppress(StoreUnavailable):
-                    await self._inbox.put(Recheck(question=task.question))
+                    await self.inbox.put(Recheck(question=task.question))
 
     async def _answer(self, claim: Claim) -> None:
         """Answer, unless the question is replaced, withdrawn or lost meanwhile: then what comes next sees to it.
@@ -116,7 +108,7 @@ class Worker:
         """
         asked_at, turn = claim.question.asked_at, None
         if claim.is_update and not claim.is_redelivered:
-            if self._now() - asked_at > UPDATE_WINDOW:
+            if self.now() - asked_at > UPDATE_WINDOW:
                 return
             others = [each for each in await self._turns(claim) if each.question_ref != claim.message]
             if any((each.asked_at or each.at) > asked_at for each in others):
@@ -128,12 +120,12 @@ class Worker:
         async with ended_by(claim.cancelled, REPLACED):
             surface = await self._surface(claim)
             if turn is not None:
-                await self._responder.repeat(claim, surface, turn)
+                await self.responder.repeat(claim, surface, turn)
                 return
-            answer = await self._responder.respond(claim, surface)
+            answer = await self.responder.respond(claim, surface)
             if answer.is_failure:
                 with suppress(StoreUnavailable):  # the words are kept, so that somebody can have it tried again
-                    await self._inbox.keep(claim)
+                    await self.inbox.keep(claim)
 
     async def _withdraw(self, withdrawal: Withdrawal) -> None:
         """Forget the turn, then take back what was posted.
@@ -144,11 +136,11 @@ class Worker:
             turns = await self._turns(withdrawal)
             asker = next((turn.author_id for turn in turns if turn.question_ref == withdrawal.message), "")
             surface = await self._surface(withdrawal)  # before anything is forgotten: another worker may have to do it
-            await self._conversations.remove(withdrawal.message)
+            await self.conversations.remove(withdrawal.message)
             await surface.withdraw(replace(withdrawal, asker_id=asker))
 
     async def _turns(self, task: Task) -> Sequence[Turn]:
-        conversation = await self._conversations.load(task.message.thread)
+        conversation = await self.conversations.load(task.message.thread)
         return conversation.turns if conversation else ()
 
     async def _apologized(self, task: Task) -> bool:
@@ -160,7 +152,7 @@ class Worker:
         if not isinstance(task, Claim) or task.attempt > MOST_APOLOGIES or task.cancelled.is_set():
             return True
         try:
-            await self._responder.apologize(task, await self._surface(task))
+            await self.responder.apologize(task, await self._surface(task))
         except Misconfigured:
             return True
         except Exception:  # noqa: BLE001 - whatever it was, the next time it may work
@@ -169,9 +161,9 @@ class Worker:
 
     async def _surface(self, task: Task) -> ChatSurface:
         platform = task.message.thread.platform
-        if platform not in self._surfaces:
+        if platform not in self.surfaces:
             raise Misconfigured(f"This worker cannot answer on {platform}. Set what {platform} needs, and start again.")
-        return await self._surfaces[platform]()
+        return await self.surfaces[platform]()
 
 
 def _reason(error: BaseException) -> str:

@@ -26,7 +26,7 @@ PIECES = [
 ]
 GROWING = [  # beginnings of these could mean something else, or be written in another way
     *("*1**1】*k", "*1**l*!", "*a* [9]*b*", "**a** ~~b~~", "(~~# ps://l<`", ")*d ps://e[x\n", ". [9]+ ps://x["),
-    *("&1;;", "&t;(", "\\&#91;<@1", "&amp;#60;word", "=\n4. <ps:>-", "|\n4. www.e`", "es\n4. ps://k>"),
+    *("&1;;", "&t;(", "\\&#91;<@1", "&amp;#60;word", "=\n4. <ps:>-", "|\n4. www.e`", "es\n4. ps://k>", "ewww.://"),
 ]
 TEXT = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 

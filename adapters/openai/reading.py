@@ -181,7 +181,7 @@ class Reading:
         try:
             for event in events:
                 data = event[5:] if event.startswith(b"data:") else b""
-                if not data or b"\n" in data or b"\r" in data:  # an event may have more lines, of other kinds too
+                if not data or len(data.splitlines()) > 1:  # an event may have more lines, of other kinds too
                     data = b"\n".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
                 self.ended = data.startswith((b" [DONE]", b"[DONE]"))
                 if self.ended:

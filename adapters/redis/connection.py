@@ -95,6 +95,16 @@ async def bounded(read: Awaitable[Result], *, block: float, patience: float = PA
             return await read
 
 
+async def newest(client: Redis, key: str, *, limit: int = 0) -> list[tuple[str, float]]:
+    """Return the members of a sorted set with their times, the latest first; all if the *limit* is 0.
+
+    Raises `StoreUnavailable`.
+    """
+    with translated():
+        found = await client.zrange(key, 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
+    return [(member.decode(), score) for member, score in cast("list[tuple[bytes, float]]", found)]
+
+
 def _options(address: Address, *, blocking: bool, patience: float) -> dict[str, Any]:
     options: dict[str, Any] = {
         "socket_timeout": None if blocking else patience,

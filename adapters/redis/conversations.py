@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from adapters.redis.connection import ScriptRunner, translated
+from adapters.redis.connection import ScriptRunner, newest, translated
 from adapters.redis.secrets import Seal
 from core.errors import Misconfigured
 from core.model import Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
@@ -63,7 +63,8 @@ class RedisConversations:
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove a person's turns, and those that nobody can read any more, from every thread that they wrote in."""
         index, gone = PERSON.format(home, quote(person_id, safe="")), 0
-        for thread in await self._noted(index):
+        for name, _ in await newest(self._client, index):
+            thread = ThreadRef.parse(name)
             for ref, turn in await self._turns(thread):
                 if turn is None or turn.author_id == person_id:
                     gone += bool(await self._run("remove", CONVERSATION.format(thread), ref=ref)) and turn is not None
@@ -74,15 +75,10 @@ class RedisConversations:
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove all threads of a workspace."""
         index = WORKSPACE.format(home)
-        gone = [await self.forget(thread) for thread in await self._noted(index)]
+        gone = [await self.forget(ThreadRef.parse(name)) for name, _ in await newest(self._client, index)]
         with translated():
             await self._client.delete(index)
         return sum(gone)
-
-    async def _noted(self, index: str) -> list[ThreadRef]:
-        with translated():
-            members = cast("list[bytes]", await self._client.zrange(index, 0, -1))  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
-        return [ThreadRef.parse(member.decode()) for member in members]
 
     async def _turns(self, thread: ThreadRef) -> list[tuple[bytes, Turn | None]]:
         """Read the list, with None for turns that cannot be read; nothing if something else stands in its place."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from adapters.redis.connection import ScriptRunner, translated
+from adapters.redis.connection import ScriptRunner, newest, translated
 from core.model import ChannelRef, WorkspaceRef
 
 if TYPE_CHECKING:
@@ -57,12 +57,9 @@ class RedisChannelCursor:
         """Read from the end that was heard last."""
         if limit < 1:
             return ()
-        with translated():
-            key = f"footnote:heard:{platform}"
-            found = await self._client.zrange(key, 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
         heard = list[tuple[ChannelRef, datetime]]()
-        for member, at in cast("list[tuple[bytes, float]]", found):
-            workspace, channel = map(unquote, member.decode().split(" "))
+        for member, at in await newest(self._client, f"footnote:heard:{platform}", limit=limit):
+            workspace, channel = map(unquote, member.split(" "))
             ref = ChannelRef(platform=platform, workspace=workspace, channel=channel)
             heard.append((ref, datetime.fromtimestamp(at, UTC)))
         return tuple(heard)

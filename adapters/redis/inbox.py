@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 from uuid import uuid4
 
-from adapters.redis.connection import bounded
+from adapters.redis.connection import Argument, bounded
 from adapters.redis.inbox_store import PREFIX, QUESTION, USUAL, Bounds, InboxStore
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
@@ -58,7 +58,7 @@ class Lease:
     """
 
     task: Task
-    hold: Mapping[str, str | int]
+    hold: Mapping[str, Argument]
     renewed: float
     failures: int
     nudged: asyncio.Event = field(default_factory=asyncio.Event)
@@ -94,6 +94,13 @@ class RedisInbox(InboxStore):
         self._delays = tuple(delays)
         self._now = now
         self.consumer = consumer or uuid4().hex
+        self._given: Mapping[str, Argument] = {  # to every script; each takes what it names
+            "consumer": self.consumer,
+            "lease": int(bounds.lease * 1000),
+            "per_person": bounds.per_person,
+            "per_workspace": bounds.per_workspace,
+            "most_attempts": MOST_ATTEMPTS,
+        }
         self._turn = asyncio.Lock()
         self._next_look = 0.0
         self._next_sweep = 0.0
@@ -126,29 +133,29 @@ class RedisInbox(InboxStore):
     async def claim(self) -> AsyncGenerator[Task]:
         """Hold the next task while the block runs."""
         lease = await self._next()
-        task, is_settled = lease.task, False
+        task = lease.task
         keeping = asyncio.create_task(self._keep_up(lease))
         self._observer(Passed(task.message, Step.TAKEN))
         # For a block that is broken off, or has lost the task: if nobody has it, somebody shall.
-        write: Callable[[], Awaitable[object]] = partial(self._run, "release", PREFIX, **lease.hold)
+        script, given = "release", dict[str, Argument]()
         try:
             yield task
             if task.cancelled.reason is not Interruption.LOST:
-                write, is_settled = partial(self._run, "settle", PREFIX, **lease.hold), True
+                script = "settle"
         except Exception as error:
-            write = partial(self._fail, lease, error)
+            script, given = self._failure(lease, error)
             raise
         finally:
             keeping.cancel()
-            await asyncio.wait({keeping})
+            write = partial(self._run, script, PREFIX, **lease.hold, **given)
             try:
+                await asyncio.wait({keeping})
                 await self._write(task.cancelled, write)
-            except StoreUnavailable:  # a server that is away gets it later, since the work is done
+            except BaseException as error:  # broken off, nobody knows whether it was written; it may be written twice
                 self._owed[task.cancelled] = write
-            except BaseException:  # broken off: nobody knows whether it was written, and it may be written twice
-                self._owed[task.cancelled] = write
-                raise
-        if is_settled:
+                if not isinstance(error, StoreUnavailable):  # a server that is away gets it later: the work is done
+                    raise
+        if script == "settle":
             self._observer(Passed(task.message, Step.SETTLED))
 
     async def record(self, task: Task, delivery: Delivery) -> bool:
@@ -180,8 +187,7 @@ class RedisInbox(InboxStore):
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
         clock = asyncio.get_running_loop().time
         if (now := clock()) >= self._next_sweep:
-            lease = int(self._bounds.lease * 1000)
-            if found := await self._run("sweep", PREFIX, consumer=self.consumer, lease=lease):
+            if found := await self._run("sweep", PREFIX, **self._given):
                 entry, thread = cast("list[bytes]", found)
                 self._fetched.append((entry.decode(), thread.decode(), True))
                 return  # where one was, there may be more
@@ -204,29 +210,39 @@ class RedisInbox(InboxStore):
         if not self._fetched:
             return None
         entry, thread, is_over = self._fetched.popleft()
+        holder, since = uuid4().hex, self._now()
+        hold: dict[str, Argument] = {**self._given, "entry": entry, "thread": thread}
         self._taking.add(entry)
-        bounds, name, since = self._bounds, uuid4().hex, self._now()
         try:
-            found = await self._run(
-                "take",
-                PREFIX,
-                entry=entry,
-                thread=thread,
-                consumer=self.consumer,
-                holder=name,
-                lease=int(bounds.lease * 1000),
-                per_person=bounds.per_person,
-                per_workspace=bounds.per_workspace,
-            )
-            lease = None
-            if found:
-                ref, fence = str(found[0], "utf-8"), f"{found[2]} {name}"
-                hold: dict[str, str | int] = {"ref": ref, "thread": thread, "entry": entry, "fence": fence}
-                lease = await self._taken(hold, since, found)
+            found = await self._run("take", PREFIX, **hold, holder=holder)
+            if not found:
+                return None
+            name, attempt, fence, token, revision, text, address, delivery, *more = found
+            concluded, deleted, stopped, failures, begun = more
+            ref = str(name, "utf-8")
+            hold |= {"ref": ref, "fence": f"{fence} {holder}", "revision": WITHDRAWN if deleted else int(revision)}
+            place = f"{QUESTION}{ref}"
+            known: dict[str, Any] = {
+                "attempt": attempt,
+                "fence": fence,
+                "delivery": self._seal.read(Delivery, delivery, place=f"{place} delivery") or Delivery(),
+                "was_released": bool(begun),
+            }
+            if deleted:
+                task: Task = Withdrawal(MessageRef.parse(ref), **known)
+            elif question := self._seal.read(Question, text, place=f"{place} text"):
+                task = Claim(question, self._address(ref, address, token), bool(concluded), **known)
+                if stopped:
+                    task.cancelled.set(Interruption.STOPPED)
+            else:
+                await self._run("bury", PREFIX, **hold, reason=UNREADABLE, words=b"")
+                return None
+            lease = self._leases[task.cancelled] = Lease(task, hold, since, int(failures or 0))
         finally:
             self._taking.discard(entry)
-        if lease and is_over:
-            self._observer(TakenOver(lease.task.message, lease.task.attempt))
+        self._is_busy.set()
+        if is_over:
+            self._observer(TakenOver(task.message, attempt))
         return lease
 
     async def _next(self) -> Lease:
@@ -250,29 +266,6 @@ class RedisInbox(InboxStore):
             if lease is not None:
                 return lease
 
-    async def _taken(self, hold: dict[str, str | int], since: float, found: list[Any]) -> Lease | None:
-        """Return the hold on what was taken; a question that cannot be read is laid aside."""
-        _, attempt, fence, token, revision, text, address, delivery, *more = found
-        concluded, deleted, stopped, failures, begun = more
-        ref, place = str(hold["ref"]), f"{QUESTION}{hold['ref']}"
-        hold["revision"] = WITHDRAWN if deleted else int(revision)
-        posted = self._seal.read(Delivery, delivery, place=f"{place} delivery") or Delivery()
-        question = None if deleted else self._seal.read(Question, text, place=f"{place} text")
-        if question is not None:
-            goes_to, is_update = self._address(ref, address, token), bool(concluded)
-            task: Task = Claim(question, attempt, fence, posted, goes_to, is_update, was_released=bool(begun))
-            if stopped:
-                task.cancelled.set(Interruption.STOPPED)
-        elif deleted:
-            task = Withdrawal(MessageRef.parse(ref), attempt, fence, posted, was_released=bool(begun))
-        else:
-            given = {**hold, "reason": UNREADABLE, "words": b"", "most_attempts": MOST_ATTEMPTS}
-            await self._run("bury", PREFIX, **given)
-            return None
-        lease = self._leases[task.cancelled] = Lease(task, hold, since, int(failures or 0))
-        self._is_busy.set()
-        return lease
-
     async def _keep_up(self, lease: Lease) -> None:
         """Renew until the hold is lost, or for ever: three times in its time, and at once when it is nudged."""
         while lease.task.cancelled.reason is not Interruption.LOST:
@@ -285,8 +278,7 @@ class RedisInbox(InboxStore):
     async def _renew(self, lease: Lease) -> None:
         begun, seconds, cancelled = self._now(), self._bounds.lease, lease.task.cancelled
         with suppress(StoreUnavailable):
-            given = {**lease.hold, "consumer": self.consumer, "lease": int(seconds * 1000)}
-            found = await self._run("renew", PREFIX, **given)
+            found = await self._run("renew", PREFIX, **lease.hold)
             if found:
                 cancelled.set(Interruption(found))
             if found != Interruption.LOST:
@@ -303,20 +295,19 @@ class RedisInbox(InboxStore):
             held = {str(lease.hold["entry"]) for lease in self._leases.values()}
             held |= self._taking | {entry for entry, _, _ in self._fetched}
             try:
-                await self._run("reap", PREFIX, consumer=self.consumer, held=json.dumps(sorted(held)))
+                await self._run("reap", PREFIX, **self._given, held=json.dumps(sorted(held)))
             except BaseException:
                 self._is_in_doubt = True
                 raise
 
-    async def _fail(self, lease: Lease, error: Exception) -> object:
-        """Return the task, or lay it aside; only our own errors are sentences that quote nobody."""
+    def _failure(self, lease: Lease, error: Exception) -> tuple[str, dict[str, Argument]]:
+        """Return what to do after a failure; only our own errors are sentences that quote nobody."""
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
-            given = {**lease.hold, "reason": reason, "words": self._kept_words(lease.task)}
-            return await self._run("bury", PREFIX, **given, most_attempts=MOST_ATTEMPTS)
+            return "bury", {"reason": reason, "words": self._kept_words(lease.task)}
         delay = self._delays[min(lease.failures, len(self._delays) - 1)]
         self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
-        return await self._run("postpone", PREFIX, **lease.hold, pause=int(delay * 1000))
+        return "postpone", {"pause": int(delay * 1000)}
 
     def _kept_words(self, task: Task) -> bytes:
         """Return what is kept of a question, sealed: nothing that others have written."""

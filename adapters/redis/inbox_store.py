@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from adapters.redis.connection import Argument, ScriptRunner, translated
+from adapters.redis.connection import Argument, ScriptRunner, newest, translated
 from adapters.redis.failure import UNREACHABLE
 from adapters.redis.secrets import Seal
 from adapters.retry import SIGNAL
@@ -173,20 +173,32 @@ class InboxStore:
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Do the same for everybody of a workspace."""
-        return sum([await self._forget(home, person) for person in await self._members(f"workspace:{home}")])
+        people = await newest(self._client, f"{PREFIX}workspace:{home}")
+        return sum([await self._forget(home, person) for person, _ in people])
 
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
         """Return what was given up, newest first."""
-        with translated():
-            found = await self._client.zrange(f"{PREFIX}dead", 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
-        named = cast("list[tuple[bytes, float]]", found)
-        return [await self._dead_letter(MessageRef.parse(ref.decode()), died_at) for ref, died_at in named]
+        found = await newest(self._client, f"{PREFIX}dead", limit=limit)
+        letters = [await self.letter(MessageRef.parse(ref)) for ref, _ in found]
+        return [letter for letter in letters if letter]
 
     async def letter(self, message: MessageRef) -> DeadLetter | None:
         """Return what is known of one question that was given up."""
         with translated():
             died_at = await self._client.zscore(f"{PREFIX}dead", str(message))
-        return None if died_at is None else await self._dead_letter(message, died_at)
+            about = self._client.hmget(f"{QUESTION}{message}", ["attempts", "reason"])
+            attempts, reason = await cast("Awaitable[list[Any]]", about)
+            words = await cast("Awaitable[bytes | None]", self._client.get(f"{PREFIX}retry:{message}"))
+        if died_at is None:
+            return None
+        return DeadLetter(
+            message,
+            datetime.fromtimestamp(died_at / 1000, UTC),
+            int(attempts or 0),
+            (reason or b"").decode(),
+            can_be_retried=words is not None,
+            question=self._seal.read(Question, words, place=f"{QUESTION}{message} text"),
+        )
 
     async def revive(self, message: MessageRef) -> bool:
         """Have a question tried again."""
@@ -201,26 +213,23 @@ class InboxStore:
     def _words(self, question: Question, address: ReplyAddress | None = None) -> dict[str, Argument]:
         """Return a question as scripts take it: its words and its address sealed, and whose it is."""
         message, home = question.message, question.message.thread.home
-        rest, token, expires = b"", b"", 0
-        if address is not None:
-            text = address.model_copy(update={"interaction": None}).model_dump_json()
-            rest = self._seal.encrypt(text, place=f"{QUESTION}{message} address")
-        if address is not None and address.interaction is not None:
-            text = address.interaction.model_dump_json()
-            token = self._seal.encrypt(text, place=f"{QUESTION}{message} interaction")
-            expires = int(address.interaction.expires_at.timestamp() * 1000)
+        interaction = address and address.interaction  # it has a key of its own, which goes sooner
+        rest = address and address.model_copy(update={"interaction": None})
+        parts = {"text": question, "address": rest, "interaction": interaction}
+        sealed: dict[str, Argument] = {
+            name: self._seal.encrypt(part.model_dump_json(), place=f"{QUESTION}{message} {name}") if part else b""
+            for name, part in parts.items()
+        }
         return {
             "ref": str(message),
-            "thread": str(question.message.thread),
-            "platform": quote(question.message.thread.platform, safe=""),  # as the places of questions begin
+            "thread": str(message.thread),
+            "platform": quote(home.platform, safe=""),  # as the places of questions begin
             "revision": question.revision,
-            "text": self._seal.encrypt(question.model_dump_json(), place=f"{QUESTION}{message} text"),
             "person": f"{home}:{quote(question.author.id, safe='')}",
             "home": str(home),
-            "address": rest,
-            "token": token,
-            "expires": expires,
+            "expires": int(interaction.expires_at.timestamp() * 1000) if interaction else 0,
             "asked_at": int(question.asked_at.timestamp() * 1000),
+            **sealed,
         }
 
     def _address(self, message: str, sealed: bytes | None, token: bytes | None) -> ReplyAddress | None:
@@ -229,31 +238,9 @@ class InboxStore:
         interaction = self._seal.read(Interaction, token, place=f"{QUESTION}{message} interaction")
         return address and address.model_copy(update={"interaction": interaction})
 
-    async def _members(self, index: str) -> list[str]:
-        with translated():
-            members = await self._client.zrange(PREFIX + index, 0, -1)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
-        return [member.decode() for member in cast("list[bytes]", members)]
-
     async def _forget(self, home: WorkspaceRef, person: str) -> int:
-        messages = [MessageRef.parse(ref) for ref in await self._members(f"person:{person}")]
-        given = {"person": person, "home": str(home)}
-        return sum(
-            [
-                bool(await self._run("forget", PREFIX, **given, ref=str(message), thread=str(message.thread)))
-                for message in messages
-            ]
-        )
-
-    async def _dead_letter(self, message: MessageRef, died_at: float) -> DeadLetter:
-        with translated():
-            about = self._client.hmget(f"{QUESTION}{message}", ["attempts", "reason"])
-            attempts, reason = await cast("Awaitable[list[Any]]", about)
-            words = await cast("Awaitable[bytes | None]", self._client.get(f"{PREFIX}retry:{message}"))
-        return DeadLetter(
-            message,
-            datetime.fromtimestamp(died_at / 1000, UTC),
-            int(attempts or 0),
-            (reason or b"").decode(),
-            can_be_retried=words is not None,
-            question=self._seal.read(Question, words, place=f"{QUESTION}{message} text"),
-        )
+        gone = 0
+        for ref, _ in await newest(self._client, f"{PREFIX}person:{person}"):
+            thread = str(MessageRef.parse(ref).thread)
+            gone += bool(await self._run("forget", PREFIX, ref=ref, thread=thread, person=person, home=str(home)))
+        return gone

@@ -1,7 +1,7 @@
 """Changes of Python, made by the operators of cosmic-ray.
 
 Its own sessions know one test command for all modules, so that only its operators are used here. Those that break a
-module as a whole are left out, since any test would notice them; so are changes of annotations and docstrings.
+module as a whole are left out, since any test would notice them; so is what is no behaviour (see `_Meaning`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ FAMILIES = (
     "ReplaceUnaryOperator",
     "ZeroIterationForLoop",
 )
+NO_BEHAVIOUR = {"dataclass": ("frozen", "slots", "kw_only", "repr"), "field": ("init", "repr")}
+EQUAL: dict[type[ast.cmpop], ast.cmpop] = {ast.Is: ast.Eq(), ast.IsNot: ast.NotEq()}
+NOTHING = ast.Constant(None)
 _plugins: Any = import_module("cosmic_ray.plugins")  # untyped
 _mutating: Any = import_module("cosmic_ray.mutating")
 _ast: Any = import_module("cosmic_ray.ast")
@@ -59,16 +62,44 @@ def _mutant(path: Path, text: str, operator: Any, occurrence: int) -> Mutant | N
 
 
 def _meaning(text: str) -> str:
-    """Return what a module does: its syntax without annotations, which nobody evaluates, and docstrings."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        match node:
-            case ast.arg() | ast.AnnAssign():
-                node.annotation = ast.Constant(None)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                node.returns = None
-            case ast.Expr(value=ast.Constant(value=str())):
-                node.value = ast.Constant(None)
-            case _:
-                pass
-    return ast.dump(tree)
+    return ast.dump(_Meaning().visit(ast.parse(text)))
+
+
+class _Meaning(ast.NodeTransformer):
+    """Leaves of a module what it does, so that changes of anything else are none.
+
+    Out go annotations and aliases of types, docstrings, and how a dataclass stores, guards and prints its fields.
+    `is` and `==` count as one: they differ for no member of an enumeration and not for None.
+    """
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        is_alias = ast.unparse(node.annotation) == "TypeAlias"
+        node.annotation = NOTHING
+        node.value = NOTHING if is_alias else node.value
+        return self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        if isinstance(node.value, ast.Constant):
+            node.value = NOTHING
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        unused = NO_BEHAVIOUR.get(node.func.id, ()) if isinstance(node.func, ast.Name) else ()
+        node.keywords = [each for each in node.keywords if each.arg not in unused]
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        node.ops = [EQUAL.get(type(each), each) for each in node.ops]
+        return self.generic_visit(node)

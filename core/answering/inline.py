@@ -228,7 +228,8 @@ class InlineReader:
         text, at = self.text, self._at
         found = _PLAIN.match(text, at)
         end = found.end() if found else at + 1
-        if self._has_addresses and (address := _ADDRESS.search(text, at, end)):
+        address = _ADDRESS.search(text, at, end) if self._has_addresses else None
+        if address:
             end = address.start()
             if end == at:
                 found = URL.match(text, at)
@@ -238,9 +239,9 @@ class InlineReader:
                     self._address(url, length=len(url))
                     return
                 end = at + 1
-        elif end == len(text) and not self.is_whole:
-            word = _OPEN_WORD.search(text, max(at, end - _LONGEST_WORD))
-            end = word.start() if word else end
+        if not self.is_whole and (address or end == len(text)):
+            word = _OPEN_WORD.search(text, max(at, len(text) - _LONGEST_WORD))
+            end = min(end, word.start()) if word else end
             self._wait_if(end == at)
         self._add(text[at:end], length=end - at)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
 from core.answering.agent import Agent, answer_id
@@ -11,7 +12,7 @@ from core.community.admission import Admission
 from core.errors import StoreUnavailable
 from core.events import Answered, ErrorType, MemoryFailed, Observer, Passed, State, StateChanged, Step, unobserved
 from core.messages import FAILED
-from core.model import Answer, Claim, Delivery, Progress, Question, Reaction, Status, Turn
+from core.model import Answer, Claim, Delivery, MessageRef, Progress, Question, Reaction, Status, Turn
 from core.ports import ConversationStore, Deliveries, Surface
 
 _ERRORS: dict[Status, ErrorType] = {
@@ -22,25 +23,17 @@ _ERRORS: dict[Status, ErrorType] = {
 }
 
 
+@dataclass
 class Responder:
     """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn where it can."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        conversations: ConversationStore | None,
-        *,
-        now: Callable[[], datetime],
-        deliveries: Deliveries | None = None,
-        admission: Admission | None = None,
-        observer: Observer = unobserved,
-    ) -> None:
-        self._agent = agent
-        self._conversations = conversations
-        self._deliveries = deliveries
-        self._admission = admission
-        self._now = now
-        self._observer = observer
+    agent: Agent
+    conversations: ConversationStore | None
+    _: KW_ONLY
+    now: Callable[[], datetime]
+    deliveries: Deliveries | None = None
+    admission: Admission | None = None
+    observer: Observer = unobserved
 
     async def respond(self, claim: Claim, surface: Surface) -> Answer:
         """Answer the claimed question on *surface*; an answer without memory is better than none.
@@ -48,20 +41,20 @@ class Responder:
         A stop ends the answer where it is; any other reason to end early is for whoever called, to cancel this.
         """
         message = claim.message
-        self._observer(StateChanged(message, State.RECEIVED))
-        self._observer(StateChanged(message, State.VALIDATING))
-        refusal = await self._admission.refusal(claim) if self._admission else None
+        self.observer(StateChanged(message, State.RECEIVED))
+        self.observer(StateChanged(message, State.VALIDATING))
+        refusal = await self.admission.refusal(claim) if self.admission else None
         if refusal is None:
             answer = await self._answer(claim, surface)
         else:
             answer = Answer(id=answer_id(claim.question), text=refusal.sentence, status=Status.REFUSED)
             if refusal.is_told:
-                await self._record(claim, await surface.reply(claim, _only(answer)))
+                await self._show(claim, surface, _only(answer))
         if (answer.is_failure or answer.lexical_only) and await self._holds(claim):
             await surface.react(message, Reaction.WARNING)
-        self._observer(Answered.of(message, answer))
+        self.observer(Answered.of(message, answer))
         error = _ERRORS.get(answer.status)
-        self._observer(StateChanged(message, State.ERROR if error else State.COMPLETE, error))
+        self.observer(StateChanged(message, State.ERROR if error else State.COMPLETE, error))
         return answer
 
     async def apologize(self, claim: Claim, surface: Surface) -> None:
@@ -70,7 +63,7 @@ class Responder:
         await surface.reply(claim, _only(answer))
         if await self._holds(claim):
             await surface.react(claim.message, Reaction.WARNING)
-        self._observer(Answered.of(claim.message, answer))
+        self.observer(Answered.of(claim.message, answer))
 
     async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
         """Show an answer that is remembered again, where a process that died or slept may have left another state."""
@@ -93,12 +86,13 @@ class Responder:
             await surface.unreact(claim.message, Reaction.WARNING)
         async with aclosing(progress):
             delivery = await surface.reply(claim, progress)
-        self._observer(Passed(claim.message, Step.SHOWN))
-        await self._record(claim, delivery)
+        self.observer(Passed(claim.message, Step.SHOWN))
+        if self.deliveries:
+            await self._keep(claim.message, self.deliveries.record(claim, delivery), Step.RECORDED)
         return delivery
 
     async def _holds(self, claim: Claim) -> bool:
-        return self._deliveries is None or await self._deliveries.holds(claim)
+        return self.deliveries is None or await self.deliveries.holds(claim)
 
     async def _answer(self, claim: Claim, surface: Surface) -> Answer:
         """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
@@ -107,13 +101,13 @@ class Responder:
         """
         question, outcome = claim.question, list[Answer]()
         is_remembered = question.selection is None and question.visibility == "thread"  # others stand alone
-        memory = self._conversations if is_remembered else None
+        memory = self.conversations if is_remembered else None
         try:
             delivery = await self._show(claim, surface, self._run(claim, memory, outcome))
         except StoreUnavailable:  # is no failure of the model
             raise
         except Exception:
-            self._observer(StateChanged(claim.message, State.ERROR, "generation"))
+            self.observer(StateChanged(claim.message, State.ERROR, "generation"))
             raise
         if not outcome:
             return Answer(id=answer_id(question), text="", status=Status.REFUSED)
@@ -132,26 +126,24 @@ class Responder:
         try:
             conversation = await memory.load(question.message.thread) if memory else None
         except StoreUnavailable:
-            self._observer(MemoryFailed(question.message, "load"))
+            self.observer(MemoryFailed(question.message, "load"))
         if conversation is not None:
             turns = tuple(turn for turn in conversation.turns if turn.question_ref != question.message)
             conversation = conversation.model_copy(update={"turns": turns})
-        async with aclosing(self._agent.run(question, conversation, cancelled=claim.cancelled)) as run:
+        async with aclosing(self.agent.run(question, conversation, cancelled=claim.cancelled)) as run:
             async for item in run:
                 if isinstance(item, Answer):
                     outcome.append(item)
                 yield item
 
-    async def _record(self, claim: Claim, delivery: Delivery) -> None:
-        """Note what was posted, for edits and deletions to come; without the note they find nothing to change."""
-        if self._deliveries is None:
-            return
+    async def _keep(self, message: MessageRef, writing: Awaitable[object], step: Step) -> None:
+        """Wait until something is kept; what could not be is told, and ends nothing."""
         try:
-            await self._deliveries.record(claim, delivery)
+            await writing
         except StoreUnavailable:
-            self._observer(MemoryFailed(claim.message, "append"))
+            self.observer(MemoryFailed(message, "append"))
         else:
-            self._observer(Passed(claim.message, Step.RECORDED))
+            self.observer(Passed(message, step))
 
     async def _remember(self, memory: ConversationStore, question: Question, answer: Answer) -> None:
         """Keep a turn that a follow-up could refer to: no failure, nor what was stopped before it said anything."""
@@ -164,16 +156,11 @@ class Responder:
             answer=answer.text,
             citations=answer.citations,
             tool_calls=answer.tool_calls,
-            at=self._now(),
+            at=self.now(),
             author_id=question.author.id,
             asked_at=question.asked_at,
         )
-        try:
-            await memory.append(question.message.thread, turn)
-        except StoreUnavailable:
-            self._observer(MemoryFailed(question.message, "append"))
-        else:
-            self._observer(Passed(question.message, Step.REMEMBERED))
+        await self._keep(question.message, memory.append(question.message.thread, turn), Step.REMEMBERED)
 
 
 async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:

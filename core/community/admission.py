@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -25,6 +25,7 @@ class Refusal:
     is_told: bool = True
 
 
+@dataclass
 class Admission:
     """Decides who may ask now. A store that is away refuses nobody; a policy that cannot be read refuses everybody.
 
@@ -32,20 +33,12 @@ class Admission:
     fails and is tried again, since a guest must not be taken for a member.
     """
 
-    def __init__(
-        self,
-        policies: PolicyStore,
-        quota: Quota,
-        dedup: Dedup,
-        *,
-        now: Callable[[], datetime],
-        memberships: Mapping[str, Membership] | None = None,
-    ) -> None:
-        self._policies = policies
-        self._quota = quota
-        self._dedup = dedup
-        self._now = now
-        self._memberships = memberships or {}
+    policies: PolicyStore
+    quota: Quota
+    dedup: Dedup
+    _: KW_ONLY
+    now: Callable[[], datetime]
+    memberships: Mapping[str, Membership] = field(default_factory=dict[str, Membership])
 
     async def refusal(self, claim: Claim) -> Refusal | None:
         """Return why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
@@ -60,27 +53,27 @@ class Admission:
         """Return why the question is not answered, in a word for the notes and in a sentence; None if it is."""
         place, policy, seconds = question.message.thread, Policy(), 0.0
         with suppress(StoreUnavailable):
-            policy = await self._policies.load(place.home)
+            policy = await self.policies.load(place.home)
         if policy.fault is not None:
             return "closed", CLOSED
         if policy.paused_by is not None:
             return "paused", PAUSED
         if place.channel in policy.silent_channels:
             return f"silent:{place.channel}", SWITCHED_OFF
-        membership = self._memberships.get(place.platform)
+        membership = self.memberships.get(place.platform)
         if membership is not None and await membership.is_guest(question):
             return "guest", MEMBERS_ONLY
         with suppress(StoreUnavailable):
-            seconds = await self._quota.spend(question)
+            seconds = await self.quota.spend(question)
         return ("quota", too_many(math.ceil(seconds))) if seconds > 0 else None
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
         """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""
         person = sha256(f"{claim.message.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
-        period = str(int(self._now().timestamp() // REMINDER.total_seconds()))
+        period = str(int(self.now().timestamp() // REMINDER.total_seconds()))
         try:
-            is_new = await self._dedup.changed(key, period)
+            is_new = await self.dedup.changed(key, period)
         except StoreUnavailable:  # without the notes, somebody is told once more
             is_new = True
         has_interaction = claim.address is not None and claim.address.interaction is not None

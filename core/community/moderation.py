@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
 from core.errors import NotAllowed, PolicyUnreadable
@@ -20,34 +20,32 @@ class Forgotten:
     votes: int = 0
 
 
+@dataclass
 class Forgetting:
     """Knows every place where something of people is kept. Raises `StoreUnavailable`."""
 
-    def __init__(
-        self, conversations: ConversationStore, votes: VoteStore, waiting: PersonalData, policies: PolicyStore
-    ) -> None:
-        self._conversations = conversations
-        self._votes = votes
-        self._waiting = waiting
-        self._policies = policies
+    conversations: ConversationStore
+    votes: VoteStore
+    waiting: PersonalData
+    policies: PolicyStore
 
     async def person(self, home: WorkspaceRef, person_id: str) -> Forgotten:
         """Remove all of a person in a workspace, beginning with what waits, which would be remembered later."""
-        await self._waiting.forget_person(home, person_id)
-        turns = await self._conversations.forget_person(home, person_id)
-        return Forgotten(turns, await self._votes.forget_person(home, person_id))
+        await self.waiting.forget_person(home, person_id)
+        turns = await self.conversations.forget_person(home, person_id)
+        return Forgotten(turns, await self.votes.forget_person(home, person_id))
 
     async def workspace(self, home: WorkspaceRef) -> int:
         """Remove all of everybody in a workspace; return the number of conversations. What is set there stays."""
-        await self._waiting.forget_workspace(home)
-        gone = await self._conversations.forget_workspace(home)
-        await self._votes.forget_workspace(home)
+        await self.waiting.forget_workspace(home)
+        gone = await self.conversations.forget_workspace(home)
+        await self.votes.forget_workspace(home)
         return gone
 
     async def farewell(self, home: WorkspaceRef) -> int:
         """Leave a workspace for good: remove also what moderators have set, and who set it."""
         gone = await self.workspace(home)
-        await self._policies.remove(home)
+        await self.policies.remove(home)
         return gone
 
 
@@ -63,32 +61,26 @@ class ModerationStatus:
     has_older: bool = False
 
 
+@dataclass
 class Moderation:
     """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`."""
 
-    def __init__(
-        self,
-        policies: PolicyStore,
-        conversations: ConversationStore,
-        forgetting: Forgetting,
-        *,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._policies = policies
-        self._conversations = conversations
-        self._forgetting = forgetting
-        self._now = now
+    policies: PolicyStore
+    conversations: ConversationStore
+    forgetting: Forgetting
+    _: KW_ONLY
+    now: Callable[[], datetime]
 
     async def status(self, actor: Actor, *, page: int = 1) -> ModerationStatus:
         """Return how things are, with the first or a later page of the log. Looking is not noted."""
         _check(actor)
-        policy = await self._policies.load(actor.home)
-        entries = await self._policies.recent(actor.home, limit=PAGE + 1, skip=(max(page, 1) - 1) * PAGE)
+        policy = await self.policies.load(actor.home)
+        entries = await self.policies.recent(actor.home, limit=PAGE + 1, skip=(max(page, 1) - 1) * PAGE)
         return ModerationStatus(policy, entries[:PAGE], has_older=len(entries) > PAGE)
 
     async def answers_in(self, thread: ThreadRef) -> bool:
         """Return whether moderators have anything answered where a thread is, as anybody can find out by asking."""
-        return (await self._policies.load(thread.home)).answers_in(thread.channel)
+        return (await self.policies.load(thread.home)).answers_in(thread.channel)
 
     async def pause(self, actor: Actor) -> bool:
         """Answer nothing in the workspace from now on; return whether that is new. Raises `PolicyUnreadable`."""
@@ -120,23 +112,23 @@ class Moderation:
         if thread.home != actor.home:
             raise NotAllowed(ANOTHER_WORKSPACE)
         await self._apply(actor, OrderKind.FORGET_THREAD, str(thread))
-        return await self._conversations.forget(thread)
+        return await self.conversations.forget(thread)
 
     async def forget_person(self, actor: Actor, person_id: str) -> Forgotten:
         """Remove all of somebody in the workspace."""
         await self._apply(actor, OrderKind.FORGET_PERSON, person_id)
-        return await self._forgetting.person(actor.home, person_id)
+        return await self.forgetting.person(actor.home, person_id)
 
     async def forget_everything(self, actor: Actor) -> int:
         """Remove every conversation of the workspace; return their number."""
         await self._apply(actor, OrderKind.FORGET_EVERYTHING)
-        return await self._forgetting.workspace(actor.home)
+        return await self.forgetting.workspace(actor.home)
 
     async def _apply(self, actor: Actor, kind: OrderKind, about: str = "") -> Applied:
         """Carry out an order in the store. One to forget is noted there before it is done, so that none is unnoted."""
         _check(actor)
         order = ModerationOrder(kind, about)
-        applied = await self._policies.apply(actor.home, order, by=actor.person, at=self._now())
+        applied = await self.policies.apply(actor.home, order, by=actor.person, at=self.now())
         if applied.before.fault is not None and not applied.is_new:
             raise PolicyUnreadable(UNREADABLE)
         return applied
@@ -147,17 +139,17 @@ def _check(actor: Actor) -> None:
         raise NotAllowed(NOT_A_MODERATOR)
 
 
+@dataclass
 class SelfHelp:
     """Shows people their sources, and forgets what they want forgotten. Raises `StoreUnavailable`."""
 
-    def __init__(self, conversations: ConversationStore, forgetting: Forgetting, moderation: Moderation) -> None:
-        self._conversations = conversations
-        self._forgetting = forgetting
-        self._moderation = moderation
+    conversations: ConversationStore
+    forgetting: Forgetting
+    moderation: Moderation
 
     async def sources(self, thread: ThreadRef) -> Sequence[Citation]:
         """Return the sources of the last answer in a thread that has any."""
-        conversation = await self._conversations.load(thread)
+        conversation = await self.conversations.load(thread)
         turns = conversation.turns if conversation else ()
         return next((turn.citations for turn in reversed(turns) if turn.citations), ())
 
@@ -166,17 +158,17 @@ class SelfHelp:
 
         Say whether there was one. Raises `NotAllowed` for anybody else.
         """
-        conversation = await self._conversations.load(thread)
+        conversation = await self.conversations.load(thread)
         turns = conversation.turns if conversation else ()
         if thread.home == actor.home and any(turn.author_id == actor.person.id for turn in turns):
-            return await self._conversations.forget(thread)
+            return await self.conversations.forget(thread)
         if actor.may_moderate:
-            return await self._moderation.forget_thread(actor, thread)
+            return await self.moderation.forget_thread(actor, thread)
         if turns:
             raise NotAllowed(NOT_PART_OF_IT)
         return False
 
     async def forget_person(self, homes: Iterable[WorkspaceRef], person_id: str) -> Forgotten:
         """Remove all of somebody in these places, each named once."""
-        gone = [await self._forgetting.person(home, person_id) for home in homes]
+        gone = [await self.forgetting.person(home, person_id) for home in homes]
         return Forgotten(sum(each.turns for each in gone), sum(each.votes for each in gone))

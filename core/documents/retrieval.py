@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar
 
 from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable
@@ -41,6 +41,7 @@ class _Evidence:
     lexical: float = 0.0
 
 
+@dataclass
 class HybridRetriever:
     """Ranks by the convex combination of cosine and BM25; scores by the embedder's calibration.
 
@@ -49,40 +50,32 @@ class HybridRetriever:
     down, the cosine stands in for it, and nothing is said: both are calibrated to the same boundary.
     """
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        index: PassageIndex,
-        *,
-        clock: Callable[[], float],
-        reranker: Reranker | None = None,
-        observer: Observer = unobserved,
-    ) -> None:
-        self._embedder = embedder
-        self._index = index
-        self._clock = clock
-        self._reranker = reranker
-        self._observer = observer
+    embedder: Embedder
+    index: PassageIndex
+    _: KW_ONLY
+    clock: Callable[[], float]
+    reranker: Reranker | None = None
+    observer: Observer = unobserved
 
     async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
         """Return the best passages, best first; by words alone while the embedder is down."""
-        start = self._clock()
+        start = self.clock()
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
         vectors: Sequence[Vector | None] = [None] * len(texts)
         try:
-            vectors = await _together([self._embedder.embed_query(text) for text in texts])
+            vectors = await _together([self.embedder.embed_query(text) for text in texts])
         except EmbeddingUnavailable as error:
-            self._observer(ServiceFailed("embedder", str(error)))
-        embedded = self._clock()
+            self.observer(ServiceFailed("embedder", str(error)))
+        embedded = self.clock()
         queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
         lexical_only = vectors[0] is None
         try:
-            found = await _together([self._index.candidates(each, limit=CANDIDATES) for each in queries])
+            found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
             hits = await self._ranked(query, found, lexical_only=lexical_only)
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot mend the settings either
-            self._observer(ServiceFailed("index", str(error)))
+            self.observer(ServiceFailed("index", str(error)))
             raise RetrievalUnavailable(str(error)) from error
-        end = self._clock()
+        end = self.clock()
         return SearchResult(
             query=query,
             hits=tuple(hits[:limit]),
@@ -111,17 +104,17 @@ class HybridRetriever:
                 item.rank += (DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * lexical / best) / len(found)
         ranked = sorted(evidence.values(), key=lambda item: (-item.rank, item.passage.passage_id))
         if lexical_only:
-            size = (await self._index.outline()).passages if ranked else 0
+            size = (await self.index.outline()).passages if ranked else 0
             return [Hit(item.passage, LEXICAL.relevance(rarity(item.lexical, size))) for item in ranked]
-        if self._reranker is not None:
+        if self.reranker is not None:
             try:
                 passages = [item.passage for item in ranked[:RERANKED]]
-                scores = await self._reranker.rerank(query, passages)
+                scores = await self.reranker.rerank(query, passages)
                 hits = [Hit(passage, score) for passage, score in zip(passages, scores, strict=True)]
                 return sorted(hits, key=lambda hit: -hit.score)
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it
-                self._observer(ServiceFailed("reranker", str(error)))
-        calibration = self._embedder.calibration
+                self.observer(ServiceFailed("reranker", str(error)))
+        calibration = self.embedder.calibration
         return [Hit(item.passage, calibration.relevance(max(item.alone, item.dense))) for item in ranked]
 
 

@@ -15,29 +15,28 @@ from core.model.question import Question
 from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
 
 
-class Asked(Value):
+class AboutQuestion(Value):
+    """What signals that bring a question have in common."""
+
+    question: Question
+
+    @property
+    def message(self) -> MessageRef:
+        """The message that it is about."""
+        return self.question.message
+
+
+class Asked(AboutQuestion):
     """Somebody asks."""
 
     kind: Literal["asked"] = "asked"
-    question: Question
     address: ReplyAddress | None = None
 
-    @property
-    def message(self) -> MessageRef:
-        """The message that it is about."""
-        return self.question.message
 
-
-class Edited(Value):
+class Edited(AboutQuestion):
     """Somebody asks the same in other words; its revision is higher than the one before."""
 
     kind: Literal["edited"] = "edited"
-    question: Question
-
-    @property
-    def message(self) -> MessageRef:
-        """The message that it is about."""
-        return self.question.message
 
 
 class Deleted(Value):
@@ -63,16 +62,10 @@ class AskedAgain(Value):
     by: Person
 
 
-class Recheck(Value):
+class Recheck(AboutQuestion):
     """A worker that had lost the question may have changed what another one has shown since; its words come along."""
 
     kind: Literal["doubted"] = "doubted"
-    question: Question
-
-    @property
-    def message(self) -> MessageRef:
-        """The message that it is about."""
-        return self.question.message
 
 
 Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | Recheck, Field(discriminator="kind")]
@@ -158,6 +151,7 @@ class Cancellation:
         return self.reason
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """What a claim and a withdrawal have in common; `attempt` counts from 1.
 
@@ -166,9 +160,11 @@ class Attempt:
     had it before and handed it back, which counts as no attempt.
     """
 
-    __slots__ = ()
-    attempt: int
-    was_released: bool
+    attempt: int = 1
+    fence: int = 0
+    delivery: Delivery = Delivery()
+    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
+    was_released: bool = False
 
     @property
     def is_redelivered(self) -> bool:
@@ -186,13 +182,8 @@ class Claim(Attempt):
     """What a worker holds while it answers a question; `is_update` tells that an earlier revision was answered."""
 
     question: Question
-    attempt: int = 1
-    fence: int = 0
-    delivery: Delivery = Delivery()
     address: ReplyAddress | None = None
     is_update: bool = False
-    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
-    was_released: bool = False
 
     @property
     def message(self) -> MessageRef:
@@ -208,12 +199,7 @@ class Withdrawal(Attempt):
     """
 
     message: MessageRef
-    attempt: int = 1
-    fence: int = 0
-    delivery: Delivery = Delivery()
-    cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
     asker_id: str = ""
-    was_released: bool = False
 
 
 Task: TypeAlias = Claim | Withdrawal

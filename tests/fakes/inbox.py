@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from core.errors import ApologyFailed, StoreUnavailable
 from core.model import (
@@ -60,23 +60,19 @@ class Record:
     def task(self) -> Task:
         """Give out what is to be done."""
         self.cancelled = Cancellation()
+        known: dict[str, Any] = {
+            "attempt": self.attempts,
+            "fence": self.fence,
+            "delivery": self.delivery,
+            "cancelled": self.cancelled,
+            "was_released": self.begun,
+        }
         if self.deleted:
-            return Withdrawal(
-                self.message, self.attempts, self.fence, self.delivery, self.cancelled, was_released=self.begun
-            )
+            return Withdrawal(self.message, **known)
         assert self.question
         if self.stopped:
             self.cancelled.set(Interruption.STOPPED)
-        return Claim(
-            self.question,
-            self.attempts,
-            self.fence,
-            self.delivery,
-            self.address,
-            is_update=self.concluded,
-            cancelled=self.cancelled,
-            was_released=self.begun,
-        )
+        return Claim(self.question, self.address, is_update=self.concluded, **known)
 
     def conclude(self) -> None:
         """Be known for ever, and nothing else."""

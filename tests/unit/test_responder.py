@@ -72,11 +72,11 @@ class Desk:
 
     async def ask(self, asked: Question | None = None, *, attempt: int = 1) -> Answer:
         """Put a question."""
-        return await self._responder.respond(Claim(asked or question(), attempt), self.surface)
+        return await self._responder.respond(Claim(asked or question(), attempt=attempt), self.surface)
 
     async def repeat(self, remembered: Turn, *, attempt: int) -> None:
         """Have an answer shown again."""
-        await self._responder.repeat(Claim(question(), attempt), self.surface, remembered)
+        await self._responder.repeat(Claim(question(), attempt=attempt), self.surface, remembered)
 
 
 async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:

@@ -48,7 +48,7 @@ local function first_asked_after(thread, time)
 end
 
 -- Writes down a question, and that it is no longer what was `accepted`, where that is not empty.
-function script.ask(ref, thread, revision, text, person, home, address, token, expires, asked_at, accepted)
+function script.ask(ref, thread, revision, text, person, home, address, interaction, expires, asked_at, accepted)
   local question = key('question', ref)
   if accepted ~= '' then
     local former = redis.call('HGET', key('question', accepted), 'state')
@@ -63,7 +63,7 @@ function script.ask(ref, thread, revision, text, person, home, address, token, e
   redis.call('HSET', question, 'attempts', 0, 'address', address, 'asked', asked_at)
   set_state(ref, 'waiting')
   redis.call('PEXPIRE', question, LIFE)
-  if token ~= '' then redis.call('SET', key('interaction', ref), token, 'PXAT', expires) end
+  if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PXAT', expires) end
   local later = first_asked_after(thread, asked_at)
   if not later then
     enqueue(thread, ref)
@@ -173,7 +173,7 @@ end
 -- Accepts a question under the id of the command that asked it: 1 if it is accepted, also by a try before; 0 if it was
 -- known before, and -1 if nobody waits for it any more. A server that was frozen carries out what it was told before,
 -- which is why it is told until when, by its own clock: without a time it gives that.
-function script.accept(ref, platform, text, person, home, address, token, expires, lease, latest)
+function script.accept(ref, platform, text, person, home, address, interaction, expires, lease, latest)
   if latest == '' then return now() end
   local question, index = key('question', ref), key('accepted', platform)
   local known = redis.call('HMGET', question, 'state', 'text')
@@ -183,7 +183,7 @@ function script.accept(ref, platform, text, person, home, address, token, expire
   set_state(ref, 'accepted')
   note_asker(ref, person, home)
   redis.call('PEXPIRE', question, ACCEPTED_LIFE)
-  if token ~= '' then redis.call('SET', key('interaction', ref), token, 'PXAT', expires) end
+  if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PXAT', expires) end
   redis.call('ZADD', index, now() + lease, ref)
   redis.call('PEXPIRE', index, LIFE)
   return 1

@@ -89,7 +89,7 @@ async def test_what_arrives_too_late_is_not_written(where: Place) -> None:
             "home": "a:b",
             "text": "t",
             "address": "",
-            "token": "",
+            "interaction": "",
         }
         given = {**words, "expires": 0, "lease": 1000}
         tried = [await accept(**given, latest=latest) for latest in (0, 1 << 50, 0)]

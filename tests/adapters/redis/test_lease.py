@@ -82,3 +82,21 @@ async def test_a_renewal_alone_interrupts_nobody(desk: Desk, is_deleted: bool) -
     now[0] = 40.0
 
     assert (await slow.holds(found.task), found.task.cancelled.reason) == (True, None)
+
+
+@pytest.mark.promise("crash-safe")
+async def test_who_is_cancelled_at_the_end_of_the_work_still_says_that_it_is_done(desk: Desk) -> None:
+    """The answer stands, so that nobody has to wait for the lease to end, only to answer once more."""
+
+    async def work() -> None:
+        async with inbox.claim():
+            running = asyncio.current_task()
+            assert running
+            running.cancel()  # it is heard of behind the block
+
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        working = asyncio.create_task(work())
+        await asyncio.wait({working})
+
+    assert (working.cancelled(), (await desk.question())[b"state"]) == (True, b"done")
