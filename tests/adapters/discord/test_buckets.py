@@ -253,6 +253,22 @@ def test_a_wait_that_the_route_asks_for_is_told() -> None:
     assert run(waited()) == [pytest.approx(5.0, abs=0.1)]
 
 
+def test_a_wait_for_the_answer_of_another_request_is_no_limit() -> None:
+    """Nobody is told that Discord holds the bot up."""
+
+    async def waited() -> list[float]:
+        told = list[float]()
+        bucket = Bucket(Throttle(), told.append)
+        await bucket.acquire()
+        waiting = asyncio.create_task(bucket.acquire())
+        await asyncio.sleep(0)
+        await bucket.__aexit__(None, None, None)
+        await waiting
+        return told
+
+    assert run(waited()) == []
+
+
 async def test_a_server_that_allows_fifty_requests_a_second_never_has_to_refuse(discord: OnDiscord) -> None:
     """However many come at once."""
     discord.server.limits.routes.clear()
