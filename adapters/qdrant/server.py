@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,13 +13,13 @@ from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, Qdran
 from adapters.qdrant.points import (
     BREADTH,
     DENSE,
-    OPENS_AT,
     SPARSE,
     STORED_AT,
     Label,
     complete_pages,
     lexical_encoder,
     point_id,
+    scope_filter,
     to_passage,
     to_payload,
     with_parts,
@@ -26,16 +27,11 @@ from adapters.qdrant.points import (
 from adapters.retry import INDEX, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.events import Observer, unobserved
+from core.events import Observer, Retried, unobserved
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
 
 if TYPE_CHECKING:
-    from qdrant_client.http.models import (
-        Filter,
-        PointStruct,
-        QueryRequest,
-        UpdateOperation,
-    )
+    from qdrant_client.http.models import Filter, PointStruct, QueryRequest, UpdateOperation
     from qdrant_edge import Bm25
 
 
@@ -65,17 +61,9 @@ def pages_in(urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
 
 def open_to(scope: Scope) -> Filter | None:
     """Return the filter for the passages that may be found; None if all may."""
-    from qdrant_client.models import FieldCondition, Filter, MatchAny, Range
+    from qdrant_client import models
 
-    must: list[Any] = [
-        FieldCondition(key=key, match=MatchAny(any=list(values)))
-        for key, values in (("source", scope.sources), ("chapter", scope.chapters))
-        if values
-    ]
-    must_not: list[Any] = []
-    if scope.open_at is not None:
-        must_not.append(FieldCondition(key=OPENS_AT, range=Range(gt=scope.open_at.timestamp())))
-    return Filter(must=must or None, must_not=must_not or None) if must or must_not else None
+    return scope_filter(scope, models, models.Range)
 
 
 def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
@@ -96,24 +84,24 @@ OLDEST = (1, 16)  # the first version that keeps metadata with a collection
 EMPTY = Outline(passages=0, pages=0, sources=(), chapters=())
 
 
+@dataclass(eq=False, repr=False)
 class ServerIndex:
     """A `PassageIndex` on a server, or in memory at the address `:memory:`."""
 
-    def __init__(  # noqa: PLR0913 - a service has an address, a key, and limits
-        self,
-        url: str,
-        *,
-        embedder: str,
-        dimension: int,
-        collection: str = "documents",
-        api_key: str | None = None,
-        retries: RetryPolicy = INDEX,
-        timeouts: QdrantTimeouts = TIMEOUTS,
-        observer: Observer = unobserved,
-    ) -> None:
-        self._connection = QdrantConnection(url, api_key, retries=retries, timeouts=timeouts, observer=observer)
-        self._collections = Collections(self._connection, collection, Label(embedder, dimension))
-        self._collection = collection
+    url: InitVar[str]
+    _: KW_ONLY
+    embedder: InitVar[str]
+    dimension: InitVar[int]
+    collection: str = "documents"
+    api_key: InitVar[str | None] = None
+    retries: RetryPolicy = INDEX
+    timeouts: QdrantTimeouts = TIMEOUTS
+    observer: Observer = unobserved
+
+    def __post_init__(self, url: str, embedder: str, dimension: int, api_key: str | None) -> None:
+        retries = self.retries.observed(self.observer, partial(Retried, "index"))
+        self._connection = QdrantConnection(url, (api_key or "").strip(), retries, self.timeouts)
+        self._collections = Collections(self._connection, self.collection, Label(embedder, dimension))
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
@@ -242,7 +230,7 @@ class ServerIndex:
             raise RetrievalUnavailable(str(error)) from error.__cause__
         holds = f"{outline.pages} pages" if outline.pages else "empty. Read documents first: footnote ingest FOLDER"
         key = " (QDRANT_API_KEY travels unencrypted; use https)" if self._connection.shows_key else ""
-        return f"Qdrant {version} at {self._connection.address}{key}, collection {self._collection}: {holds}"
+        return f"Qdrant {version} at {self._connection.address}{key}, collection {self.collection}: {holds}"
 
     async def aclose(self) -> None:
         """Close the connections to the server."""
