@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adapters.chat.delivery import nonce
 from adapters.chat.live_message import BLANK, LiveMessage, Pace, Snapshot
-from adapters.chat.platform import Part, Posted
+from adapters.chat.platform import Controls, Part, Posted
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
 from tests.builders import question, thread
@@ -184,6 +184,43 @@ async def test_a_wait_while_writing_slows_the_snapshots() -> None:
         await shown.finish(parts("3"))
 
     assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 6.2, 10.2, 13.4]
+
+
+async def test_snapshots_go_on_after_ten_seconds_at_the_most() -> None:
+    """However long the platform asked to be left alone before; then they come faster again."""
+    platform = Thread(failures=[None, RateLimited(60.0)])
+    async with draft(platform) as shown:
+        for number in range(4):
+            shown.show(snapshot(f"{number}"))
+            await settled()
+        await shown.finish(parts("3"))
+
+    assert [at for at, _, _ in platform.calls] == pytest.approx([0.0, 1.2, 61.2, 69.2, 75.6])
+
+
+@pytest.mark.promise("final-state")
+async def test_five_minutes_of_waits_are_endured_at_the_end() -> None:
+    """The answer is worth them; of one that takes longer, the caller is told."""
+    platform = Thread(failures=[RateLimited(100.0)] * 3)
+    async with draft(platform) as shown:
+        await shown.finish(parts("end"))
+
+    assert platform.shown == ["end"]
+
+
+@pytest.mark.parametrize(("visibility", "controls"), [("thread", Controls.RETRY), ("private", Controls.NONE)])
+async def test_what_failed_can_be_tried_again_where_it_is_kept(visibility: str, controls: Controls) -> None:
+    """A private question is kept by nobody."""
+    platform, failed = Thread(), Answer(id="a", text="It failed.", status=Status.FAILED)
+    asked = question().model_copy(update={"visibility": visibility})
+
+    async def progress() -> AsyncIterator[Progress]:
+        yield failed
+
+    async with draft(platform) as shown:
+        await shown.draw(progress(), Pencil(), asked)
+
+    assert platform.controls == {"m1": controls}
 
 
 @pytest.mark.promise("posted-once")
