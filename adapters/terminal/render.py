@@ -49,17 +49,14 @@ def plain(answer: Answer) -> str:
     if answer.citations:
         parts.append("Sources:\n" + "\n".join(map(_source_line, answer.citations)))
     if answer.nearest:
-        parts.append("Nearest sections:\n" + "\n".join(map(_nearest_line, answer.nearest)))
+        lines = (f"- {each.heading} {each.url} ({each.relevance_score:.2f})" for each in answer.nearest)
+        parts.append("Nearest sections:\n" + "\n".join(lines))
     return without_controls("\n\n".join(parts))
 
 
 def _source_line(citation: Citation) -> str:
     address = f" {citation.url}" if citation.url else ""
     return f"[{citation.number}] {citation.heading}{address} ({citation.relevance_score:.2f})"
-
-
-def _nearest_line(citation: Citation) -> str:
-    return f"- {citation.heading} {citation.url} ({citation.relevance_score:.2f})"
 
 
 def drawn(blocks: Sequence[Block]) -> Iterator[RenderableType]:

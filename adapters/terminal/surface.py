@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from adapters.terminal.render import as_json, drawn, link_to, plain
@@ -31,15 +32,16 @@ if TYPE_CHECKING:
 LINE = 60
 
 
+@dataclass
 class PlainSurface:
     """Writes the finished answer as plain text: what a pipe has been given cannot be taken back."""
 
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
+    out: IO[str]
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Wait for the answer and write it."""
-        answer = await _last(progress)
+        *_, answer = [item async for item in progress]
+        assert isinstance(answer, Answer)  # noqa: S101 - the port promises it
         self._write(answer)
         return Delivery(messages=(claim.question.message,))
 
@@ -50,16 +52,16 @@ class PlainSurface:
         """Nothing was marked."""
 
     def _write(self, answer: Answer) -> None:
-        self._out.write(plain(answer) + "\n")
-        self._out.flush()
+        self.out.write(plain(answer) + "\n")
+        self.out.flush()
 
 
 class JsonSurface(PlainSurface):
     """Writes one JSON object and nothing else."""
 
     def _write(self, answer: Answer) -> None:
-        self._out.write(without_controls(json.dumps(as_json(answer), ensure_ascii=False)) + "\n")
-        self._out.flush()
+        self.out.write(without_controls(json.dumps(as_json(answer), ensure_ascii=False)) + "\n")
+        self.out.flush()
 
 
 class ScreenSurface(PlainSurface):
@@ -140,12 +142,3 @@ def _finished(answer: Answer) -> RenderableType:
             url = without_controls(citation.url)
             parts.append(Text(f"    {url}", style=Style(dim=True) + link_to(url), overflow="fold"))
     return Group(*parts, Text(""))
-
-
-async def _last(progress: AsyncIterator[Progress]) -> Answer:
-    answer: Answer | None = None
-    async for item in progress:
-        if isinstance(item, Answer):
-            answer = item
-    assert answer is not None  # noqa: S101 - the port promises it
-    return answer
