@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import IO, TYPE_CHECKING
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 LINE = 60
+PAUSE = 1 / 12  # seconds between two drawings
 
 
 class PlainSurface:
@@ -39,8 +41,10 @@ class PlainSurface:
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Wait for the answer and write it."""
-        answer = await _last(progress)
-        self._write(answer)
+        *_, answer = [item async for item in progress]
+        assert isinstance(answer, Answer)  # noqa: S101 - the port promises it
+        self._out.write(self._text(answer) + "\n")
+        self._out.flush()
         return Delivery(messages=(claim.question.message,))
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
@@ -49,17 +53,15 @@ class PlainSurface:
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Nothing was marked."""
 
-    def _write(self, answer: Answer) -> None:
-        self._out.write(plain(answer) + "\n")
-        self._out.flush()
+    def _text(self, answer: Answer) -> str:
+        return plain(answer)
 
 
 class JsonSurface(PlainSurface):
     """Writes one JSON object and nothing else."""
 
-    def _write(self, answer: Answer) -> None:
-        self._out.write(without_controls(json.dumps(as_json(answer), ensure_ascii=False)) + "\n")
-        self._out.flush()
+    def _text(self, answer: Answer) -> str:
+        return without_controls(json.dumps(as_json(answer), ensure_ascii=False))
 
 
 class ScreenSurface(PlainSurface):
@@ -73,10 +75,21 @@ class ScreenSurface(PlainSurface):
         """Show what is going on in a live view, and leave the finished answer in its place."""
         from rich.live import Live
 
+        async def draw() -> None:
+            while True:
+                live.refresh()
+                await asyncio.sleep(PAUSE)
+
         view = _View()
-        with Live(view, console=self._console, transient=True, refresh_per_second=12):
-            async for item in progress:
-                view.take(item)
+        # Not by its own thread, in which an answer would be read while more of it is being written.
+        with Live(view, console=self._console, transient=True, auto_refresh=False) as live:
+            drawing = asyncio.create_task(draw())
+            try:
+                async for item in progress:
+                    view.take(item)
+            finally:
+                drawing.cancel()
+                await asyncio.wait({drawing})
         if view.answer is not None:
             self._console.print(_finished(view.answer))
         return Delivery(messages=(claim.question.message,))
@@ -140,12 +153,3 @@ def _finished(answer: Answer) -> RenderableType:
             url = without_controls(citation.url)
             parts.append(Text(f"    {url}", style=Style(dim=True) + link_to(url), overflow="fold"))
     return Group(*parts, Text(""))
-
-
-async def _last(progress: AsyncIterator[Progress]) -> Answer:
-    answer: Answer | None = None
-    async for item in progress:
-        if isinstance(item, Answer):
-            answer = item
-    assert answer is not None  # noqa: S101 - the port promises it
-    return answer
