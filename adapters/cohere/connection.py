@@ -106,15 +106,16 @@ class CohereConnection:
         self.address = urlsplit(self._url).netloc or "COHERE_BASE_URL"
         self._retries = replace(retries, judge=self._judge)
         self.turns = Turns()
-        self._opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = None
+        self._opening = asyncio.Lock()
+        self._opened: tuple[AsyncClientV2, AsyncClient] | None = None
 
     async def call(self, work: Callable[[AsyncClientV2], Awaitable[Result]], *, timeout: float) -> Result:  # noqa: ASYNC109 - of one try
         """Do the *work*, again where that may help. Raises `CallFailed`."""
 
         async def attempt() -> Result:
-            if self._opening is None:
-                self._opening = asyncio.create_task(asyncio.to_thread(_build, self._api_key, self._url, self.turns))
-            client, _ = await asyncio.shield(self._opening)
+            async with self._opening:
+                self._opened = self._opened or await asyncio.to_thread(_build, self._api_key, self._url, self.turns)
+                client, _ = self._opened
             async with asyncio.timeout(timeout):
                 return await work(client)
 
@@ -175,11 +176,10 @@ class CohereConnection:
 
     async def aclose(self) -> None:
         """Let go of all connections."""
-        opening, self._opening = self._opening, None
-        if opening is not None:
-            _, http = await opening
-            await http.aclose()
-        self.turns = Turns()  # a lock stays with its event loop
+        opened, self._opened = self._opened, None
+        self.turns, self._opening = Turns(), asyncio.Lock()  # a lock stays with its event loop
+        if opened is not None:
+            await opened[1].aclose()
 
 
 def _message(error: Any) -> str:

@@ -64,8 +64,8 @@ def diagnose(error: Exception) -> tuple[RetrievalUnavailable, Transient | None]:
         case QdrantException():  # asked to wait, though not always in seconds
             wait = float(error.retry_after_s) if isinstance(error, ResourceExhaustedResponse) else None
             return RetrievalUnavailable(BUSY), Transient(f"status {TOO_MANY}", wait)
-        case ResponseHandlingException() | ValueError():  # JSON of another service, a page of HTML, or none in memory
-            return Missing(GONE) if str(error).endswith("not found") else WrongSettings(STRANGER), None
+        case ResponseHandlingException() | ValueError():  # JSON of another service, or a page of HTML
+            return WrongSettings(STRANGER), None
         case _:
             return RetrievalUnavailable(REFUSED), None
 
@@ -94,7 +94,6 @@ def _of_status(error: UnexpectedResponse) -> tuple[RetrievalUnavailable, Transie
 
 Result = TypeVar("Result")
 
-MEMORY = ":memory:"  # in place of an address: an index in this process that is gone at its end
 PORT = 6333
 CONNECTIONS = 50
 
@@ -114,7 +113,6 @@ class QdrantConnection:
         self, url: str, api_key: str | None, *, retries: RetryPolicy, timeouts: QdrantTimeouts, observer: Observer
     ) -> None:
         self._url = url
-        self.is_local = url == MEMORY  # there is no server at all
         self._api_key = (api_key or "").strip()
         retries = retries.observed(observer, partial(Retried, "index"))
         self._retries = replace(retries, judge=judge)
@@ -125,7 +123,7 @@ class QdrantConnection:
     @property
     def address(self) -> str:
         """Host and port, without user and password."""
-        return MEMORY if self.is_local else _place(_split(self._url))
+        return _place(_split(self._url))
 
     @property
     def shows_key(self) -> bool:
@@ -177,8 +175,6 @@ class QdrantConnection:
         from httpx import Limits
         from qdrant_client import AsyncQdrantClient
 
-        if self.is_local:
-            return AsyncQdrantClient(location=MEMORY)
         parts = _split(self._url)
         if not all("!" <= letter <= "~" for letter in self._api_key):
             raise WrongSettings("QDRANT_API_KEY holds characters that no key has. Copy it again.")

@@ -203,13 +203,14 @@ class EdgeIndex:
 
         The dense scores are None where there is no vector; a point without a shared word has no score by words.
         """
+        import qdrant_edge
         from qdrant_edge import Filter, HasIdCondition, QuantizationSearchParams, Query, QueryRequest, SearchParams
 
         asked = {SPARSE: Query.Nearest(lexical.embed_query(with_parts(query.text)), using=SPARSE)}
         if query.vector is not None:
             asked[DENSE] = Query.Nearest(list(query.vector), using=DENSE)
         walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
-        scope = scope_filter(query.scope)
+        scope = scope_filter(query.scope, qdrant_edge)
         scores: dict[str, dict[PointId, float]] = {SPARSE: {}, DENSE: {}}
         for name, nearest in asked.items():
             found = shard.query(QueryRequest(limit=limit, query=nearest, filter=scope, params=walk))
@@ -269,10 +270,10 @@ class EdgeIndex:
 
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
     """Read what says which version of which page a passage belongs to."""
-    from qdrant_edge import FieldCondition, Filter, MatchValue, ScrollRequest
+    import qdrant_edge
+    from qdrant_edge import ScrollRequest
 
-    of_source = Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
-    offset = None
+    of_source, offset = scope_filter(Scope(sources=(source,)), qdrant_edge), None
     while True:
         records, offset = shard.scroll(
             ScrollRequest(
@@ -288,9 +289,10 @@ def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _outline(shard: EdgeShard, scope: Scope) -> Outline:
+    import qdrant_edge
     from qdrant_edge import CountRequest, FacetRequest
 
-    open_to = scope_filter(scope)
+    open_to = scope_filter(scope, qdrant_edge)
 
     def values(key: str) -> tuple[str, ...]:
         hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=open_to)).hits

@@ -110,19 +110,15 @@ def to_passage(payload: Mapping[str, Any]) -> Passage:
     return Passage(**fields)
 
 
-def scope_filter(scope: Scope) -> Filter | None:
-    """Return the filter for the passages that may be found; None if all may."""
-    from qdrant_edge import FieldCondition, Filter, MatchAny, RangeFloat
-
-    must: list[Any] = [
-        FieldCondition(key=key, match=MatchAny(any=list(values)))
-        for key, values in (("source", scope.sources), ("chapter", scope.chapters))
-        if values
-    ]
+def scope_filter(scope: Scope, models: Any) -> Any:
+    """Return the filter for the passages that may be found, of either client's *models*; None if all may."""
+    wanted = (("source", scope.sources), ("chapter", scope.chapters))
+    must = [models.FieldCondition(key=key, match=models.MatchAny(any=list(names))) for key, names in wanted if names]
     must_not: list[Any] = []
     if scope.open_at is not None:
-        must_not.append(FieldCondition(key=OPENS_AT, range=RangeFloat(gt=scope.open_at.timestamp())))
-    return Filter(must=must, must_not=must_not) if must or must_not else None
+        numbers = getattr(models, "RangeFloat", None) or models.Range
+        must_not.append(models.FieldCondition(key=OPENS_AT, range=numbers(gt=scope.open_at.timestamp())))
+    return models.Filter(must=must, must_not=must_not) if must or must_not else None
 
 
 def page_filter(url: str, *, but: Iterable[str] = ()) -> Filter:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from adapters.qdrant.collections import Collections
 from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, QdrantTimeouts, WrongSettings
 from adapters.qdrant.points import (
     BREADTH,
     DENSE,
-    OPENS_AT,
     SPARSE,
     STORED_AT,
     Label,
     complete_pages,
     lexical_encoder,
     point_id,
+    scope_filter,
     to_passage,
     to_payload,
     with_parts,
@@ -63,21 +63,6 @@ def pages_in(urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
     return Filter(must=[of_pages], must_not=[HasIdCondition(has_id=list(but))] if but else None)
 
 
-def open_to(scope: Scope) -> Filter | None:
-    """Return the filter for the passages that may be found; None if all may."""
-    from qdrant_client.models import FieldCondition, Filter, MatchAny, Range
-
-    must: list[Any] = [
-        FieldCondition(key=key, match=MatchAny(any=list(values)))
-        for key, values in (("source", scope.sources), ("chapter", scope.chapters))
-        if values
-    ]
-    must_not: list[Any] = []
-    if scope.open_at is not None:
-        must_not.append(FieldCondition(key=OPENS_AT, range=Range(gt=scope.open_at.timestamp())))
-    return Filter(must=must or None, must_not=must_not or None) if must or must_not else None
-
-
 def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
     """Leave out what a page that is just being replaced still holds of its old passages."""
     latest: dict[str, int] = {}
@@ -97,7 +82,7 @@ EMPTY = Outline(passages=0, pages=0, sources=(), chapters=())
 
 
 class ServerIndex:
-    """A `PassageIndex` on a server, or in memory at the address `:memory:`."""
+    """A `PassageIndex` on a server."""
 
     def __init__(  # noqa: PLR0913 - a service has an address, a key, and limits
         self,
@@ -132,16 +117,14 @@ class ServerIndex:
         A point without a shared word is found by meaning alone. One without a score by meaning, although that was
         looked for, was deleted between the two requests.
         """
+        from qdrant_client import models
         from qdrant_client.models import Filter, HasIdCondition, QuantizationSearchParams, QueryRequest, SearchParams
 
-        vectors, scope = self._vectors(query), open_to(query.scope)
+        vectors, scope = self._vectors(query), scope_filter(query.scope, models)
         scores: dict[str, dict[int, float]] = {SPARSE: {}, DENSE: {}}
         payloads: dict[int, Mapping[str, Any]] = {}
-
-        walk = exact = None
-        if not self._connection.is_local:  # in memory everything is read anyway
-            walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
-            exact = SearchParams(exact=True)
+        walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+        exact = SearchParams(exact=True)
         ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_payload": True}
         requests = {name: QueryRequest(query=vector, using=name, **ranked) for name, vector in vectors.items()}
         await self._score(collection, requests, scores, payloads)
@@ -286,10 +269,9 @@ class ServerIndex:
 
     async def _payloads(self, source: str) -> AsyncIterator[Mapping[str, Any]]:
         """Read what says which version of which page a passage belongs to."""
-        from qdrant_client.models import FieldCondition, Filter, MatchValue
+        from qdrant_client import models
 
-        of_source = Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
-        offset: Any = None
+        of_source, offset = scope_filter(Scope(sources=(source,)), models), cast("Any", None)
         while True:
             records, offset = await self._connection.ingest(
                 lambda client, offset=offset: client.scroll(
@@ -306,7 +288,9 @@ class ServerIndex:
                 return
 
     async def _outline(self, scope: Scope, name: str) -> Outline:
-        chosen = open_to(scope)
+        from qdrant_client import models
+
+        chosen = scope_filter(scope, models)
         counted = await self._connection.ask(lambda client: client.count(name, chosen, exact=True))
         return Outline(
             passages=counted.count,
