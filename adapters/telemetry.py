@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sized
 from dataclasses import asdict
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from core.events import (
     Answered,
@@ -41,26 +41,11 @@ _TROUBLES = (
 )
 
 
-class Logger(Protocol):
-    """As much of a structured logger as is used here."""
-
-    def info(self, event: str, **fields: Any) -> Any:
-        """Write a line."""
-        ...
-
-    def warning(self, event: str, **fields: Any) -> Any:
-        """Write a line that somebody should look at."""
-        ...
-
-
-def log_events(logger: Logger) -> Observer:
+def log_events(logger: Any) -> Observer:
     """Return what writes each event as one line: plain values, and of words that somebody wrote their length."""
 
     def observe(event: Event) -> None:
-        if isinstance(event, StateChanged):
-            is_trouble = event.error_type in ("retrieval", "generation")
-        else:
-            is_trouble = isinstance(event, _TROUBLES)
+        has_failed = isinstance(event, StateChanged) and event.error_type in ("retrieval", "generation")
         fields = asdict(event)
         if isinstance(event, ToolCalled):
             fields["arguments"] = _masked(event.arguments)
@@ -69,7 +54,7 @@ def log_events(logger: Logger) -> Observer:
         if isinstance(event, TokensUsed | Answered):
             del fields["usage"]
             fields |= event.usage.model_dump()
-        write: Callable[..., Any] = logger.warning if is_trouble else logger.info
+        write: Callable[..., Any] = logger.warning if has_failed or isinstance(event, _TROUBLES) else logger.info
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
         write(name, **{name: value for name, value in fields.items() if value is not None})
 

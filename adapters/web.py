@@ -27,18 +27,15 @@ async def served(
     application.add_routes(routes)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=patience)
     await runner.setup()
-    try:
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(runner.cleanup)
         answering = cast("web.Server", runner.server)  # there is one as soon as it is set up
         try:
             listening = await asyncio.get_running_loop().create_server(answering, host, port)
         except OSError as error:
             raise Misconfigured(refusal) from error
-        try:
-            yield int(listening.sockets[0].getsockname()[1])
-        finally:
-            await stop_listening(listening)
-    finally:
-        await runner.cleanup()
+        stack.push_async_callback(stop_listening, listening)
+        yield int(listening.sockets[0].getsockname()[1])
 
 
 async def stop_listening(listening: asyncio.Server) -> None:

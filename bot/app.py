@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from bot.commands.ask import check_searchable
-from bot.commands.session import Session, session, tell_slips
+from bot.commands.session import session, tell_slips
 from bot.health import Health
 from bot.metrics import Metrics
 from bot.outcome import OK
@@ -28,7 +28,7 @@ from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured
 from core.events import Connected, Observer, PlatformFailed, everyone, only, unobserved
 from core.model import EVERYTHING, Outline, Scope
-from core.ports import ChatSurface, Membership
+from core.ports import ChatSurface
 from core.worker import Worker
 
 if TYPE_CHECKING:
@@ -76,24 +76,24 @@ class Bot:
 
     async def run(self, chosen: Collection[Role]) -> None:
         """Work until it is stopped, by a call or a signal; raises what a share of the work cannot go on with."""
-        with self._heeding_signals():
-            signs, port = self._health.pages(), self._settings.health_port
-            async with contextlib.AsyncExitStack() as stack:
-                if port is not None:
-                    await stack.enter_async_context(self._health.served(self._settings.health_host, port))
-                inbox = await stack.enter_async_context(self._stores.inbox(self._observer))
-                opening = open_platforms(self._settings, self._observer, self._stores, self._outline, signs)
-                platforms = await stack.enter_async_context(opening)
-                self._there = {platform.key for platform in platforms}
-                answers = Role.WORKER in chosen
-                self._health.begin(
-                    inbox,
-                    heard=[platform.name for platform in platforms if Role(platform.key) in chosen],
-                    entered=[platform.name for platform in platforms if answers],
-                )
-                if answers:
-                    self._health.needs(partial(self._outline, EVERYTHING), kept=OUTLINE_KEPT)
-                await until(self._leaving, self._share(chosen, inbox, platforms))
+        loop, health, settings = asyncio.get_running_loop(), self._health, self._settings
+        async with contextlib.AsyncExitStack() as stack:
+            for number in SIGNALS:
+                loop.add_signal_handler(number, self.stop)
+                stack.callback(loop.remove_signal_handler, number)
+            if settings.health_port is not None:
+                await stack.enter_async_context(health.served(settings.health_host, settings.health_port))
+            inbox = await stack.enter_async_context(self._stores.inbox(self._observer))
+            opening = open_platforms(settings, self._observer, self._stores, self._outline, health.pages())
+            platforms = await stack.enter_async_context(opening)
+            self._there = {platform.key for platform in platforms}
+            heard = [platform.name for platform in platforms if Role(platform.key) in chosen]
+            if Role.WORKER in chosen:
+                health.begin(inbox, heard=heard, entered=[platform.name for platform in platforms])
+                health.needs(partial(self._outline, EVERYTHING), kept=OUTLINE_KEPT)
+            else:
+                health.begin(inbox, heard=heard, entered=())
+            await until(self._leaving, self._share(chosen, inbox, platforms))
 
     async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         try:
@@ -115,16 +115,22 @@ class Bot:
     async def _work(self, inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with contextlib.AsyncExitStack() as stack:
-            entered: dict[str, asyncio.Future[ChatSurface]] = {}
-            memberships: dict[str, Membership] = {}
             speakers = [(each, await stack.enter_async_context(each.speaker(inbox))) for each in platforms]
-            for platform, speaker in speakers:
-                entered[platform.key] = asyncio.get_running_loop().create_future()
-                if speaker.membership is not None:
-                    memberships[platform.key] = speaker.membership
+            members = {each.key: each.membership for each in platforms if each.membership is not None}
+            entered = {platform.key: asyncio.Future[ChatSurface]() for platform in platforms}
+            surfaces = {key: partial(asyncio.shield, future) for key, future in entered.items()}
             await load_ahead(self._settings)
             spare_the_collector()
-            worker = self._worker(inbox, entered, memberships)
+            stores, now, observer = self._stores, partial(datetime.now, UTC), self._observer
+            responder = Responder(
+                self._agent,
+                stores.conversations,
+                now=now,
+                deliveries=inbox,
+                admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=members),
+                observer=observer,
+            )
+            worker = Worker(inbox, responder, surfaces, stores.conversations, now=now, observer=observer)
             async with asyncio.TaskGroup() as group:
                 for platform, speaker in speakers:
                     group.create_task(self._enter(platform, speaker, entered[platform.key]))
@@ -156,35 +162,6 @@ class Bot:
         if was_there:
             self._observer(PlatformFailed(platform.name, str(refused)))
 
-    def _worker(
-        self,
-        inbox: RedisInbox,
-        entered: Mapping[str, asyncio.Future[ChatSurface]],
-        memberships: Mapping[str, Membership],
-    ) -> Worker:
-        surfaces = {key: partial(asyncio.shield, future) for key, future in entered.items()}
-        stores, now = self._stores, partial(datetime.now, UTC)
-        responder = Responder(
-            self._agent,
-            stores.conversations,
-            now=now,
-            deliveries=inbox,
-            admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=memberships),
-            observer=self._observer,
-        )
-        return Worker(inbox, responder, surfaces, stores.conversations, now=now, observer=self._observer)
-
-    @contextlib.contextmanager
-    def _heeding_signals(self) -> Generator[None]:
-        loop = asyncio.get_running_loop()
-        for number in SIGNALS:
-            loop.add_signal_handler(number, self.stop)
-        try:
-            yield
-        finally:
-            for number in SIGNALS:
-                loop.remove_signal_handler(number)
-
 
 async def until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
     """Do *work* to its end, or break it off as soon as there is the *event*."""
@@ -211,17 +188,10 @@ def spare_the_collector() -> None:
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the failure to tell: one of ours if there is any, since its sentence says what to do."""
-    found = tuple(_leaves(failures))
-    return next((each for each in found if isinstance(each, FootnoteError)), found[0])
-
-
-def _leaves(failure: BaseException) -> Iterator[BaseException]:
-    if not isinstance(failure, BaseExceptionGroup):
-        yield failure
-        return
-    group = cast("BaseExceptionGroup[BaseException]", failure)
-    for each in group.exceptions:
-        yield from _leaves(each)
+    failure: BaseException = failures.subgroup(FootnoteError) or failures
+    while isinstance(failure, BaseExceptionGroup):
+        failure = cast("BaseExceptionGroup[BaseException]", failure).exceptions[0]
+    return failure
 
 
 CROWDED = RetryTiming(breath=0.005)  # the longest, 0.7 seconds, with 140 answers at once
@@ -235,13 +205,9 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     metrics = None if settings.health_port is None else Metrics()
     heard = everyone(observer, metrics.observe if metrics else unobserved)
     with session("footnote run", memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
-        opened.run(check_searchable(opened.app.index, Scope()))
-        opened.run(_work(opened, chosen, Health(metrics)))
+        app, stores = opened.app, opened.app.stores
+        assert stores is not None  # noqa: S101 - the session was opened with memory
+        opened.run(check_searchable(app.index, Scope()))
+        bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index.outline, Health(metrics))
+        opened.run(bot.run(chosen))
     return OK
-
-
-async def _work(opened: Session, chosen: Collection[Role], health: Health) -> None:
-    stores = opened.app.stores
-    assert stores is not None  # noqa: S101 - the session was opened with memory
-    bot = Bot(opened.settings, opened.app.agent, stores, opened.observer, opened.app.index.outline, health)
-    await bot.run(chosen)

@@ -177,19 +177,16 @@ class InboxCollector(Collector):
         self.backlog: Backlog | None = None
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the gauges."""
-        known, backlog = self.backlog is not None, self.backlog or Backlog()
-        yield GaugeMetricFamily("footnote_inbox_up", "Whether the inbox could be asked.", value=float(known))
-        if not known:
-            return
-        yield _gauge("questions_waiting", "Questions that wait for their turn, in all processes.", backlog.waiting)
-        yield _gauge("questions_running", "Questions that are being answered, in all processes.", backlog.running)
-        yield _gauge("dead_letters", "Failed questions that are kept for the operator.", backlog.dead)
-        yield _gauge("oldest_question_seconds", "How long the first question waits by now.", backlog.oldest)
-
-
-def _gauge(name: str, says: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"footnote_{name}", says, value=value)
+        """Return the gauges."""
+        gauges = [("inbox_up", "Whether the inbox could be asked.", float(self.backlog is not None))]
+        if (backlog := self.backlog) is not None:
+            gauges += (
+                ("questions_waiting", "Questions that wait for their turn, in all processes.", backlog.waiting),
+                ("questions_running", "Questions that are being answered, in all processes.", backlog.running),
+                ("dead_letters", "Failed questions that are kept for the operator.", backlog.dead),
+                ("oldest_question_seconds", "How long the first question waits by now.", backlog.oldest),
+            )
+        return [GaugeMetricFamily(f"footnote_{name}", says, value=value) for name, says, value in gauges]
 
 
 def _platform(event: Any) -> str:

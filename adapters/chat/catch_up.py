@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -115,7 +115,12 @@ class CatchUp:
                     group.create_task(self._read(place, round_, threads))
             except (PostingFailed, StoreUnavailable) as failure:
                 round_.cut(str(failure))
-        for thread in _first_of_each(threads, round_):
+        seen: Counter[str] = Counter()
+        for thread in sorted(threads, key=lambda each: each.rank, reverse=True):  # those first that are worth most
+            seen[thread.home] += 1
+            if seen[thread.home] > THREADS:
+                round_.cut(f"more than {THREADS} threads in one workspace")
+                continue
             await self._seats.acquire()
             await self._read(thread, round_, threads)
         if round_.trouble:
@@ -137,16 +142,3 @@ class CatchUp:
             pass  # nobody can do anything about it
         finally:
             self._seats.release()
-
-
-def _first_of_each(threads: Iterable[HistoryPlace], round_: Round) -> Sequence[HistoryPlace]:
-    """Return the threads that are worth most, as many of each home as may be read."""
-    kept: list[HistoryPlace] = []
-    seen: Counter[str] = Counter()
-    for thread in sorted(threads, key=lambda each: each.rank, reverse=True):
-        seen[thread.home] += 1
-        if seen[thread.home] <= THREADS:
-            kept.append(thread)
-        else:
-            round_.cut(f"more than {THREADS} threads in one workspace")
-    return kept

@@ -33,15 +33,15 @@ class Pager:
     _done: tuple[Part, ...] = ()
     _titles: tuple[Block, ...] = ()  # each stays with what it is the title of
     _blocks: tuple[Block, ...] = ()
-    _body: str = ""
-    _closing: str = ""
+    _text: tuple[str, str] = ("", "")  # of these blocks, and what has to close it if nothing follows
+    _said: tuple[str, str] = ("", "")  # the same as words alone, where the platform wants them too
 
     def parts(self, *, is_open: bool = False) -> list[Part]:
         """Return the messages; with *is_open* the last one is not closed."""
         if not self._blocks:
             return list(self._done)
-        body = ("" if self._done else self.head) + self._body + ("" if is_open else self._closing)
-        return [*self._done, Part(body, plain=self.dialect.spoken.write(self._blocks) if self.dialect.spoken else "")]
+        body = ("" if self._done else self.head) + (self._text[0] if is_open else "".join(self._text))
+        return [*self._done, Part(body, plain="".join(self._said))]
 
     def add(self, block: Block) -> None:
         """Add a block that is whole."""
@@ -49,7 +49,7 @@ class Pager:
         if isinstance(block.leaf, Heading):
             self._titles = group
         elif self._place(group) > self.limit:
-            if units(self._body) >= self.limit * _HALF or (self._blocks and not isinstance(block.leaf, Paragraph)):
+            if units(self._text[0]) >= self.limit * _HALF or (self._blocks and not isinstance(block.leaf, Paragraph)):
                 self._turn()
             titles = () if self._place(group[:-1]) <= self.limit else group[:-1]
             if self._place((*titles, block)) > self.limit:
@@ -61,7 +61,7 @@ class Pager:
             self.add(block)
             return
         group, self._titles = (*self._titles, block), ()
-        is_full = units(self._body) >= self.limit * _HALF
+        is_full = units(self._text[0]) >= self.limit * _HALF
         size = self._place(group, most=-1 if is_full else self.limit * _SURE)
         if is_full:
             if size > self.limit:
@@ -82,29 +82,29 @@ class Pager:
             if self._place((title,)) > self.limit:
                 self._turn()
                 self._add_in_pieces(title)
-        if units(self._body + self._closing) + room > self.limit:
+        if units("".join(self._text)) + room > self.limit:
             last = Pager(self.dialect, self.limit - room, "" if self._done else self.head)
             for block in self._blocks:
                 last.add(block)
             last.finish(0)
             self._done += last._done
-            self._blocks, self._body, self._closing = last._blocks, last._body, last._closing
+            self._blocks, self._text, self._said = last._blocks, last._text, last._said
 
     def _turn(self) -> None:
         """Go on in the next message."""
         self._done = tuple(self.parts())
-        self._blocks, self._body, self._closing = (), "", ""
+        self._blocks, self._text, self._said = (), ("", ""), ("", "")
 
     def _place(self, blocks: tuple[Block, ...], *, most: float | None = None) -> int:
         """Return the units of this message with more blocks; they are added unless that is more than the *most*."""
-        body, closing, before = self._body, self._closing, self._blocks[-1] if self._blocks else None
-        for block in blocks:
-            body, closing = self.dialect.extended(body, closing, block, before)
-            before = block
-        size = units(body + closing)
+        before = self._blocks[-1] if self._blocks else None
+        text = _extended(self.dialect, self._text, before, blocks)
+        size = units("".join(text))
         if size <= (self.limit if most is None else most):
+            if self.dialect.spoken:
+                self._said = _extended(self.dialect.spoken, self._said, before, blocks)
             self._blocks += blocks
-            self._body, self._closing = body, closing
+            self._text = text
         return size
 
     def _add_in_pieces(self, block: Block) -> None:
@@ -150,6 +150,15 @@ class Pager:
         """Return the last of some places, the first of which is 0, before which all fits."""
         fitting = bisect_right(places, limit or self.limit, lo=1, key=lambda at: self._place((left_of(at),), most=-1))
         return places[fitting - 1] if places else 0
+
+
+def _extended(
+    dialect: MarkdownDialect, text: tuple[str, str], before: Block | None, more: Sequence[Block]
+) -> tuple[str, str]:
+    """Return a text with more blocks at its end, behind the one *before* them."""
+    for block in more:
+        text, before = dialect.extended(*text, block, before), block
+    return text
 
 
 def _halves(pieces: Sequence[TextRun], at: int) -> tuple[tuple[Inline, ...], tuple[Inline, ...]]:

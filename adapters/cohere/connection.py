@@ -6,14 +6,18 @@ import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from adapters.retry import RetryPolicy, Transient, retry_after
+from pydantic import SecretStr
+
+from adapters.retry import SERVICE, RetryPolicy, Transient, retry_after
 from adapters.vendor_errors import is_untrusted
 from core.errors import FootnoteError
+from core.events import Observer, Retried, Service, unobserved
 
 if TYPE_CHECKING:
     from cohere import AsyncClientV2
@@ -91,42 +95,53 @@ class CohereTimeouts:
 TIMEOUTS = CohereTimeouts()
 
 
-class CohereConnection:
+@dataclass(eq=False, repr=False, kw_only=True)
+class CohereService:
     """Calls Cohere for one *model*, which a *setting* names; closed, it opens again at the next call."""
 
-    def __init__(self, model: str, setting: str, api_key: str, base_url: str | None, retries: RetryPolicy) -> None:
-        self._model = model
-        self._setting = setting
-        self._api_key = api_key.strip()
+    setting: ClassVar[str]
+    service: ClassVar[Service]
+    """What events call it."""
+
+    model: str = field(kw_only=False)
+    api_key: InitVar[str]
+    base_url: InitVar[str | None] = None
+    retries: RetryPolicy = SERVICE
+    observer: Observer = unobserved
+    timeouts: CohereTimeouts = TIMEOUTS
+    turns: Turns = field(default_factory=Turns, init=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _opened: tuple[AsyncClientV2, AsyncClient] | None = field(default=None, init=False)
+
+    def __post_init__(self, api_key: str, base_url: str | None) -> None:
+        self._key = SecretStr(api_key.strip())
         try:
             parts = urlsplit(base_url or COHERE)  # without a login, since the key is the only one
             self._url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])).rstrip("/")
         except ValueError:  # brackets that do not match; the failure has its sentence when it is called
             self._url = ""
         self.address = urlsplit(self._url).netloc or "COHERE_BASE_URL"
-        self._retries = replace(retries, judge=self._judge)
-        self.turns = Turns()
-        self._opening = asyncio.Lock()
-        self._opened: tuple[AsyncClientV2, AsyncClient] | None = None
+        observed = self.retries.observed(self.observer, partial(Retried, self.service))
+        self.retries = replace(observed, judge=self._judge)
 
     async def call(self, work: Callable[[AsyncClientV2], Awaitable[Result]], *, timeout: float) -> Result:  # noqa: ASYNC109 - of one try
         """Do the *work*, again where that may help. Raises `CallFailed`."""
 
         async def attempt() -> Result:
             async with self._opening:
-                self._opened = self._opened or await asyncio.to_thread(_build, self._api_key, self._url, self.turns)
+                self._opened = self._opened or await asyncio.to_thread(_build, self._key, self._url, self.turns)
                 client, _ = self._opened
             async with asyncio.timeout(timeout):
                 return await work(client)
 
         try:
-            return await self._retries.call(attempt)
+            return await self.retries.call(attempt)
         except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
             sentence, _, by_operator = self._diagnose(error)
             reason = type(error).__name__
             if status := getattr(error, "status_code", None):  # of its text only the service's own message is kept
                 message = _message(error)
-                message = message.replace(self._api_key, "***") if self._api_key else message
+                message = message.replace(self._key.get_secret_value(), "***") if self._key else message
                 reason += f", status {status}: {message[:LONGEST_QUOTE]}"
             failure = CallFailed(sentence, reason=reason, by_operator=by_operator)
         raise failure  # out here, so that the client's exception is no part of it
@@ -164,9 +179,9 @@ class CohereConnection:
             says = "Cohere wants the account of COHERE_API_KEY to be paid for. Look at its billing page."
             return says, None, True
         if status == HTTPStatus.NOT_FOUND or (is_refused and names_model):
-            return f"Cohere does not know the model {self._model}. Check {self._setting}.", None, True
+            return f"Cohere does not know the model {self.model}. Check {self.setting}.", None, True
         if is_refused:
-            return f"Cohere refused the request. Check {self._setting} and COHERE_DIMENSION.", None, True
+            return f"Cohere refused the request. Check {self.setting} and COHERE_DIMENSION.", None, True
         says = f"Cohere does not work at the moment (status {status}). Try again later."
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             says = "The request limit of COHERE_API_KEY is reached. Wait a little, or have it raised."
@@ -175,7 +190,7 @@ class CohereConnection:
         return says, Transient(f"status {status}", retry_after(error.headers or {})), False
 
     async def aclose(self) -> None:
-        """Let go of all connections."""
+        """Let go of all connections; the next call opens new ones."""
         opened, self._opened = self._opened, None
         self.turns, self._opening = Turns(), asyncio.Lock()  # a lock stays with its event loop
         if opened is not None:
@@ -193,7 +208,7 @@ def unusable(what: str, *, by_operator: bool = False) -> CallFailed:
     return CallFailed(f"Cohere's answer cannot be used: {what}.", reason=what, by_operator=by_operator)
 
 
-def _build(api_key: str, url: str, turns: Turns) -> tuple[AsyncClientV2, AsyncClient]:
+def _build(api_key: SecretStr, url: str, turns: Turns) -> tuple[AsyncClientV2, AsyncClient]:
     """Make the client, in a worker thread: importing it takes most of a second.
 
     It is given an HTTP client of its own, which takes proxies and certificates from the machine, as whoever is behind
@@ -215,7 +230,7 @@ def _build(api_key: str, url: str, turns: Turns) -> tuple[AsyncClientV2, AsyncCl
         event_hooks={"response": [in_turn]},
     )
     client = AsyncClientV2(
-        api_key,
+        api_key.get_secret_value(),
         base_url=url,
         max_retries=0,
         httpx_client=http,

@@ -7,14 +7,13 @@ import base64
 import binascii
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, cast
 
-from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, raising, unusable
-from adapters.retry import SERVICE, RetryPolicy
+from adapters.cohere.connection import CohereService, raising, unusable
 from core.errors import EmbeddingUnavailable, Misconfigured
-from core.events import Observer, Retried, unobserved
 from core.model import Calibration, Vector
 
 if TYPE_CHECKING:
@@ -100,33 +99,24 @@ answer to a question, 0.19 and 0.14 for texts about something else. `python -m b
 InputType = Literal["search_query", "search_document"]
 
 
-class CohereEmbedder:
+@dataclass(eq=False, repr=False, kw_only=True)
+class CohereEmbedder(CohereService):
     """Embeds by Cohere, passages in batches, several at once; the client is made at first use.
 
     Texts are cut to the window here, by an estimate that rather counts too much.
     """
 
+    setting = "COHERE_EMBED_MODEL"
+    service = "embedder"
     window = WINDOW
 
-    def __init__(  # noqa: PLR0913 - each is a choice of its own
-        self,
-        model: str,
-        *,
-        dimension: int,
-        api_key: str,
-        base_url: str | None = None,
-        retries: RetryPolicy = SERVICE,
-        observer: Observer = unobserved,
-        calibration: Calibration | None = None,
-        timeouts: CohereTimeouts = TIMEOUTS,
-    ) -> None:
-        self.name = f"{model}-{dimension}"
-        self.dimension = dimension
-        self.calibration = calibration or CALIBRATION
-        self._model = model
-        retries = retries.observed(observer, partial(Retried, "embedder"))
-        self._connection = CohereConnection(model, "COHERE_EMBED_MODEL", api_key, base_url, retries)
-        self._timeouts = timeouts
+    dimension: int
+    calibration: Calibration = CALIBRATION
+
+    @property
+    def name(self) -> str:
+        """The model with its dimensions, as the index notes it."""
+        return f"{self.model}-{self.dimension}"
 
     def count_tokens(self, text: str) -> int:
         """Estimate, rather too much than too little."""
@@ -135,7 +125,7 @@ class CohereEmbedder:
     async def embed_query(self, text: str) -> Vector:
         """Embed what somebody looks for."""
         with raising(EmbeddingUnavailable):
-            return (await self._embed([text], "search_query", self._timeouts.query))[0]
+            return (await self._embed([text], "search_query", self.timeouts.query))[0]
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Embed what can be found, in the same order; if one batch fails, the others are left."""
@@ -143,7 +133,7 @@ class CohereEmbedder:
 
         async def embed(batch: Sequence[str]) -> list[Vector]:
             async with room:
-                return await self._embed(batch, "search_document", self._timeouts.passages)
+                return await self._embed(batch, "search_document", self.timeouts.passages)
 
         batches = [asyncio.create_task(embed(texts[at : at + BATCH])) for at in range(0, len(texts), BATCH)]
         try:
@@ -156,25 +146,20 @@ class CohereEmbedder:
     async def check(self) -> str:
         """Embed a word, and return by what and where. Raises `Misconfigured` if an operator has to change something."""
         with raising(EmbeddingUnavailable, refused=Misconfigured):
-            await self._embed(["footnote"], "search_query", self._timeouts.query)
-        return f"{self._model} ({self.dimension} dimensions) at {self._connection.address}"
-
-    async def aclose(self) -> None:
-        """Let go of all connections; the next call opens new ones."""
-        await self._connection.aclose()
+            await self._embed(["footnote"], "search_query", self.timeouts.query)
+        return f"{self.model} ({self.dimension} dimensions) at {self.address}"
 
     async def _embed(self, texts: Sequence[str], input_type: InputType, seconds: float) -> list[Vector]:
         """Embed at most one batch."""
-        turns = self._connection.turns
-        version = re.search(r"-v(\d+)", self._model)
+        version = re.search(r"-v(\d+)", self.model)
         options: RequestOptions = {}
         if version is not None and int(version[1]) >= FIRST_WITH_DIMENSIONS:  # older ones cannot be asked for one
             options = {"additional_body_parameters": {"output_dimension": self.dimension}}
-        prepared = await turns.each(lambda batch: [cut(sendable(text), WINDOW) for text in batch], texts)
+        prepared = await self.turns.each(lambda batch: [cut(sendable(text), WINDOW) for text in batch], texts)
 
         async def work(client: AsyncClientV2) -> EmbedByTypeResponse:
             return await client.embed(
-                model=self._model,
+                model=self.model,
                 input_type=input_type,
                 texts=prepared,
                 embedding_types=["base64"],
@@ -182,5 +167,5 @@ class CohereEmbedder:
                 request_options=options,
             )
 
-        response = await self._connection.call(work, timeout=seconds)
-        return await turns.each(partial(decode, dimension=self.dimension), in_base64(response, count=len(texts)))
+        response = await self.call(work, timeout=seconds)
+        return await self.turns.each(partial(decode, dimension=self.dimension), in_base64(response, count=len(texts)))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapters.cohere.connection import TIMEOUTS, CohereConnection, CohereTimeouts, raising, unusable
+from adapters.cohere.connection import CohereService, raising, unusable
 from adapters.cohere.embedder import sendable
-from adapters.retry import SERVICE, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.events import Observer, Retried, unobserved
 from core.model import Calibration, Passage
 
 if TYPE_CHECKING:
@@ -29,25 +27,14 @@ because a right passage that is dropped costs an answer. `python -m bench.calibr
 """
 
 
-class CohereReranker:
+@dataclass(eq=False, repr=False, kw_only=True)
+class CohereReranker(CohereService):
     """Scores by Cohere; the client is made at first use."""
 
-    def __init__(  # noqa: PLR0913 - each is a choice of its own
-        self,
-        model: str,
-        *,
-        api_key: str,
-        base_url: str | None = None,
-        retries: RetryPolicy = SERVICE,
-        observer: Observer = unobserved,
-        calibration: Calibration | None = None,
-        timeouts: CohereTimeouts = TIMEOUTS,
-    ) -> None:
-        self._model = model
-        retries = retries.observed(observer, partial(Retried, "reranker"))
-        self._connection = CohereConnection(model, "COHERE_RERANK_MODEL", api_key, base_url, retries)
-        self._calibration = calibration or CALIBRATION
-        self._timeouts = timeouts
+    setting = "COHERE_RERANK_MODEL"
+    service = "reranker"
+
+    calibration: Calibration = CALIBRATION
 
     async def rerank(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
         """Return a calibrated relevance for each passage, in their order."""
@@ -58,23 +45,19 @@ class CohereReranker:
                 for at in range(0, len(documents), BATCH)
                 for score in await self._scores(sendable(query), documents[at : at + BATCH])
             ]
-        return [self._calibration.relevance(score) for score in scores]
+        return [self.calibration.relevance(score) for score in scores]
 
     async def check(self) -> str:
         """Rank one document, and return by what and where. Raises `Misconfigured` if an operator has to act."""
         with raising(RetrievalUnavailable, refused=Misconfigured):
             await self._scores("footnote", ["footnote"])
-        return f"{self._model} at {self._connection.address}"
-
-    async def aclose(self) -> None:
-        """Let go of all connections; the next call opens new ones."""
-        await self._connection.aclose()
+        return f"{self.model} at {self.address}"
 
     async def _scores(self, query: str, documents: Sequence[str]) -> list[float]:
         async def work(client: AsyncClientV2) -> V2RerankResponse:
-            return await client.rerank(model=self._model, query=query, documents=documents)
+            return await client.rerank(model=self.model, query=query, documents=documents)
 
-        response = await self._connection.call(work, timeout=self._timeouts.query)
+        response = await self.call(work, timeout=self.timeouts.query)
         return _in_order(response, len(documents))
 
 

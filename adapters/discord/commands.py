@@ -83,7 +83,11 @@ async def install(client: AutoShardedClient, services: ChatServices) -> None:
         data = cast("Json", used.data or {})
         match used.type:
             case InteractionType.application_command if data.get("type") == MESSAGE_MENU:
-                await _answer_from(used, data)
+                raw: Json = data["resolved"]["messages"][str(data["target_id"])]
+                if text := words(raw):  # the previews and pictures of a message are none of its words
+                    await is_taken(used.response.send_modal(_selection_form(text)))
+                else:
+                    await tell(used, messages.NO_TEXT)
             case InteractionType.application_command:
                 await _use(services, used, data)
             case InteractionType.component:
@@ -228,15 +232,6 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
     message = MessageRef(thread=thread, id=message_id)
     place = {"thread": thread, "message": message if address.message else None}
     return Asked(question=question.model_copy(update={"message": message}), address=address.model_copy(update=place))
-
-
-async def _answer_from(used: Used, data: Json) -> None:
-    """Ask for a question about a message; its previews and pictures are none of its words."""
-    raw: Json = data["resolved"]["messages"][str(data["target_id"])]
-    if text := words(raw):
-        await is_taken(used.response.send_modal(_selection_form(text)))
-    else:
-        await tell(used, messages.NO_TEXT)
 
 
 async def _press(services: ChatServices, used: Used, data: Json) -> None:

@@ -67,15 +67,12 @@ class DiscordHistory:
         else:
             round_.cut(TOO_MANY)
         missed: list[LateEvent] = []
-        for message in (each for each in reversed(found) if not _is_refused(each)):
-            name = "MESSAGE_UPDATE" if message.get("edited_timestamp") else "MESSAGE_CREATE"
+        for message in reversed(found):
+            is_edited = bool(message.get("edited_timestamp"))
+            marks = cast("list[Json]", message.get("reactions") or [])
+            if not is_edited and any(mark["me"] and mark["emoji"]["name"] == WARNING for mark in marks):
+                continue  # somebody was told already that there will be no answer to these words, and to try again
+            name = "MESSAGE_UPDATE" if is_edited else "MESSAGE_CREATE"
             guild = {"guild_id": str(room.guild.id)}  # which only events have
             missed.append(self.late({"t": name, "d": {**message, **guild}}))
         return Missed(missed)
-
-
-def _is_refused(message: Json) -> bool:
-    """Return whether somebody was told already that there will be no answer to these words, and to try again."""
-    marks = cast("list[Json]", message.get("reactions") or [])
-    is_marked = any(mark["me"] and mark["emoji"]["name"] == WARNING for mark in marks)
-    return is_marked and not message.get("edited_timestamp")

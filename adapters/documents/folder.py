@@ -7,8 +7,8 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path, PurePosixPath
+from pkgutil import resolve_name
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -22,32 +22,20 @@ TEXT_LIMIT = 20_000_000  # bytes: far above any page that people wrote; larger f
 PACKED_LIMIT = 100_000_000  # bytes: PDF and Word files also hold pictures
 
 
-@dataclass(frozen=True, slots=True)
-class FileReader:
-    """One kind of file; its module is imported when the first such file is read."""
-
-    module: str
-    limit: int = TEXT_LIMIT
-    function: str = "read"
-
-    def __call__(self, content: bytes) -> Page:
-        """Turn the bytes of a file into a page."""
-        function: Callable[[bytes], Page] = getattr(import_module(f"adapters.documents.{self.module}"), self.function)
-        return function(content)
-
-
-READERS: Mapping[str, FileReader] = {
-    ".md": FileReader("markdown"),
-    ".markdown": FileReader("markdown"),
-    ".mdx": FileReader("markdown", function="read_mdx"),
-    ".html": FileReader("html"),
-    ".htm": FileReader("html"),
-    ".rst": FileReader("rst"),
-    ".txt": FileReader("page", function="read_plain"),
-    ".pdf": FileReader("pdf", limit=PACKED_LIMIT),
-    ".ipynb": FileReader("notebook"),
-    ".docx": FileReader("html", limit=PACKED_LIMIT, function="read_word"),
+READERS: Mapping[str, str] = {
+    ".md": "markdown:read",
+    ".markdown": "markdown:read",
+    ".mdx": "markdown:read_mdx",
+    ".html": "html:read",
+    ".htm": "html:read",
+    ".rst": "rst:read",
+    ".txt": "page:read_plain",
+    ".pdf": "pdf:read",
+    ".ipynb": "notebook:read",
+    ".docx": "html:read_word",
 }
+"""The function that turns the bytes of a file into a page; its module is imported for the first such file."""
+PACKED = frozenset((".pdf", ".docx"))
 
 
 SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages"))
@@ -229,18 +217,20 @@ class Folder:
 def _read(finding: FoundFile) -> Page:
     if finding.problem:
         raise NotReadable(finding.problem)
-    reader = READERS.get(finding.path.suffix.lower())
-    if reader is None:
+    suffix = finding.path.suffix.lower()
+    if suffix not in READERS:
         known = ", ".join(sorted(READERS))
         raise NotReadable(f"is of a kind that cannot be read; these can: {known}.")
     try:
         size = finding.path.stat().st_size
-        if size > reader.limit:
-            limit = f"the limit is {reader.limit // 1_000_000} MB"
-            raise NotReadable(f"is {size / 1e6:.0f} MB large; {limit}. Split it, or take it out.")
+        limit = PACKED_LIMIT if suffix in PACKED else TEXT_LIMIT
+        if size > limit:
+            says = f"is {size / 1e6:.0f} MB large; the limit is {limit // 1_000_000} MB. Split it, or take it out."
+            raise NotReadable(says)
         content = finding.path.read_bytes()
     except PermissionError as error:
         raise NotReadable("cannot be opened: permission denied.") from error
     except OSError as error:
         raise NotReadable("cannot be opened; it may have been moved while the folder was read.") from error
-    return reader(content)
+    read: Callable[[bytes], Page] = resolve_name(f"adapters.documents.{READERS[suffix]}")
+    return read(content)

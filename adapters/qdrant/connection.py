@@ -7,15 +7,13 @@ import math
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from adapters.retry import RetryPolicy, Transient
 from adapters.vendor_errors import is_untrusted, quoted
 from core.errors import RetrievalUnavailable
-from core.events import Observer, Retried
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
@@ -106,35 +104,35 @@ class QdrantTimeouts:
     ingest: float = 30.0
 
 
+@dataclass(eq=False, repr=False)
 class QdrantConnection:
     """Calls to one server; the client is made for the first of them."""
 
-    def __init__(
-        self, url: str, api_key: str | None, *, retries: RetryPolicy, timeouts: QdrantTimeouts, observer: Observer
-    ) -> None:
-        self._url = url
-        self._api_key = (api_key or "").strip()
-        retries = retries.observed(observer, partial(Retried, "index"))
-        self._retries = replace(retries, judge=judge)
-        self._timeouts = timeouts
-        self._opening = asyncio.Lock()
-        self._client: AsyncQdrantClient | None = None
+    url: str
+    api_key: str
+    retries: RetryPolicy
+    timeouts: QdrantTimeouts
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _client: AsyncQdrantClient | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.retries = replace(self.retries, judge=judge)
 
     @property
     def address(self) -> str:
         """Host and port, without user and password."""
-        return _place(_split(self._url))
+        return _place(_split(self.url))
 
     @property
     def shows_key(self) -> bool:
         """Whether the key travels where others can read it."""
-        parts = urlsplit(self._url)
+        parts = urlsplit(self.url)
         nearby = parts.hostname in {"localhost", "127.0.0.1", "::1"}
-        return bool(self._api_key) and parts.scheme == "http" and not nearby
+        return bool(self.api_key) and parts.scheme == "http" and not nearby
 
     async def ask(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
         """Do something that a person waits for. Raises `RetrievalUnavailable`."""
-        return await self._call(work, self._timeouts.search)
+        return await self._call(work, self.timeouts.search)
 
     async def ingest(self, work: Callable[[AsyncQdrantClient], Awaitable[Result]]) -> Result:
         """Do something that may take its time. Raises `RetrievalUnavailable`.
@@ -142,7 +140,7 @@ class QdrantConnection:
         A write is repeated as freely as a read: ids are made from passage ids, deletions name what is to go, and
         aliases name where they are to point, so that doing it twice does nothing more.
         """
-        return await self._call(work, self._timeouts.ingest)
+        return await self._call(work, self.timeouts.ingest)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -163,20 +161,20 @@ class QdrantConnection:
                 return await work(client)
 
         try:
-            return await self._retries.call(attempt)
+            return await self.retries.call(attempt)
         except Exception as error:  # noqa: BLE001 - the client leaks several families of exceptions
             said = None
             if isinstance(error, UnexpectedResponse):  # the client's text has only the beginning of the server's
                 said = f"status {error.status_code}, {error.content.decode(errors='replace')}"
-            (failure, _), cause = diagnose(error), quoted(error, self._api_key, said=said)
+            (failure, _), cause = diagnose(error), quoted(error, self.api_key, said=said)
         raise failure from cause  # out here, so that the client's exception is no part of it
 
     def _open(self) -> AsyncQdrantClient:
         from httpx import Limits
         from qdrant_client import AsyncQdrantClient
 
-        parts = _split(self._url)
-        if not all("!" <= letter <= "~" for letter in self._api_key):
+        parts = _split(self.url)
+        if not all("!" <= letter <= "~" for letter in self.api_key):
             raise WrongSettings("QDRANT_API_KEY holds characters that no key has. Copy it again.")
         options: dict[str, Any] = {"verify": ssl.create_default_context()} if parts.scheme == "https" else {}
         if parts.username:
@@ -185,8 +183,8 @@ class QdrantConnection:
         # trusts what the system trusts, and takes no proxy from the environment.
         return AsyncQdrantClient(
             url=f"{parts.scheme}://{_place(parts)}{parts.path.rstrip('/')}",
-            headers={"api-key": self._api_key} if self._api_key else {},
-            timeout=math.ceil(self._timeouts.ingest),
+            headers={"api-key": self.api_key} if self.api_key else {},
+            timeout=math.ceil(self.timeouts.ingest),
             check_compatibility=False,  # the check would block the event loop
             limits=Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
             trust_env=False,

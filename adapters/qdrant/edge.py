@@ -210,7 +210,7 @@ class EdgeIndex:
         if query.vector is not None:
             asked[DENSE] = Query.Nearest(list(query.vector), using=DENSE)
         walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
-        scope = scope_filter(query.scope, qdrant_edge)
+        scope = scope_filter(query.scope, qdrant_edge, qdrant_edge.RangeFloat)
         scores: dict[str, dict[PointId, float]] = {SPARSE: {}, DENSE: {}}
         for name, nearest in asked.items():
             found = shard.query(QueryRequest(limit=limit, query=nearest, filter=scope, params=walk))
@@ -242,14 +242,13 @@ class EdgeIndex:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
             return
         check_room(self._folder)
-        new = [embedded.passage for embedded in passages]
         points: list[Point] = []
-        for embedded, passage in zip(passages, new, strict=True):
+        for passage, vector in ((each.passage, each.vector) for each in passages):
             words = lexical.embed_document(with_parts(embedding_text(passage)))
-            vectors: dict[str, NamedVector] = {DENSE: list(embedded.vector), SPARSE: words}
+            vectors: dict[str, NamedVector] = {DENSE: list(vector), SPARSE: words}
             points.append(Point(point_id(passage.passage_id), vectors, to_payload(passage)))
-        note, ids = self._folder / REPLACING, [passage.passage_id for passage in new]
-        note.write_text(json.dumps({"url": url, "content_hash": new[0].content_hash, "ids": ids}))
+        note, ids = self._folder / REPLACING, [each.passage.passage_id for each in passages]
+        note.write_text(json.dumps({"url": url, "content_hash": passages[0].passage.content_hash, "ids": ids}))
         shard.update(UpdateOperation.upsert_points(points))
         shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, but=ids)))
         note.unlink()
@@ -273,7 +272,8 @@ def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
     import qdrant_edge
     from qdrant_edge import ScrollRequest
 
-    of_source, offset = scope_filter(Scope(sources=(source,)), qdrant_edge), None
+    of_source = scope_filter(Scope(sources=(source,)), qdrant_edge, qdrant_edge.RangeFloat)
+    offset = None
     while True:
         records, offset = shard.scroll(
             ScrollRequest(
@@ -292,7 +292,7 @@ def _outline(shard: EdgeShard, scope: Scope) -> Outline:
     import qdrant_edge
     from qdrant_edge import CountRequest, FacetRequest
 
-    open_to = scope_filter(scope, qdrant_edge)
+    open_to = scope_filter(scope, qdrant_edge, qdrant_edge.RangeFloat)
 
     def values(key: str) -> tuple[str, ...]:
         hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=open_to)).hits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -110,15 +110,17 @@ def to_passage(payload: Mapping[str, Any]) -> Passage:
     return Passage(**fields)
 
 
-def scope_filter(scope: Scope, models: Any) -> Any:
-    """Return the filter for the passages that may be found, of either client's *models*; None if all may."""
-    wanted = (("source", scope.sources), ("chapter", scope.chapters))
-    must = [models.FieldCondition(key=key, match=models.MatchAny(any=list(names))) for key, names in wanted if names]
+def scope_filter(scope: Scope, models: Any, in_range: Callable[..., Any]) -> Any:
+    """Return the filter for the passages that may be found, of an engine's *models*; None if all may."""
+    must = [
+        models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+        for key, values in (("source", scope.sources), ("chapter", scope.chapters))
+        if values
+    ]
     must_not: list[Any] = []
     if scope.open_at is not None:
-        numbers = getattr(models, "RangeFloat", None) or models.Range
-        must_not.append(models.FieldCondition(key=OPENS_AT, range=numbers(gt=scope.open_at.timestamp())))
-    return models.Filter(must=must, must_not=must_not) if must or must_not else None
+        must_not = [models.FieldCondition(key=OPENS_AT, range=in_range(gt=scope.open_at.timestamp()))]
+    return models.Filter(must=must or None, must_not=must_not or None) if must or must_not else None
 
 
 def page_filter(url: str, *, but: Iterable[str] = ()) -> Filter:

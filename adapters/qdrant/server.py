@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.qdrant.collections import Collections
 from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, QdrantTimeouts, WrongSettings
@@ -26,16 +27,11 @@ from adapters.qdrant.points import (
 from adapters.retry import INDEX, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.events import Observer, unobserved
+from core.events import Observer, Retried, unobserved
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
 
 if TYPE_CHECKING:
-    from qdrant_client.http.models import (
-        Filter,
-        PointStruct,
-        QueryRequest,
-        UpdateOperation,
-    )
+    from qdrant_client.http.models import Filter, PointStruct, QueryRequest, UpdateOperation
     from qdrant_edge import Bm25
 
 
@@ -63,6 +59,13 @@ def pages_in(urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
     return Filter(must=[of_pages], must_not=[HasIdCondition(has_id=list(but))] if but else None)
 
 
+def open_to(scope: Scope) -> Filter | None:
+    """Return the filter for the passages that may be found; None if all may."""
+    from qdrant_client import models
+
+    return scope_filter(scope, models, models.Range)
+
+
 def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
     """Leave out what a page that is just being replaced still holds of its old passages."""
     latest: dict[str, int] = {}
@@ -81,24 +84,24 @@ OLDEST = (1, 16)  # the first version that keeps metadata with a collection
 EMPTY = Outline(passages=0, pages=0, sources=(), chapters=())
 
 
+@dataclass(eq=False, repr=False)
 class ServerIndex:
     """A `PassageIndex` on a server."""
 
-    def __init__(  # noqa: PLR0913 - a service has an address, a key, and limits
-        self,
-        url: str,
-        *,
-        embedder: str,
-        dimension: int,
-        collection: str = "documents",
-        api_key: str | None = None,
-        retries: RetryPolicy = INDEX,
-        timeouts: QdrantTimeouts = TIMEOUTS,
-        observer: Observer = unobserved,
-    ) -> None:
-        self._connection = QdrantConnection(url, api_key, retries=retries, timeouts=timeouts, observer=observer)
-        self._collections = Collections(self._connection, collection, Label(embedder, dimension))
-        self._collection = collection
+    url: InitVar[str]
+    _: KW_ONLY
+    embedder: InitVar[str]
+    dimension: InitVar[int]
+    collection: str = "documents"
+    api_key: InitVar[str | None] = None
+    retries: RetryPolicy = INDEX
+    timeouts: QdrantTimeouts = TIMEOUTS
+    observer: Observer = unobserved
+
+    def __post_init__(self, url: str, embedder: str, dimension: int, api_key: str | None) -> None:
+        retries = self.retries.observed(self.observer, partial(Retried, "index"))
+        self._connection = QdrantConnection(url, (api_key or "").strip(), retries, self.timeouts)
+        self._collections = Collections(self._connection, self.collection, Label(embedder, dimension))
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
@@ -117,10 +120,9 @@ class ServerIndex:
         A point without a shared word is found by meaning alone. One without a score by meaning, although that was
         looked for, was deleted between the two requests.
         """
-        from qdrant_client import models
         from qdrant_client.models import Filter, HasIdCondition, QuantizationSearchParams, QueryRequest, SearchParams
 
-        vectors, scope = self._vectors(query), scope_filter(query.scope, models)
+        vectors, scope = self._vectors(query), open_to(query.scope)
         scores: dict[str, dict[int, float]] = {SPARSE: {}, DENSE: {}}
         payloads: dict[int, Mapping[str, Any]] = {}
         walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
@@ -225,7 +227,7 @@ class ServerIndex:
             raise RetrievalUnavailable(str(error)) from error.__cause__
         holds = f"{outline.pages} pages" if outline.pages else "empty. Read documents first: footnote ingest FOLDER"
         key = " (QDRANT_API_KEY travels unencrypted; use https)" if self._connection.shows_key else ""
-        return f"Qdrant {version} at {self._connection.address}{key}, collection {self._collection}: {holds}"
+        return f"Qdrant {version} at {self._connection.address}{key}, collection {self.collection}: {holds}"
 
     async def aclose(self) -> None:
         """Close the connections to the server."""
@@ -269,9 +271,8 @@ class ServerIndex:
 
     async def _payloads(self, source: str) -> AsyncIterator[Mapping[str, Any]]:
         """Read what says which version of which page a passage belongs to."""
-        from qdrant_client import models
-
-        of_source, offset = scope_filter(Scope(sources=(source,)), models), cast("Any", None)
+        of_source = open_to(Scope(sources=(source,)))
+        offset: Any = None
         while True:
             records, offset = await self._connection.ingest(
                 lambda client, offset=offset: client.scroll(
@@ -288,9 +289,7 @@ class ServerIndex:
                 return
 
     async def _outline(self, scope: Scope, name: str) -> Outline:
-        from qdrant_client import models
-
-        chosen = scope_filter(scope, models)
+        chosen = open_to(scope)
         counted = await self._connection.ask(lambda client: client.count(name, chosen, exact=True))
         return Outline(
             passages=counted.count,

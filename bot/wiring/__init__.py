@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from bot.settings import Settings
 from bot.wiring.platforms import Outlined, Platform
 from bot.wiring.services import DEFAULT_TIMING, Advice, Check, RetryTiming, Services
-from bot.wiring.slack import PLATFORM as SLACK
 from bot.wiring.slack import SlackPlatform, check_slack
 from bot.wiring.stores import Stores, check_inbox, check_policies, check_stores, open_stores
 from core.answering.agent import Agent, Limits
@@ -87,19 +86,24 @@ async def assemble(
 
 def _last_checks(settings: Settings, index: PassageIndex, observer: Observer) -> Iterator[Check]:
     """Look at the stores, at what there is to search, and at the platforms."""
+
+    async def look() -> str:
+        outline = await index.outline()
+        if not outline.passages:
+            raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
+        return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
+
     redis = "REDIS_URL" if settings.redis_url else None
     yield Check("conversations", lambda: check_stores(settings), redis)
     yield Check("questions", lambda: check_inbox(settings), redis, needs="conversations")
     yield Check("moderation", lambda: check_policies(settings), redis, needs="conversations")
-    yield Check("index", lambda: _check_contents(index), "QDRANT_URL" if settings.qdrant_url else None)
-    yield from platform_checks(settings, observer, index.outline)
+    yield Check("index", look, "QDRANT_URL" if settings.qdrant_url else None)
+    if settings.discord_token is not None:
+        from bot.wiring.discord import DiscordPlatform
 
-
-async def _check_contents(index: PassageIndex) -> str:
-    outline = await index.outline()
-    if not outline.passages:
-        raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
-    return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
+        yield DiscordPlatform(settings, observer, index.outline).check()
+    if settings.has_slack:
+        yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)
 
 
 def folder(path: Path, *, name: str, base_url: str | None) -> DocumentSource:
@@ -143,17 +147,7 @@ async def open_platforms(
         if settings.has_slack:
             from adapters.slack.api import open_session
 
-            opening = open_session(lambda seconds: observer(PlatformWaited(SLACK, seconds)))
+            opening = open_session(lambda seconds: observer(PlatformWaited(SlackPlatform.key, seconds)))
             session = await stack.enter_async_context(opening)
             found.append(SlackPlatform(settings, observer, session, stores.vault, outline, signs))
         yield tuple(found)
-
-
-def platform_checks(settings: Settings, observer: Observer, outline: Outlined) -> Iterator[Check]:
-    """Yield what the doctor looks at."""
-    if settings.discord_token is not None:
-        from bot.wiring.discord import DiscordPlatform
-
-        yield DiscordPlatform(settings, observer, outline).check()
-    if settings.has_slack:
-        yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)

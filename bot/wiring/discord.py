@@ -16,47 +16,39 @@ from adapters.discord.connection import check, connect, log_in, stay_connected
 from adapters.discord.gateway import Listener
 from adapters.discord.limits import Throttle
 from adapters.discord.platform import DiscordChat
-from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
-from bot.wiring.platforms import Outlined, PlatformServices, Speaker
+from bot.wiring.platforms import Outlined, Platform, Speaker
 from bot.wiring.services import Check
 from bot.wiring.stores import Stores
-from core.events import Connected, ConnectionLost, Observer, PlatformWaited
+from core.events import Connected, Observer, PlatformWaited
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
 
-PLATFORM = "discord"
-NAME = "Discord"
 
-
-class DiscordPlatform:
+class DiscordPlatform(Platform):
     """What the settings say of Discord; the token is there."""
 
-    key = PLATFORM
-    name = NAME
+    key = "discord"
+    name = "Discord"
 
     def __init__(
         self, settings: Settings, observer: Observer, outline: Outlined, policies: PolicyStore | None = None
     ) -> None:
-        self._outline = outline
+        super().__init__(settings, observer, outline, reads_all=settings.discord_message_content)
         self._policies = policies
-        self._settings = settings
-        self._observer = observer
         self._throttle = Throttle()
         self._token = revealed(settings.discord_token) or ""
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
-        services = PlatformServices(self._settings, stores, inbox, self._observer).bundle(
-            NAME, self._outline, reads_all=self._settings.discord_message_content
-        )
+        services = self._services(stores, inbox)
 
         async def announce(client: Listener) -> None:
             await client.wait_until_ready()
-            self._observer(Connected(NAME, str(client.user)))
-            await take_over(services, PLATFORM, partial(find, client))
+            self._observer(Connected(self.name, str(client.user)))
+            await take_over(services, self.key, partial(find, client))
 
         async def set_up(client: Listener) -> None:
             await install(client, services)
@@ -69,12 +61,7 @@ class DiscordPlatform:
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
         """Yield what answers there; it has to log in first."""
         async with self._client(AutoShardedClient) as client:
-            chat = DiscordChat(
-                client,
-                reads_all=self._settings.discord_message_content,
-                policies=self._policies,
-                observer=self._observer,
-            )
+            chat = DiscordChat(client, reads_all=self._reads_all, policies=self._policies, observer=self._observer)
             surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer)
             yield Speaker(surface, partial(log_in, client, self._token, self._retries()))
 
@@ -82,17 +69,14 @@ class DiscordPlatform:
         """Return what the doctor looks at."""
         return Check("discord", lambda: check(self._client(AutoShardedClient), self._token), "DISCORD_TOKEN")
 
-    def _retries(self) -> RetryPolicy:
-        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
-
     def _client(self, kind: Any, **options: Any) -> Any:
         settings = self._settings
         return connect(
             kind,
-            message_content=settings.discord_message_content,
+            message_content=self._reads_all,
             api_url=settings.discord_api_url,
             gateway_url=settings.discord_gateway_url,
             throttle=self._throttle,
-            waited=lambda seconds: self._observer(PlatformWaited(PLATFORM, seconds)),
+            waited=lambda seconds: self._observer(PlatformWaited(self.key, seconds)),
             **options,
         )

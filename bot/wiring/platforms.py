@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Iterator,
-    Mapping,
-)
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
+from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings
 from bot.wiring.stores import Stores
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Forgetting, Moderation, SelfHelp
-from core.events import Observer
+from core.events import ConnectionLost, Observer
 from core.messages import Practices
 from core.model import (
     Answer,
@@ -35,7 +28,7 @@ from core.model import (
     Progress,
     Scope,
 )
-from core.ports import ChatSurface, Membership
+from core.ports import ChatSurface, Deliveries, Membership
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -46,92 +39,83 @@ if TYPE_CHECKING:
 Outlined: TypeAlias = Callable[[Scope], Awaitable[Outline]]
 """Returns what there is to search in a scope. Raises `RetrievalUnavailable`."""
 
-NOBODY: Mapping[str, Membership] = MappingProxyType({})
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """What answers, once it has logged in."""
+
+    surface: ChatSurface
+    log_in: Callable[[], Coroutine[Any, Any, None]]
 
 
-class PlatformServices:
-    """Makes what the listeners and commands of a platform work with, over the stores of this process."""
+class Platform(ABC):
+    """A platform that is set up; `key` is what it is called in the places of questions, and in roles.
 
-    def __init__(self, settings: Settings, stores: Stores, inbox: RedisInbox, observer: Observer) -> None:
+    The *outline* says what there is to search, and *reads_all* whether the bot reads messages that do not mention it.
+    """
+
+    key: str
+    name: str  # as people call it
+    membership: Membership | None = None  # knows the members, where only they are answered
+
+    def __init__(self, settings: Settings, observer: Observer, outline: Outlined, *, reads_all: bool = True) -> None:
         self._settings = settings
-        self._stores = stores
-        self._inbox = inbox
         self._observer = observer
-        self._now: Callable[[], datetime] = partial(datetime.now, UTC)
+        self._outline = outline
+        self._reads_all = reads_all
 
-    def bundle(
-        self, name: str, outline: Outlined, *, reads_all: bool = True, memberships: Mapping[str, Membership] = NOBODY
-    ) -> ChatServices:
-        """Return it for the platform of a *name*, where *memberships* say who is answered."""
+    @abstractmethod
+    async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
+        """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures.
+
+        Raises `Misconfigured`.
+        """
+
+    @abstractmethod
+    def speaker(self, inbox: Deliveries) -> AbstractAsyncContextManager[Speaker]:
+        """Return what answers there; it has to log in first."""
+
+    def _retries(self) -> RetryPolicy:
+        return CONNECTING.observed(self._observer, partial(ConnectionLost, self.name))
+
+    def _services(self, stores: Stores, inbox: RedisInbox) -> ChatServices:
+        """Return what listeners and commands work with."""
         from adapters.chat.intake import askers, owns
         from adapters.chat.services import ChatServices, Waits
 
-        stores, now = self._stores, self._now
-        forgetting = Forgetting(stores.conversations, stores.votes, self._inbox, stores.policies)
+        settings, now = self._settings, partial[datetime](datetime.now, UTC)
+        members = {self.key: self.membership} if self.membership is not None else {}
+        forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
         moderation = Moderation(stores.policies, stores.conversations, forgetting, now=now)
-        admission = Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=memberships)
-        estimate = WaitEstimate(self._settings.answers_at_once)
+        admission = Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=members)
+        estimate = WaitEstimate(settings.answers_at_once)
+        readers: list[str] = []  # the services that are given what people ask
+        if settings.has_chat_model:
+            where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
+            readers.append(f"the chat model {settings.openai_model} ({where})")
+        if settings.cohere_key is not None:
+            readers.append("Cohere")
         return ChatServices(
-            name=name,
-            inbox=self._inbox,
-            accepting=self._inbox,
+            name=self.name,
+            inbox=inbox,
+            accepting=inbox,
             dedup=stores.dedup,
             policies=stores.policies,
             votes=stores.votes,
             channel_cursor=stores.channel_cursor,
             moderation=moderation,
             self_help=SelfHelp(stores.conversations, forgetting, moderation),
-            askers=partial(askers, stores.conversations, self._inbox),
+            askers=partial(askers, stores.conversations, inbox),
             owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,
-            outline=outline,
-            waits=Waits(estimate=estimate, room=self._inbox, dedup=stores.dedup, admits=admission.admits, now=now),
-            reads_all=reads_all,
-            terms=self._settings.terms,
-            practices=Practices(self._settings.conversation_hours, services=tuple(_readers(self._settings))),
+            outline=self._outline,
+            waits=Waits(estimate=estimate, room=inbox, dedup=stores.dedup, admits=admission.admits, now=now),
+            reads_all=self._reads_all,
+            terms=settings.terms,
+            practices=Practices(settings.conversation_hours, services=tuple(readers)),
             now=now,
             observer=self._observer,
         )
-
-
-def _readers(settings: Settings) -> Iterator[str]:
-    """Name the services that are given what people ask."""
-    if settings.has_chat_model:
-        where = urlsplit(settings.openai_url).hostname if settings.openai_url else "OpenAI"
-        yield f"the chat model {settings.openai_model} ({where})"
-    if settings.cohere_key is not None:
-        yield "Cohere"
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """What answers, once it has logged in; with a *membership*, only members are answered."""
-
-    surface: ChatSurface
-    log_in: Callable[[], Coroutine[Any, Any, None]]
-    membership: Membership | None = None
-
-
-class Platform(Protocol):
-    """A platform that is set up; `key` is what it is called in the places of questions, and in roles."""
-
-    @property
-    def key(self) -> str:
-        """Name it for programs."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Name it for people."""
-        ...
-
-    async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
-        """Put what people ask into the inbox, until this is cancelled. Raises `Misconfigured`."""
-        ...
-
-    def speaker(self, inbox: RedisInbox) -> AbstractAsyncContextManager[Speaker]:
-        """Return what answers there; it has to log in first."""
-        ...
 
 
 class TimedSurface:
@@ -143,17 +127,16 @@ class TimedSurface:
         self.react, self.unreact, self.withdraw = surface.react, surface.unreact, surface.withdraw
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
-        """Draw an answer."""
+        """Draw an answer, and note when there is something to read for the first time; a refusal was no work."""
         self._metrics.waited(claim)
-        async with aclosing(_timed(progress, self._metrics)) as timed:
-            return await self._reply(claim, timed)
 
+        async def timed() -> AsyncGenerator[Progress, None]:
+            start, is_silent = time.monotonic(), True
+            async for item in progress:
+                if is_silent and (isinstance(item, Drafted) or (isinstance(item, Answer) and item.total_time_ms > 0)):
+                    is_silent = False
+                    self._metrics.took("first_text", time.monotonic() - start)
+                yield item
 
-async def _timed(progress: AsyncIterator[Progress], metrics: Metrics) -> AsyncGenerator[Progress, None]:
-    """Pass the progress on, and note when there is something to read for the first time; a refusal was no work."""
-    start, is_silent = time.monotonic(), True
-    async for item in progress:
-        if is_silent and (isinstance(item, Drafted) or (isinstance(item, Answer) and item.total_time_ms > 0)):
-            is_silent = False
-            metrics.took("first_text", time.monotonic() - start)
-        yield item
+        async with aclosing(timed()) as passed_on:
+            return await self._reply(claim, passed_on)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.retry import CONNECTING, RetryPolicy
 from bot.settings import Settings, revealed
-from bot.wiring.platforms import Outlined, PlatformServices, Speaker
+from bot.wiring.platforms import Outlined, Platform, Speaker
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
-from core.events import Connected, ConnectionLost, Observer, ServiceFailed
-from core.ports import Deliveries, Membership
+from core.events import Connected, Observer, ServiceFailed
+from core.ports import Deliveries
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -26,19 +25,17 @@ if TYPE_CHECKING:
     from adapters.slack.workspaces import OneWorkspace, Workspaces
     from core.ports import Vault
 
-PLATFORM = "slack"
-NAME = "Slack"
 LONGEST_END = 10.0  # seconds for what people have used before a stop
 
 
-class SlackPlatform:
+class SlackPlatform(Platform):
     """What the settings say of Slack; they go together. The *session* is shared by all that is said there.
 
     The *signs* of life of this process are given by the server that hears Slack, where there is one.
     """
 
-    key = PLATFORM
-    name = NAME
+    key = "slack"
+    name = "Slack"
 
     def __init__(
         self,
@@ -52,11 +49,9 @@ class SlackPlatform:
         from adapters.slack.oauth import InstalledWorkspaces
         from adapters.slack.workspaces import OneWorkspace, People
 
-        self._settings = settings
-        self._observer = observer
+        super().__init__(settings, observer, outline)
         self._session = session
         self._vault = vault
-        self._outline = outline
         self._signs = signs
         self._one: OneWorkspace | None = None
         self._installed: InstalledWorkspaces | None = None
@@ -72,6 +67,7 @@ class SlackPlatform:
         self._people = People(
             self._workspaces, moderators=settings.slack_moderators or "", guests_read=settings.slack_guests
         )
+        self.membership = None if settings.slack_guests else self._people
         self._entering = asyncio.Lock()
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
@@ -82,8 +78,7 @@ class SlackPlatform:
         from adapters.slack.listener import install as install_listeners
 
         await self._log_in()
-        shared = PlatformServices(self._settings, stores, inbox, self._observer)
-        services = shared.bundle(NAME, self._outline, memberships=self._memberships())
+        services = self._services(stores, inbox)
         client, api_url = self._client(), self._settings.slack_api_url
         app = make_app(self._workspaces, client, failed=self._failed)
         commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
@@ -95,7 +90,7 @@ class SlackPlatform:
         )
         listener = install_listeners(app, services, self._workspaces, hooks)
         home = (await self._one.only()).name if self._one else ""  # of many, those that were heard before
-        taking_over = asyncio.create_task(take_over(services, PLATFORM, commands.find))
+        taking_over = asyncio.create_task(take_over(services, self.key, commands.find))
         try:
             await self._hear(app, stores, partial(listener.catch_up, home))
         finally:
@@ -111,11 +106,7 @@ class SlackPlatform:
 
         chat = SlackChat(self._workspaces, self._people, observer=self._observer)
         surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
-        yield Speaker(surface, self._log_in, self._memberships().get(PLATFORM))
-
-    def _memberships(self) -> Mapping[str, Membership]:
-        """Return who knows the members, where only they are answered."""
-        return {} if self._settings.slack_guests else {PLATFORM: self._people}
+        yield Speaker(surface, self._log_in)
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""
@@ -130,7 +121,7 @@ class SlackPlatform:
         settings = self._settings
 
         def connected(name: str) -> None:
-            self._observer(Connected(NAME, name))
+            self._observer(Connected(self.name, name))
             catch_up()
 
         if (token := revealed(settings.slack_app_token)) is not None:
@@ -160,9 +151,6 @@ class SlackPlatform:
         """Report what was not acknowledged; only our own errors are sentences that quote nobody."""
         said = isinstance(error, FootnoteError)
         self._observer(ServiceFailed("inbox", str(error) if said else type(error).__name__))
-
-    def _retries(self) -> RetryPolicy:
-        return CONNECTING.observed(self._observer, partial(ConnectionLost, NAME))
 
     def _client(self) -> Any:
         from adapters.slack.api import connect

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from adapters.redis.inbox import RedisInbox
-    from adapters.redis.inbox_store import Bounds
-    from adapters.redis.secrets import Seal
 
 MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
@@ -40,14 +39,8 @@ SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is g
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything that outlives a process; the `url` is the server's, with its password.
+    """Everything that outlives a process; `seen` are the requests that arrived, remembered for some minutes."""
 
-    `seen` are the requests that arrived, remembered for some minutes.
-    """
-
-    url: str
-    client: Redis
-    seal: Seal
     conversations: ConversationStore
     policies: PolicyStore
     votes: VoteStore
@@ -56,27 +49,21 @@ class Stores:
     seen: Dedup
     channel_cursor: ChannelCursor
     vault: Vault
-    bounds: Bounds
+    opened: Callable[[Observer], AbstractAsyncContextManager[RedisInbox]]
 
-    @contextlib.asynccontextmanager
-    async def inbox(self, observer: Observer = unobserved) -> AsyncGenerator[RedisInbox]:
-        """Open the inbox, with connections of its own for reads that wait."""
-        from adapters.redis.connection import connect
-        from adapters.redis.inbox import RedisInbox
-
-        async with contextlib.AsyncExitStack() as stack:
-            blocking = connect(self.url, blocking=True)
-            stack.push_async_callback(blocking.aclose)
-            inbox = RedisInbox(self.client, blocking, seal=self.seal, bounds=self.bounds, observer=observer)
-            yield await stack.enter_async_context(inbox)
+    def inbox(self, observer: Observer = unobserved) -> AbstractAsyncContextManager[RedisInbox]:
+        """Return the inbox, to be opened, with connections of its own for reads that wait."""
+        return self.opened(observer)
 
 
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
     """Reach the server, or start the private one, until the end of the context."""
     from adapters.redis.community import RedisPolicies, RedisQuota, RedisVotes
+    from adapters.redis.connection import connect
     from adapters.redis.conversations import RedisConversations
     from adapters.redis.dedup import RedisChannelCursor, RedisDedup
+    from adapters.redis.inbox import RedisInbox
     from adapters.redis.inbox_store import Bounds
     from adapters.redis.secrets import RedisVault, Seal
 
@@ -90,10 +77,15 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
         accepted=min(max(settings.lease_seconds, SHORTEST_ACCEPTED), LONGEST_ACCEPTED),
     )
     async with _open_client(settings) as (url, client):
+
+        @contextlib.asynccontextmanager
+        async def opened(observer: Observer) -> AsyncGenerator[RedisInbox]:
+            async with contextlib.AsyncExitStack() as stack:
+                blocking = await stack.enter_async_context(contextlib.aclosing(connect(url, blocking=True)))
+                inbox = RedisInbox(client, blocking, seal=seal, bounds=bounds, observer=observer)
+                yield await stack.enter_async_context(inbox)
+
         yield Stores(
-            url,
-            client,
-            seal,
             conversations=RedisConversations(client, ttl=settings.conversation_ttl, seal=seal),
             policies=RedisPolicies(client),
             votes=RedisVotes(client),
@@ -102,7 +94,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             seen=RedisDedup(client, kept=SEEN),
             channel_cursor=RedisChannelCursor(client),
             vault=RedisVault(client, seal=seal),
-            bounds=bounds,
+            opened=opened,
         )
 
 
@@ -167,6 +159,4 @@ async def _open_client(settings: Settings) -> AsyncGenerator[tuple[str, Redis]]:
         url = revealed(settings.redis_url)
         if url is None:
             url = await stack.enter_async_context(PrivateServer(settings.data_dir / "store"))
-        client = connect(url)
-        stack.push_async_callback(client.aclose)
-        yield url, client
+        yield url, await stack.enter_async_context(contextlib.aclosing(connect(url)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import inf
@@ -12,7 +13,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.retry import QUICK, Retrying, RetryPolicy, doubling, retry_after
+from adapters.retry import (
+    ACKNOWLEDGEMENT,
+    BRIEF,
+    CONNECTING,
+    DEFERRED,
+    INDEX,
+    NEWS,
+    NOTE,
+    PATIENT,
+    QUICK,
+    SERVICE,
+    SIGNAL,
+    Retrying,
+    RetryPolicy,
+    doubling,
+    retry_after,
+)
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable, Unreachable
 from tests.portion import examples
 from tests.virtual_time import run
@@ -83,6 +100,54 @@ async def test_what_will_not_pass_is_raised(failures: list[Exception], tries: in
         await platform.under(QUICK).call(platform.call)
 
     assert (raised.value, len(platform.waits)) == (last, tries - 1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "waits"),
+    [
+        (SERVICE, [0.5, 1.0]),
+        (INDEX, [0.5, 1.0, 2.0]),
+        (QUICK, [0.5, 2.0]),
+        (ACKNOWLEDGEMENT, [0.0]),
+        (BRIEF, [5.0, 5.0]),
+        (PATIENT, [5.0] * 8),
+        (CONNECTING, [1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 60.0, 60.0]),
+        (SIGNAL, [0.05, 0.3]),
+        (NOTE, [0.25] * 8),
+        (DEFERRED, [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 15.0]),
+        (NEWS, [1.0] * 8),
+    ],
+)
+async def test_each_call_is_tried_for_as_long_as_somebody_waits_for_it(policy: RetryPolicy, waits: list[float]) -> None:
+    """A person, a platform or nobody; of what has no end, or a late one, these are the first waits."""
+    platform = Platform([AWAY] * 8)
+
+    with suppress(Unreachable):
+        await replace(platform.under(policy), jitter=False).call(platform.call)
+
+    assert platform.waits == waits
+
+
+@pytest.mark.parametrize(("policy", "seconds"), [(SERVICE, 8.0), (INDEX, 8.0), (BRIEF, 10.0), (PATIENT, 600.0)])
+async def test_a_server_may_ask_for_so_many_seconds_and_no_more(policy: RetryPolicy, seconds: float) -> None:
+    """Whoever is asked for more gives up at once."""
+    platform = Platform([RateLimited(seconds), RateLimited(seconds + 0.5)])
+
+    with pytest.raises(RateLimited):
+        await platform.under(policy).call(platform.call)
+
+    assert platform.waits == [seconds]
+
+
+def test_after_no_failure_there_is_no_wait() -> None:
+    """Whoever counts the failures can ask in any case."""
+    assert QUICK.backoff(0) == 0.0
+
+
+@pytest.mark.parametrize("policy", [SERVICE, INDEX])
+def test_calls_that_fail_together_are_not_made_again_together(policy: RetryPolicy) -> None:
+    """Otherwise what was too much for a service would be too much once more."""
+    assert len({policy.backoff(1) for _ in range(20)}) > 1
 
 
 POLICIES = st.builds(
@@ -187,6 +252,7 @@ def test_waits_double_up_to_the_longest(first: float, longest: float) -> None:
         ({"Retry-After": "0.5"}, 0.5),
         ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
         ({"retry-after": "Thu, 01 Jan 2026 00:00:00 GMT"}, 0.0),
+        ({"retry-after": "Thu, 01 Jan 2026 00:00:00 -0000"}, 0.0),
         ({"retry-after": "-1"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),

@@ -36,6 +36,10 @@ class Door:
         """Ask to be answered."""
         return await self._admission.refusal(claim)
 
+    async def admits(self, claim: Claim) -> bool:
+        """Ask whether one would be answered."""
+        return await self._admission.admits(claim.question)
+
 
 class AwayPolicies(MemoryPolicies):
     """Nobody can read these."""
@@ -81,12 +85,25 @@ async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
     door = Door()
     door.policies.set(thread().home, PAUSE)
 
-    told = [await door.knock(claim(f"m{number}")) for number in range(2)]
-    door.clock.advance(REMINDER.total_seconds())
+    told = [await door.knock(claim("m1"))]
+    door.clock.advance(REMINDER.total_seconds() - 1)  # it begins with a period, as the hour does
+    told.append(await door.knock(claim("m2")))
+    door.clock.advance(1)
     later = await door.knock(claim("m3"))
 
     assert told == [Refusal(PAUSED), Refusal(PAUSED, is_told=False)]
     assert later == Refusal(PAUSED)
+
+
+@pytest.mark.promise("paused")
+async def test_whoever_would_be_refused_can_be_known_without_being_told() -> None:
+    """So that nobody who is refused is asked to wait; the refusal is told when it comes."""
+    door = Door()
+    before = await door.admits(claim())
+    door.policies.set(thread().home, PAUSE)
+
+    assert (before, await door.admits(claim())) == (True, False)
+    assert await door.knock(claim()) == Refusal(PAUSED)
 
 
 @pytest.mark.promise("paused")

@@ -124,7 +124,7 @@ async def test_an_answer_is_updated_for_a_while_and_before_any_follow_up(
         await office.inbox.put(edited("1"))
         await wait_until(lambda: not office.inbox.is_busy, what="the end of the second answer")
 
-    assert len(office.answers) == 1 + is_updated
+    assert (len(office.answers), office.events) == (1 + is_updated, [])
     assert await office.remembered() == expected
 
 

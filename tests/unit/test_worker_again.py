@@ -12,7 +12,7 @@ from tests.fakes.chat import Script, Silence, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.office import WHOLE, Office, silent
-from tests.inboxes import asked, doubted
+from tests.inboxes import asked, doubted, edited
 from tests.waiting import wait_until
 
 
@@ -37,6 +37,7 @@ async def test_an_answer_that_a_late_request_may_have_changed_is_shown_again(scr
         _, again = await office.answered(2)
 
     assert (again.text, again.citations, again.status) == (answer.text, answer.citations, answer.status)
+    assert again.has_relevant_context
 
 
 @pytest.mark.promise("crash-safe")
@@ -84,6 +85,25 @@ async def test_what_was_remembered_before_it_was_handed_back_is_shown_again(scri
 
     assert (again.text, again.citations, office.events) == (before.text, before.citations, [])
     assert await office.remembered() == ["What is 1?"]
+
+
+@pytest.mark.promise("edits-count")
+async def test_an_edit_that_was_handed_back_is_answered_in_its_new_words(script: Script) -> None:
+    """What is remembered answers the words before it."""
+    silence = Silence()
+    office = Office(script(*WHOLE, *silent(silence), *WHOLE))
+    await answered_before(office)
+    office.reopen()
+    await office.inbox.put(edited("1"))
+    async with office.open() as running:
+        await silence.begun.wait()
+        running.cancel()
+    office.reopen()
+    async with office.open():
+        await office.answered(2)
+        await wait_until(lambda: not office.inbox.is_busy, what="the end of the second answer")
+
+    assert await office.remembered() == ["What is 1 #1?"]
 
 
 @pytest.mark.promise("crash-safe")

@@ -11,7 +11,7 @@ import pytest
 from discord import RateLimited as DiscordRateLimited
 
 from adapters.chat.platform import Part
-from adapters.discord.limits import LONGEST_WAIT, Bucket, Throttle, low_priority
+from adapters.discord.limits import Bucket, Throttle, low_priority
 from adapters.discord.platform import typing
 from adapters.discord.poster import ChannelPoster, translated
 from core.errors import RateLimited
@@ -102,6 +102,35 @@ async def test_the_request_that_uses_up_a_bucket_does_not_wait_for_the_next_wind
             await posted(discord, "three")
 
     assert (len(ids), LONG - 5 < caught.value.wait <= LONG, discord.server.limits.refused) == (2, True, [])
+
+
+async def test_whoever_waits_for_the_first_answer_uses_what_is_left_by_it(discord: OnDiscord) -> None:
+    """Before it, nobody knows how many requests a route takes."""
+    discord.server.limits.set(POST, 2, LONG)
+
+    async with asyncio.timeout(5):
+        ids = await asyncio.gather(posted(discord, "one"), posted(discord, "two"))
+
+    assert (len(set(ids)), discord.server.limits.refused) == (2, [])
+
+
+def test_as_many_pass_at_once_as_are_left() -> None:
+    """None of them waits for the answer of another, and none for the next window."""
+
+    async def passed() -> int:
+        bucket = Bucket(Throttle(1000.0))
+        await bucket.acquire()
+        waiting = [asyncio.create_task(bucket.acquire()) for _ in range(5)]
+        await asyncio.sleep(0)
+        bucket.limit, bucket.remaining = 4, 3
+        bucket.reset_after, bucket.expires = LONG, asyncio.get_running_loop().time() + LONG
+        await bucket.__aexit__(None, None, None)
+        done, late = await asyncio.wait(waiting, timeout=1.0)
+        for each in late:
+            each.cancel()
+        return len(done)
+
+    assert run(passed()) == 3
 
 
 async def test_a_wait_that_is_given_up_leaves_no_place_taken(discord: OnDiscord) -> None:
@@ -205,7 +234,7 @@ def test_a_wait_that_takes_too_long_is_given_up() -> None:
             await bucket.acquire()
         return asyncio.get_running_loop().time(), caught.value.retry_after
 
-    assert run(waited()) == (pytest.approx(LONGEST_WAIT, abs=0.1), 1.0)
+    assert run(waited()) == (pytest.approx(30.0, abs=0.1), 1.0)
 
 
 def test_a_wait_that_the_route_asks_for_is_told() -> None:
@@ -217,9 +246,27 @@ def test_a_wait_that_the_route_asks_for_is_told() -> None:
         await bucket.acquire()
         await bucket.__aexit__(None, DiscordRateLimited(5.0), None)
         await bucket.acquire()
+        bucket.remaining, bucket.expires = 1, asyncio.get_running_loop().time() + LONG
+        await bucket.acquire()
         return told
 
     assert run(waited()) == [pytest.approx(5.0, abs=0.1)]
+
+
+def test_a_wait_for_the_answer_of_another_request_is_no_limit() -> None:
+    """Nobody is told that Discord holds the bot up."""
+
+    async def waited() -> list[float]:
+        told = list[float]()
+        bucket = Bucket(Throttle(), told.append)
+        await bucket.acquire()
+        waiting = asyncio.create_task(bucket.acquire())
+        await asyncio.sleep(0)
+        await bucket.__aexit__(None, None, None)
+        await waiting
+        return told
+
+    assert run(waited()) == []
 
 
 async def test_a_server_that_allows_fifty_requests_a_second_never_has_to_refuse(discord: OnDiscord) -> None:

@@ -20,7 +20,7 @@ from adapters.qdrant.connection import (
     QdrantConnection,
 )
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
-from core.events import Event, Retried, unobserved
+from core.events import Event, Retried
 from core.model import IndexQuery
 from tests.adapters.qdrant.shelf import CALM, HASTE, TWICE, opened, page, put, texts
 from tests.servers.qdrant import QdrantServer
@@ -309,6 +309,6 @@ async def test_the_environment_is_not_listened_to(monkeypatch: pytest.MonkeyPatc
 )
 def test_an_unencrypted_key_is_pointed_out(url: str, key: str | None, *, shown: bool) -> None:
     """On the way to another machine everybody could read it."""
-    connection = QdrantConnection(url, key, retries=TWICE, timeouts=HASTE, observer=unobserved)
+    connection = QdrantConnection(url, key or "", TWICE, HASTE)
 
     assert connection.shows_key == shown

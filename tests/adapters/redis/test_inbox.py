@@ -134,13 +134,20 @@ async def test_what_is_tried_again_is_no_longer_laid_aside(desk: Desk) -> None:
 
 
 @pytest.mark.promise("stops-count")
-async def test_a_signal_that_was_missed_is_found_when_the_lease_is_renewed(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [("stopped", Interruption.STOPPED), ("revision", Interruption.EDITED), ("deleted", Interruption.DELETED)],
+)
+async def test_a_signal_that_was_missed_is_found_when_the_lease_is_renewed(
+    desk: Desk, field: str, reason: Interruption
+) -> None:
     """Nothing depends on the stream of signals alone."""
     async with desk.inbox(lease=0.6) as inbox:
         await inbox.put(asked())
         async with inbox.claim() as task:
-            await say(desk.client, "HSET", key_of("question", "m1"), "stopped", "1")
-            assert await heard(task.cancelled) is Interruption.STOPPED
+            await say(desk.client, "HSET", key_of("question", "m1"), field, "1")
+            assert await heard(task.cancelled) is reason
+            assert task.cancelled.reason != Interruption.LOST
 
 
 async def test_a_task_that_another_has_taken_over_is_lost(desk: Desk) -> None:
