@@ -110,7 +110,8 @@ class CohereService:
     observer: Observer = unobserved
     timeouts: CohereTimeouts = TIMEOUTS
     turns: Turns = field(default_factory=Turns, init=False)
-    _opening: asyncio.Task[tuple[AsyncClientV2, AsyncClient]] | None = field(default=None, init=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _opened: tuple[AsyncClientV2, AsyncClient] | None = field(default=None, init=False)
 
     def __post_init__(self, api_key: str, base_url: str | None) -> None:
         self._key = SecretStr(api_key.strip())
@@ -127,9 +128,9 @@ class CohereService:
         """Do the *work*, again where that may help. Raises `CallFailed`."""
 
         async def attempt() -> Result:
-            if self._opening is None:
-                self._opening = asyncio.create_task(asyncio.to_thread(_build, self._key, self._url, self.turns))
-            client, _ = await asyncio.shield(self._opening)
+            async with self._opening:
+                self._opened = self._opened or await asyncio.to_thread(_build, self._key, self._url, self.turns)
+                client, _ = self._opened
             async with asyncio.timeout(timeout):
                 return await work(client)
 
@@ -190,11 +191,10 @@ class CohereService:
 
     async def aclose(self) -> None:
         """Let go of all connections; the next call opens new ones."""
-        opening, self._opening = self._opening, None
-        if opening is not None:
-            _, http = await opening
-            await http.aclose()
-        self.turns = Turns()  # a lock stays with its event loop
+        opened, self._opened = self._opened, None
+        self.turns, self._opening = Turns(), asyncio.Lock()  # a lock stays with its event loop
+        if opened is not None:
+            await opened[1].aclose()
 
 
 def _message(error: Any) -> str:

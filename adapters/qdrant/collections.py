@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,7 @@ class Collections:
                 info = await self._connection.ingest(lambda client: client.get_collection(self.own))
             except Missing:
                 info = await self._create()
-            if not self._connection.is_local:  # in memory everything is read anyway
-                await self._index(info)  # also what a crash left of an earlier try
+            await self._index(info)  # also what a crash left of an earlier try
             if live is None:
                 await self._point_alias()
             self._is_ready = True
@@ -144,16 +144,11 @@ class Collections:
                     metadata={"label": asdict(self._label)},
                 )
             )
-        except RetrievalUnavailable as error:  # it is there all the same if the answer was lost, or another was quicker
-            failure: RetrievalUnavailable | None = error
-        else:
-            failure = None
-        try:
-            return await self._connection.ingest(lambda client: client.get_collection(self.own))
-        except Missing:
-            if failure is None:
-                raise
-            raise failure from failure.__cause__
+        except RetrievalUnavailable:  # it is there all the same if the answer was lost, or another was quicker
+            with suppress(Missing):
+                return await self._connection.ingest(lambda client: client.get_collection(self.own))
+            raise
+        return await self._connection.ingest(lambda client: client.get_collection(self.own))
 
     async def _index(self, info: CollectionInfo) -> None:
         from qdrant_client.models import PayloadSchemaType

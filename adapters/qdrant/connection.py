@@ -62,8 +62,8 @@ def diagnose(error: Exception) -> tuple[RetrievalUnavailable, Transient | None]:
         case QdrantException():  # asked to wait, though not always in seconds
             wait = float(error.retry_after_s) if isinstance(error, ResourceExhaustedResponse) else None
             return RetrievalUnavailable(BUSY), Transient(f"status {TOO_MANY}", wait)
-        case ResponseHandlingException() | ValueError():  # JSON of another service, a page of HTML, or none in memory
-            return Missing(GONE) if str(error).endswith("not found") else WrongSettings(STRANGER), None
+        case ResponseHandlingException() | ValueError():  # JSON of another service, or a page of HTML
+            return WrongSettings(STRANGER), None
         case _:
             return RetrievalUnavailable(REFUSED), None
 
@@ -92,7 +92,6 @@ def _of_status(error: UnexpectedResponse) -> tuple[RetrievalUnavailable, Transie
 
 Result = TypeVar("Result")
 
-MEMORY = ":memory:"  # in place of an address: an index in this process that is gone at its end
 PORT = 6333
 CONNECTIONS = 50
 
@@ -117,13 +116,12 @@ class QdrantConnection:
     _client: AsyncQdrantClient | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.is_local = self.url == MEMORY  # there is no server at all
         self.retries = replace(self.retries, judge=judge)
 
     @property
     def address(self) -> str:
         """Host and port, without user and password."""
-        return MEMORY if self.is_local else _place(_split(self.url))
+        return _place(_split(self.url))
 
     @property
     def shows_key(self) -> bool:
@@ -175,8 +173,6 @@ class QdrantConnection:
         from httpx import Limits
         from qdrant_client import AsyncQdrantClient
 
-        if self.is_local:
-            return AsyncQdrantClient(location=MEMORY)
         parts = _split(self.url)
         if not all("!" <= letter <= "~" for letter in self.api_key):
             raise WrongSettings("QDRANT_API_KEY holds characters that no key has. Copy it again.")

@@ -269,9 +269,10 @@ class EdgeIndex:
 
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
     """Read what says which version of which page a passage belongs to."""
-    from qdrant_edge import FieldCondition, Filter, MatchValue, ScrollRequest
+    import qdrant_edge
+    from qdrant_edge import ScrollRequest
 
-    of_source = Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
+    of_source = scope_filter(Scope(sources=(source,)), qdrant_edge, qdrant_edge.RangeFloat)
     offset = None
     while True:
         records, offset = shard.scroll(

@@ -86,7 +86,7 @@ EMPTY = Outline(passages=0, pages=0, sources=(), chapters=())
 
 @dataclass(eq=False, repr=False)
 class ServerIndex:
-    """A `PassageIndex` on a server, or in memory at the address `:memory:`."""
+    """A `PassageIndex` on a server."""
 
     url: InitVar[str]
     _: KW_ONLY
@@ -125,11 +125,8 @@ class ServerIndex:
         vectors, scope = self._vectors(query), open_to(query.scope)
         scores: dict[str, dict[int, float]] = {SPARSE: {}, DENSE: {}}
         payloads: dict[int, Mapping[str, Any]] = {}
-
-        walk = exact = None
-        if not self._connection.is_local:  # in memory everything is read anyway
-            walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
-            exact = SearchParams(exact=True)
+        walk = SearchParams(hnsw_ef=BREADTH, quantization=QuantizationSearchParams(rescore=True))
+        exact = SearchParams(exact=True)
         ranked: dict[str, Any] = {"filter": scope, "params": walk, "limit": limit, "with_payload": True}
         requests = {name: QueryRequest(query=vector, using=name, **ranked) for name, vector in vectors.items()}
         await self._score(collection, requests, scores, payloads)
@@ -274,9 +271,7 @@ class ServerIndex:
 
     async def _payloads(self, source: str) -> AsyncIterator[Mapping[str, Any]]:
         """Read what says which version of which page a passage belongs to."""
-        from qdrant_client.models import FieldCondition, Filter, MatchValue
-
-        of_source = Filter(must=[FieldCondition(key="source", match=MatchValue(value=source))])
+        of_source = open_to(Scope(sources=(source,)))
         offset: Any = None
         while True:
             records, offset = await self._connection.ingest(

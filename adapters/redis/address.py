@@ -23,8 +23,8 @@ LARGEST_PORT = 65_535
 HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+(?:%\w+)?\]|[^\s:@\[\]/,]+)?(?::(?P<port>\d{1,5}))?")
 
 LOGIN = frozenset({"username", "password"})
-TLS = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname"})
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+TLS = frozenset({*FILES, "ssl_cert_reqs", "ssl_check_hostname"})
 
 Host: TypeAlias = tuple[str, int]
 
@@ -37,6 +37,13 @@ class Form(Enum):
     CLUSTER = "+cluster"
     SOCKET = "unix"
 
+
+SCHEMES: Mapping[str, tuple[Form, bool]] = {
+    Form.SOCKET.value: (Form.SOCKET, False),
+    **{f"redis{form.value}": (form, False) for form in (Form.SERVER, Form.SENTINEL, Form.CLUSTER)},
+    **{f"rediss{form.value}": (form, True) for form in (Form.SERVER, Form.SENTINEL, Form.CLUSTER)},
+}
+"""The form that each scheme stands for, and whether it has TLS."""
 
 OPTIONS = {
     Form.SERVER: LOGIN | {"db"},
@@ -56,13 +63,16 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """How the other side proves who it is: by the system's CAs or by the one in a file, unless that is told off."""
+    """How the other side proves who it is: by the system's CAs or by the one in a file, unless that is told off.
 
-    ca_certs: str | None = None
-    certfile: str | None = None
-    keyfile: str | None = None
-    verifies: bool = True
-    checks_name: bool = True
+    The names are those of the client's options.
+    """
+
+    ssl_ca_certs: str | None = None
+    ssl_certfile: str | None = None
+    ssl_keyfile: str | None = None
+    ssl_cert_reqs: str = "required"
+    ssl_check_hostname: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +92,7 @@ class Address:
     def parse(cls, url: str) -> Address:
         """Read *url*; the refusal says what is wrong with it and quotes nothing of it, as it may hold a password."""
         parts = _split(url)
-        form, has_tls = _scheme(parts)
+        form, has_tls = SCHEMES[parts.scheme]
         options = _options(parts, form, has_tls=has_tls)
         userinfo, _, netloc = parts.netloc.rpartition("@")
         username, _, password = userinfo.partition(":")
@@ -118,9 +128,10 @@ class Address:
                 place = f"{hosts}{database}"
         if self.tls is None:
             return place
-        if not self.tls.verifies:
-            return f"{place} with TLS (the certificate is not verified)"
-        return f"{place} with TLS" + ("" if self.tls.checks_name else " (the name in the certificate is not checked)")
+        how = "" if self.tls.ssl_check_hostname else " (the name in the certificate is not checked)"
+        if self.tls.ssl_cert_reqs == "none":
+            how = " (the certificate is not verified)"
+        return f"{place} with TLS{how}"
 
 
 def _refusal(what: str) -> Misconfigured:
@@ -131,19 +142,10 @@ def _split(url: str) -> SplitResult:
     parts = None
     with suppress(ValueError):  # its text quotes the address; the refusal, raised outside, does not drag it along
         parts = urlsplit(url.strip())
-    if parts is None or parts.fragment or "@" in parts.path:
+    is_place = parts and parts.scheme in SCHEMES and (parts.netloc or parts.scheme == Form.SOCKET.value)
+    if parts is None or not is_place or parts.fragment or "@" in parts.path:
         raise _refusal("is not an address")
     return parts
-
-
-def _scheme(parts: SplitResult) -> tuple[Form, bool]:
-    if parts.scheme == Form.SOCKET.value:
-        return Form.SOCKET, False
-    for form in (Form.SERVER, Form.SENTINEL, Form.CLUSTER):
-        for name in ("redis", "rediss"):
-            if parts.scheme == name + form.value and parts.netloc:
-                return form, name == "rediss"
-    raise _refusal("is not an address")
 
 
 def _options(parts: SplitResult, form: Form, *, has_tls: bool) -> Mapping[str, str]:
@@ -191,10 +193,5 @@ def _tls(options: Mapping[str, str]) -> Tls:
         raise Misconfigured("ssl_cert_reqs in REDIS_URL is either required, which is the default, or none.")
     if options.get("ssl_check_hostname", "true") not in ("true", "false"):
         raise Misconfigured("ssl_check_hostname in REDIS_URL is either true, which is the default, or false.")
-    return Tls(
-        ca_certs=options.get("ssl_ca_certs"),
-        certfile=options.get("ssl_certfile"),
-        keyfile=options.get("ssl_keyfile"),
-        verifies=options.get("ssl_cert_reqs") != "none",
-        checks_name=options.get("ssl_check_hostname") != "false",
-    )
+    given: dict[str, str] = {name: options[name] for name in (*FILES, "ssl_cert_reqs") if name in options}
+    return Tls(**given, ssl_check_hostname=options.get("ssl_check_hostname") != "false")

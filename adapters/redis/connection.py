@@ -122,14 +122,8 @@ def _options(address: Address, *, blocking: bool, patience: float) -> dict[str, 
         named = {name: getattr(socket, name, None) for name in KEEPALIVE}  # not every system has them all
         kept = {option: KEEPALIVE[name] for name, option in named.items() if option is not None}
         options |= {"socket_keepalive": True, "socket_keepalive_options": kept}
-    if tls := address.tls:
-        options |= {
-            "ssl_ca_certs": tls.ca_certs,
-            "ssl_certfile": tls.certfile,
-            "ssl_keyfile": tls.keyfile,
-            "ssl_cert_reqs": "required" if tls.verifies else "none",
-            "ssl_check_hostname": tls.checks_name,
-        }
+    if address.tls:
+        options |= asdict(address.tls)
     return options
 
 

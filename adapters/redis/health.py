@@ -15,68 +15,38 @@ from core.errors import Misconfigured, StoreUnavailable
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-Words: TypeAlias = tuple[str | int, ...]
 Facts: TypeAlias = Mapping[str, object]
 
 LARGEST_SKEW = 5.0  # seconds
 PREFIX = "footnote:"
 
-# What is needed, in a form that changes nothing as long as the key is not there.
-HARMLESS: tuple[tuple[str, ...], ...] = (
-    ("PEXPIRE", "{key}", "1"),
-    ("DEL", "{key}"),
-    ("EXISTS", "{key}"),
-    ("TIME",),
-    ("LLEN", "{key}"),
-    ("LINDEX", "{key}", "0"),
-    ("LPOP", "{key}"),
-    ("LRANGE", "{key}", "0", "-1"),
-    ("TYPE", "{key}"),
-    ("LSET", "{key}", "0", "1"),
-    ("LTRIM", "{key}", "0", "-1"),
-    ("LREM", "{key}", "1", "1"),
-    ("LINSERT", "{key}", "BEFORE", "1", "1"),
-    ("RPOP", "{key}"),
-    ("ZRANGE", "{key}", "0", "-1"),
-    ("ZREMRANGEBYSCORE", "{key}", "0", "1"),
-    ("ZREMRANGEBYRANK", "{key}", "0", "0"),
-    ("ZPOPMIN", "{key}"),
-    ("ZREM", "{key}", "1"),
-    ("ZCARD", "{key}"),
-    ("ZCOUNT", "{key}", "0", "1"),
-    ("ZSCORE", "{key}", "1"),
-    ("GET", "{key}"),
-    ("GETDEL", "{key}"),
-    ("SET", "{key}", "1", "XX"),
-    ("HGET", "{key}", "1"),
-    ("HMGET", "{key}", "1"),
-    ("HGETALL", "{key}"),
-    ("HDEL", "{key}", "1"),
-    ("XACK", "{key}", "1", "1-1"),
-    ("XADD", "{key}", "NOMKSTREAM", "*", "1", "1"),
-    ("XCLAIM", "{key}", "1", "1", "0", "1-1"),
-    ("XDEL", "{key}", "1-1"),
-    ("XGROUP CREATE", "{key}", "1", "0"),
-    ("XGROUP DELCONSUMER", "{key}", "1", "1"),
-    ("XINFO CONSUMERS", "{key}", "1"),
-    ("XPENDING", "{key}", "1"),
-    ("XRANGE", "{key}", "-", "+"),
-    ("XREAD", "STREAMS", "{key}", "0"),
-    ("XREADGROUP", "GROUP", "1", "1", "STREAMS", "{key}", ">"),
-    ("ZADD", "{key}", "XX", "1", "1"),
-    ("EVAL", "return 1", "1", "{key}"),
-    ("EVALSHA", "0" * 40, "1", "{key}"),
-    ("SCRIPT LOAD", "return 1"),
-)
+# The commands that are needed, by what stands behind them so that nothing changes as long as the key is not there.
+HARMLESS: Mapping[str, str] = {
+    "": "TIME",
+    "{key}": "DEL, EXISTS, GET, GETDEL, HGETALL, HLEN, LLEN, LPOP, RPOP, TYPE, ZCARD, ZPOPMIN",
+    "{key} 1": "HDEL, HEXISTS, HGET, HMGET, PEXPIRE, XINFO CONSUMERS, XPENDING, ZREM, ZSCORE",
+    "{key} 0": "LINDEX",
+    "{key} 0 -1": "LRANGE, LTRIM, ZRANGE",
+    "{key} 0 1": "LSET, ZCOUNT, ZREMRANGEBYRANK, ZREMRANGEBYSCORE",
+    "{key} 1 1": "LREM, XGROUP DELCONSUMER",
+    "{key} BEFORE 1 1": "LINSERT",
+    "{key} 1 XX": "SET",
+    "{key} XX 1 1": "ZADD",
+    "{key} 1-1": "XDEL",
+    "{key} 1 1-1": "XACK",
+    "{key} 1 1 0 1-1": "XCLAIM",
+    "{key} NOMKSTREAM * 1 1": "XADD",
+    "{key} 1 0": "XGROUP CREATE",
+    "{key} - +": "XRANGE",
+    "STREAMS {key} 0": "XREAD",
+    "GROUP 1 1 STREAMS {key} >": "XREADGROUP",
+    "return 1 {key}": "EVAL",
+    f"{'0' * 40} 1 {{key}}": "EVALSHA",
+    "return": "SCRIPT LOAD",
+}
 
 # What would make a key: the first does, and it goes by itself should it not be removed.
-MAKING: tuple[tuple[str, ...], ...] = (
-    ("LPUSH", "{key}", "1"),
-    ("PEXPIRE", "{key}", "10000"),
-    ("RPUSH", "{key}", "1"),
-    ("HSET", "{key}", "1", "1"),
-    ("HINCRBY", "{key}", "1", "1"),
-)
+MAKING = "LPUSH {key} 1, PEXPIRE {key} 9999, RPUSH {key} 1, HSET {key} 1 1, HSETNX {key} 1 1, HINCRBY {key} 1 1"
 
 EVICTS = "Under pressure it evicts questions that wait, and conversations: set maxmemory-policy to noeviction."
 FORGETS = "It writes nothing to disk, so that a restart costs what was stored: set appendonly to yes."
@@ -139,24 +109,25 @@ async def _on_clock(client: Redis, now: Callable[[], float]) -> list[str]:
 async def _check_rights(client: Redis) -> None:
     """Try every command that is needed, on a key of ours that nobody else has."""
     key = f"{PREFIX}doctor:{{{secrets.token_hex(8)}}}"
-    for commands in (HARMLESS, MAKING):
-        missing = [lack for words in commands if (lack := await _lack(client, key, words))]
-        if missing and commands is MAKING:
+    harmless = [(name, shape) for shape, names in HARMLESS.items() for name in names.split(", ")]
+    making = [each.partition(" ")[::2] for each in MAKING.split(", ")]
+    for commands in (harmless, making):
+        tried = [await _lack(client, name, *shape.format(key=key).split()) for name, shape in commands]
+        missing = sorted({lack for lack in tried if lack})
+        if missing and commands is making:
             await _say(client, "DEL", key)
         if missing:
-            names = ", ".join(dict.fromkeys(missing))
-            raise Misconfigured(LACKING.format(names))
+            raise Misconfigured(LACKING.format(", ".join(missing)))
     await _say(client, "RPUSH", key, "1")  # a server that has no room, or is a replica, says so here
     await _say(client, "DEL", key)
 
 
-async def _lack(client: Redis, key: str, words: tuple[str, ...]) -> str | None:
-    """Say one command about the key; give the right that is missing for it."""
+async def _lack(client: Redis, name: str, *words: str) -> str | None:
+    """Say one command; return the right that is missing for it."""
     from redis.exceptions import NoPermissionError, ResponseError
 
-    name, *rest = words
     try:
-        await _say(client, name, *(word.format(key=key) for word in rest))
+        await _say(client, name, *words)
     except NoPermissionError as error:
         # The server's words about a key are: No permissions to access a key
         return f"{PREFIX}* keys" if "access" in str(error) else name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.answering.dialect import leads
@@ -46,38 +45,30 @@ _SEARCH_ERRORS: dict[Status, ErrorType] = {
 def plain(answer: Answer) -> str:
     """Return the answer and its sources as lines of text."""
     parts = [f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
-    if answer.citations:
-        parts.append("Sources:\n" + "\n".join(map(_source_line, answer.citations)))
-    if answer.nearest:
-        lines = (f"- {each.heading} {each.url} ({each.relevance_score:.2f})" for each in answer.nearest)
-        parts.append("Nearest sections:\n" + "\n".join(lines))
+    for title, mark, named in (("Sources", "[{}]", answer.citations), ("Nearest sections", "-", answer.nearest)):
+        lines = [
+            f"{mark.format(each.number)} {each.heading} {each.url}".rstrip() + f" ({each.relevance_score:.2f})"
+            for each in named
+        ]
+        if lines:
+            parts.append("\n".join([f"{title}:", *lines]))
     return without_controls("\n\n".join(parts))
-
-
-def _source_line(citation: Citation) -> str:
-    address = f" {citation.url}" if citation.url else ""
-    return f"[{citation.number}] {citation.heading}{address} ({citation.relevance_score:.2f})"
 
 
 def drawn(blocks: Sequence[Block]) -> Iterator[RenderableType]:
     """Return what a screen shows of blocks, in which footnotes and links can be clicked."""
     from rich.text import Text as StyledText
 
-    before: Block | None = None
-    for _, group in groupby(_numbered(blocks), key=lambda each: each[0]):
-        block, *others = [block for _, block in group]
-        if before and block.is_spaced:
+    joined: list[list[Block]] = []  # the lines of a block of code, and the rows of a table
+    for block in blocks:
+        if joined and isinstance(block.leaf, CodeLine | TableRow) and not block.leaf.is_first:
+            joined[-1].append(block)
+        else:
+            joined.append([block])
+    for number, (block, *others) in enumerate(joined):
+        if number and block.is_spaced:
             yield StyledText("")
         yield _block(block, others)
-        before = block
-
-
-def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
-    """Return the lines of a block of code, and the rows of a table, the same number."""
-    number = 0
-    for block in blocks:
-        number += not (isinstance(block.leaf, CodeLine | TableRow) and not block.leaf.is_first)
-        yield number, block
 
 
 def _block(block: Block, others: Sequence[Block]) -> RenderableType:
@@ -103,7 +94,10 @@ def _leaf(block: Block, others: Sequence[Block]) -> RenderableType:
         case Heading(_, children):
             return _styled(children, bold=True)
         case CodeLine(language):
-            return _code(language, [each.leaf.text for each in (block, *others) if isinstance(each.leaf, CodeLine)])
+            from rich.syntax import Syntax  # it takes a while, and few answers have code
+
+            text = "\n".join(each.leaf.text for each in (block, *others) if isinstance(each.leaf, CodeLine))
+            return Syntax(text, language or "text", word_wrap=True, background_color="default")
         case TableRow(head):
             return _table(head, [each.leaf.cells for each in (block, *others) if isinstance(each.leaf, TableRow)])
         case Rule():
@@ -119,12 +113,6 @@ def _table(head: Cells, rows: Sequence[Cells]) -> RenderableType:
     for cells in filter(None, rows):
         table.add_row(*map(_styled, cells))
     return table
-
-
-def _code(language: str, lines: Sequence[str]) -> RenderableType:
-    from rich.syntax import Syntax
-
-    return Syntax("\n".join(lines), language or "text", word_wrap=True, background_color="default")
 
 
 def _styled(nodes: Iterable[Inline], *, bold: bool = False) -> StyledText:

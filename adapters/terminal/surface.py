@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from adapters.terminal.render import as_json, drawn, link_to, plain
@@ -30,19 +30,21 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 LINE = 60
+PAUSE = 1 / 12  # seconds between two drawings
 
 
-@dataclass
 class PlainSurface:
     """Writes the finished answer as plain text: what a pipe has been given cannot be taken back."""
 
-    out: IO[str]
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Wait for the answer and write it."""
         *_, answer = [item async for item in progress]
         assert isinstance(answer, Answer)  # noqa: S101 - the port promises it
-        self._write(answer)
+        self._out.write(self._text(answer) + "\n")
+        self._out.flush()
         return Delivery(messages=(claim.question.message,))
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
@@ -51,17 +53,15 @@ class PlainSurface:
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Nothing was marked."""
 
-    def _write(self, answer: Answer) -> None:
-        self.out.write(plain(answer) + "\n")
-        self.out.flush()
+    def _text(self, answer: Answer) -> str:
+        return plain(answer)
 
 
 class JsonSurface(PlainSurface):
     """Writes one JSON object and nothing else."""
 
-    def _write(self, answer: Answer) -> None:
-        self.out.write(without_controls(json.dumps(as_json(answer), ensure_ascii=False)) + "\n")
-        self.out.flush()
+    def _text(self, answer: Answer) -> str:
+        return without_controls(json.dumps(as_json(answer), ensure_ascii=False))
 
 
 class ScreenSurface(PlainSurface):
@@ -75,10 +75,21 @@ class ScreenSurface(PlainSurface):
         """Show what is going on in a live view, and leave the finished answer in its place."""
         from rich.live import Live
 
+        async def draw() -> None:
+            while True:
+                live.refresh()
+                await asyncio.sleep(PAUSE)
+
         view = _View()
-        with Live(view, console=self._console, transient=True, refresh_per_second=12):
-            async for item in progress:
-                view.take(item)
+        # Not by its own thread, in which an answer would be read while more of it is being written.
+        with Live(view, console=self._console, transient=True, auto_refresh=False) as live:
+            drawing = asyncio.create_task(draw())
+            try:
+                async for item in progress:
+                    view.take(item)
+            finally:
+                drawing.cancel()
+                await asyncio.wait({drawing})
         if view.answer is not None:
             self._console.print(_finished(view.answer))
         return Delivery(messages=(claim.question.message,))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from rich.console import Console
@@ -18,6 +19,7 @@ from core.model import (
     Citation,
     Claim,
     Delivery,
+    Drafted,
     Progress,
     Reaction,
     Restarted,
@@ -25,6 +27,7 @@ from core.model import (
     Searching,
     Status,
 )
+from core.model.markup import Block
 from tests.builders import question
 from tests.fakes.surface import drafted
 from tests.waiting import wait_until
@@ -188,6 +191,33 @@ async def test_what_goes_on_is_said_while_one_waits() -> None:
     await ScreenSurface(screen.console).reply(CLAIM, progress())
 
     assert "robot” …" not in "\n".join(screen.lines())
+
+
+class Watched:
+    """An answer that is being written, and notes by which threads it is read."""
+
+    def __init__(self) -> None:
+        """Nobody has read it."""
+        self.threads: list[int] = []
+
+    def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
+        """Have nothing."""
+        self.threads.append(threading.get_ident())
+        return (), ()
+
+
+async def test_an_answer_is_never_read_while_more_of_it_is_being_written() -> None:
+    """Only the thread that writes it reads it, however often it is drawn: no word can be lost between the two."""
+    watched = Watched()
+
+    async def progress() -> AsyncIterator[Progress]:
+        yield Drafted(watched)
+        await wait_until(lambda: len(watched.threads) > 1, what="a second drawing")
+        yield ANSWER
+
+    await ScreenSurface(Screen().console).reply(CLAIM, progress())
+
+    assert set(watched.threads) == {threading.get_ident()}
 
 
 FAILURES = [

@@ -38,14 +38,6 @@ async def edge(folder: Path) -> AsyncGenerator[PassageIndex]:
 
 
 @asynccontextmanager
-async def server_in_memory(_folder: Path) -> AsyncGenerator[PassageIndex]:
-    """The index of a server, without a server."""
-    index = ServerIndex(":memory:", embedder=EMBEDDER.name, dimension=EMBEDDER.dimension)
-    yield index
-    await index.aclose()
-
-
-@asynccontextmanager
 async def server(_folder: Path) -> AsyncGenerator[PassageIndex]:
     """The index on a server that is reached over a socket."""
     async with QdrantServer() as qdrant:
@@ -54,7 +46,7 @@ async def server(_folder: Path) -> AsyncGenerator[PassageIndex]:
         await index.aclose()
 
 
-INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory, edge, server_in_memory, server]
+INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory, edge, server]
 
 
 @pytest.fixture(name="index", params=INDEXES, ids=lambda make: make.__name__)

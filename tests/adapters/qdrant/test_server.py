@@ -216,7 +216,7 @@ async def test_a_collection_that_was_deleted_is_made_again() -> None:
 
 async def test_many_pages_are_pruned() -> None:
     """More pages than one request names all go."""
-    async with opened(":memory:") as index:
+    async with QdrantServer() as server, opened(server.url) as index:
         for number in range(120):
             await put(index, page(str(number), "Robots act."))
 

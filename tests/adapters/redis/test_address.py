@@ -30,8 +30,11 @@ HOSTS = (("one", 26379), ("::1", 26380))
         ("redis://[2001:db8::1]:7/1", Address(Form.SERVER, (("2001:db8::1", 7),), db=1)),
         ("redis://[fe80::1%25eth0]", Address(Form.SERVER, (("fe80::1%eth0", 6379),))),
         ("rediss://h", Address(Form.SERVER, (("h", 6379),), tls=Tls())),
-        ("rediss://h?ssl_cert_reqs=none", Address(Form.SERVER, (("h", 6379),), tls=Tls(verifies=False))),
-        ("rediss://h?ssl_check_hostname=false", Address(Form.SERVER, (("h", 6379),), tls=Tls(checks_name=False))),
+        ("rediss://h?ssl_cert_reqs=none", Address(Form.SERVER, (("h", 6379),), tls=Tls(ssl_cert_reqs="none"))),
+        (
+            "rediss://h?ssl_check_hostname=false",
+            Address(Form.SERVER, (("h", 6379),), tls=Tls(ssl_check_hostname=False)),
+        ),
         ("unix:///a%20b/s.sock", Address(Form.SOCKET, path="/a b/s.sock")),
         ("unix://me:x@/s?db=2", Address(Form.SOCKET, path="/s", db=2, login=Login("me", "x"))),
         ("redis+sentinel://one,[::1]:26380/m", Address(Form.SENTINEL, HOSTS, master="m")),

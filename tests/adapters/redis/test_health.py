@@ -28,7 +28,7 @@ async def checked(url: str, *, now: Callable[[], float] = time.time) -> str:
         await client.aclose()
 
 
-SCRIPTED = re.compile(r"redis\.p?call\('([A-Z]+)'")
+SCRIPTED = re.compile(r"redis\.p?call\(([^,)]+)")  # its first argument, which may be one of two
 CALLED = re.compile(r"_?(?:client|blocking)\.(?!register)([a-z]+)\(")
 OTHERS = {"ACLOSE": "", "DELETE": "DEL", "EVALSHA": "EVALSHA", "PING": ""}
 """What a client's method comes to where the server's command has another name; some are none, or need no right."""
@@ -36,11 +36,14 @@ OTHERS = {"ACLOSE": "", "DELETE": "DEL", "EVALSHA": "EVALSHA", "PING": ""}
 
 def test_every_command_that_is_needed_is_tried() -> None:
     """A user who lacks the right to one of them hears it from doctor, and not when it is too late."""
-    source = "\n".join(path.read_text() for path in Path(redis.__file__).parent.glob("*.py") if path.stem != "health")
-    used = {*SCRIPTED.findall(source), *(OTHERS.get(name.upper(), name.upper()) for name in CALLED.findall(source))}
-    tried = {words[0].split()[0] for words in (*HARMLESS, *MAKING)}
+    folder = Path(redis.__file__).parent
+    source = "\n".join(path.read_text() for path in folder.glob("*.py") if path.stem != "health")
+    scripts = "\n".join(path.read_text() for path in folder.glob("scripts/*.lua"))
+    scripted = {name for first in SCRIPTED.findall(scripts) for name in re.findall("'([A-Z]+)'", first)}
+    used = scripted | {OTHERS.get(name.upper(), name.upper()) for name in CALLED.findall(source)}
+    tried = {name.split()[0] for names in (*HARMLESS.values(), MAKING) for name in names.split(", ")}
 
-    assert used - tried - {""} == set()
+    assert (used - tried - {""}, "HSETNX" in used, "GETDEL" in used) == (set(), True, True)
 
 
 @pytest.fixture(name="where", params=["redis", "tls", "sentinel", "cluster"])
@@ -68,9 +71,11 @@ async def test_a_clock_that_is_wrong_is_said(redis_alone: Node, ahead: float, wo
 @pytest.mark.parametrize(
     ("rules", "missing"),
     [
-        (("-lset", "-eval"), "lacks rights: LSET, EVAL. Grant them"),
+        (("-lset", "-eval"), "lacks rights: EVAL, LSET. Grant them"),
         (("-rpush", "-lpush"), "lacks rights: LPUSH, RPUSH. Grant them"),
-        (("-hset", "-hincrby"), "lacks rights: HSET, HINCRBY. Grant them"),
+        (("-hexists", "-hlen"), "lacks rights: HEXISTS, HLEN. Grant them"),
+        (("-hsetnx",), "lacks rights: HSETNX. Grant them"),
+        (("-hset", "-hincrby"), "lacks rights: HINCRBY, HSET. Grant them"),
         (("-@stream",), "lacks rights: XACK, XADD, XCLAIM, XDEL, XGROUP CREATE, XGROUP DELCONSUMER, XINFO CONSUMERS, "),
         (("-xgroup|create", "-time"), "lacks rights: TIME, XGROUP CREATE. Grant them"),
         (("resetkeys", "~other:*"), r"lacks rights: footnote:\* keys. Grant them"),
