@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -31,7 +31,7 @@ RECIPE = 'Make one with: python -c "import secrets; print(secrets.token_urlsafe(
 
 VAULT = "footnote:vault:"
 
-Kind = TypeVar("Kind", bound=Value)
+Kind = TypeVar("Kind", bound=str | Value)
 
 
 class Seal:
@@ -79,24 +79,18 @@ class Seal:
         return VERSION + nonce + self._ciphers[0].encrypt(nonce, text.encode(), place.encode())
 
     def read(self, kind: type[Kind], sealed: bytes | None, *, place: str) -> Kind | None:
-        """Return a value; None if there is none, its key is gone, or another version wrote it in another form."""
-        text = self.decrypt(sealed, place=place) if sealed else None
-        with suppress(ValidationError):
-            return kind.model_validate_json(text) if text else None
-        return None
+        """Return what was encrypted at *place*, a text or a value of some *kind*.
 
-    def decrypt(self, sealed: bytes, *, place: str) -> str | None:
-        """Return the text back; None if it was sealed with another secret, for another place, or was altered."""
+        None if there is none, if its secret is gone or it was altered, or if another version wrote it in another form.
+        """
         from cryptography.exceptions import InvalidTag
 
-        nonce, body = sealed[1 : 1 + NONCE], sealed[1 + NONCE :]
-        if sealed[:1] != VERSION or not body:
+        if not sealed or sealed[:1] != VERSION or len(sealed) <= 1 + NONCE:
             return None
+        parse: Any = getattr(kind, "model_validate_json", kind)
         for cipher in self._ciphers:
-            try:
-                return cipher.decrypt(nonce, body, place.encode()).decode()
-            except InvalidTag:
-                continue
+            with suppress(InvalidTag, ValidationError):
+                return parse(cipher.decrypt(sealed[1 : 1 + NONCE], sealed[1 + NONCE :], place.encode()).decode())
         return None
 
 
@@ -112,7 +106,7 @@ class RedisVault:
         place = VAULT + key
         with translated():
             sealed = cast("bytes | None", await self._client.get(place))
-        return self._seal.decrypt(sealed, place=place) if sealed else None
+        return self._seal.read(str, sealed, place=place)
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Encrypt and write; what was there goes, with its time."""
@@ -125,7 +119,7 @@ class RedisVault:
         place = VAULT + key
         with translated():
             sealed = cast("bytes | None", await self._client.getdel(place))
-        return self._seal.decrypt(sealed, place=place) if sealed else None
+        return self._seal.read(str, sealed, place=place)
 
     async def remove(self, key: str) -> None:
         """Remove it, whether or not it could be read."""
