@@ -20,7 +20,6 @@ from core.errors import Misconfigured
 from core.model import Value
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     from redis.asyncio import Redis
 
 SHORTEST = 32  # characters of a secret: what 32 random bytes need at the very least
@@ -41,6 +40,10 @@ class Seal:
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
         if not secrets:
             raise Misconfigured(f"FOOTNOTE_SECRET_KEY is empty. {RECIPE}")
         if any(len(secret) < SHORTEST or len(set(secret)) < VARIETY for secret in secrets):
@@ -48,7 +51,10 @@ class Seal:
                 f"FOOTNOTE_SECRET_KEY holds a key that is too weak: it needs at least {SHORTEST} random characters. "
                 f"{RECIPE}"
             )
-        self._ciphers = [_cipher(secret) for secret in secrets]
+        self._ciphers = [
+            AESGCM(HKDF(SHA256(), length=32, salt=None, info=b"footnote stored text").derive(secret.encode()))
+            for secret in secrets
+        ]
 
     @classmethod
     def parse(cls, text: str) -> Seal:
@@ -125,14 +131,6 @@ class RedisVault:
         """Remove it, whether or not it could be read."""
         with translated():
             await self._client.delete(VAULT + key)
-
-
-def _cipher(secret: str) -> AESGCM:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
-    return AESGCM(HKDF(algorithm=SHA256(), length=32, salt=None, info=b"footnote stored text").derive(secret.encode()))
 
 
 def _kept(path: Path) -> str:

@@ -67,12 +67,23 @@ class PrivateServer:
         await asyncio.to_thread(self.stop)
 
     def start(self) -> str:
-        """Start the server and give its address once it answers; waits without an event loop."""
+        """Start the server and return its address once it answers; waits without an event loop."""
         with self._turn, ExitStack() as stack:
             try:
-                socket = self._enter(stack)
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                stack.enter_context(_owned(self._folder))
+                socket = stack.enter_context(_short(self._folder)) / SOCKET
+                shut_down(socket, patience=self._patience)
+                log = self._folder / LOG
+                with suppress(FileNotFoundError):
+                    log.replace(self._folder / f"{LOG}.old")
+                process = stack.enter_context(guarded(self._command(), log=log, patience=self._patience))
+                self._wait(process, socket)
             except OSError as error:
                 raise self._failure(os.strerror(error.errno or errno.EIO)) from error
+            # By a word, which the server obeys at once; a signal, which comes next, it would notice a little later.
+            stack.enter_context(suppress(StoreUnavailable))
+            stack.callback(shut_down, socket, patience=self._patience)
             self._running = stack.pop_all()
             return f"unix://{quote(os.fspath(socket))}?db=0"
 
@@ -80,18 +91,6 @@ class PrivateServer:
         """End the server, its data written; doing it twice is no error."""
         with self._turn:
             self._running.close()
-
-    def _enter(self, stack: ExitStack) -> Path:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        stack.enter_context(_owned(self._folder))
-        socket = stack.enter_context(_short(self._folder)) / SOCKET
-        shut_down(socket, patience=self._patience)
-        with suppress(FileNotFoundError):
-            (self._folder / LOG).replace(self._folder / f"{LOG}.old")
-        process = stack.enter_context(guarded(self._command(), log=self._folder / LOG, patience=self._patience))
-        self._wait(process, socket)
-        stack.callback(_ask_to_go, socket, patience=self._patience)
-        return socket
 
     def _command(self) -> list[str]:
         options = {
@@ -114,16 +113,14 @@ class PrivateServer:
             limit = LOADING_PATIENCE if reply.startswith(b"-LOADING") else self._patience
             with suppress(subprocess.TimeoutExpired):
                 process.wait(PAUSE)
-                raise self._failure(self._log())
+                reason = ""
+                with suppress(OSError):
+                    reason = (self._folder / LOG).read_text(errors="replace")
+                raise self._failure(reason)
             if time.monotonic() - started > limit:
                 raise StoreUnavailable(
                     f"The embedded store did not answer within {limit:g} s; see {self._folder / LOG}."
                 )
-
-    def _log(self) -> str:
-        with suppress(OSError):
-            return (self._folder / LOG).read_text(errors="replace")
-        return ""
 
     def _failure(self, reason: str) -> FootnoteError:
         with suppress(OSError):
@@ -187,12 +184,6 @@ def _say(words: bytes, path: Path, *, patience: float) -> bytes:
         line.connect(os.fspath(path))
         line.sendall(words + b"\r\n")
         return line.recv(512)
-
-
-def _ask_to_go(socket: Path, *, patience: float) -> None:
-    """End the server by a word, which it obeys at once; a signal it would notice a tenth of a second later."""
-    with suppress(StoreUnavailable):  # the signal comes next
-        shut_down(socket, patience=patience)
 
 
 def binary() -> Path:

@@ -42,23 +42,14 @@ def guarded(command: Sequence[str], *, log: Path, patience: float) -> Generator[
     try:
         yield process
     finally:
-        _end(process, patience=patience)
-
-
-def _end(process: subprocess.Popen[bytes], *, patience: float) -> None:
-    """Stop the server and its watcher, by asking first."""
-    _signal(process, signal.SIGTERM)
-    try:
-        process.wait(patience)
-    except subprocess.TimeoutExpired:
-        _signal(process, signal.SIGKILL)
-        process.wait()
-    finally:
-        if process.stdin:
-            process.stdin.close()
-
-
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Reach both at once; after the server died by itself, only the watcher is left in the group, or nobody."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+        try:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                # Reaches the server and its watcher at once, of which one may be gone already, or both.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(patience if number is signal.SIGTERM else None)
+                    break
+        finally:
+            if process.stdin:
+                process.stdin.close()
