@@ -191,12 +191,7 @@ class LoadPacer:
     seconds: float = field(default=0.0, init=False)
     _counted: int = field(default=0, init=False)
 
-    def begin(self) -> None:
-        """Count one more."""
-        self._counted += 1
-        self.seconds = min(self._counted * self.for_each, self.longest)
-
-    def end(self) -> None:
-        """Count one less."""
-        self._counted -= 1
+    def count(self, more: int) -> None:
+        """Count so many more; fewer, where it is negative."""
+        self._counted += more
         self.seconds = min(self._counted * self.for_each, self.longest)

@@ -77,33 +77,31 @@ class History(Protocol):
 
 
 class CatchUp:
-    """Reads all places of a *home* once, so many *at_once*; called while it runs, it runs once more at the end."""
+    """Reads all places of a *home* once, so many *at_once*; called while it runs, it runs once more at the end.
+
+    `running` are the homes that are still being read: who starts after a crash now has to begin where this one did.
+    """
 
     def __init__(self, history: History, intake: Intake, services: ChatServices, *, at_once: int = 1) -> None:
         self._history = history
         self._intake = intake
         self._services = services
         self._seats = asyncio.Semaphore(at_once)
-        self._running: set[str] = set()
+        self.running: set[str] = set()
         self._again: set[str] = set()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether something is still being read: who starts after a crash now has to begin where this one did."""
-        return bool(self._running)
 
     async def run(self, home: str) -> None:
         """Take in what was missed; tells once if something could not be read."""
         self._again.add(home)
-        if home in self._running:
+        if home in self.running:
             return
-        self._running.add(home)
+        self.running.add(home)
         try:
             while home in self._again:
                 self._again.discard(home)
                 await self._read_home(home)
         finally:
-            self._running.discard(home)
+            self.running.discard(home)
 
     async def _read_home(self, home: str) -> None:
         round_ = Round(Retrying(replace(PATIENT, sleep=self._services.sleep)))

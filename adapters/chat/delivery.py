@@ -320,7 +320,8 @@ class PlatformSurface:
                     self.observer(PlaceRefused(claim.message))
                 if not isinstance(refusal, QuestionGone):
                     await self.react(claim.message, Reaction.WARNING)
-        await destination.settled(answer, shown)
+        if destination.settled is not None:
+            await destination.settled(answer, shown)
         return shown
 
     async def _retract(self, message: MessageRef, notice: WaitNotice) -> None:

@@ -67,10 +67,6 @@ class Rights:
 class Channel(Protocol):
     """Where an event happened: what only the platform can look up or do there."""
 
-    async def complete(self, inbound: Inbound) -> Inbound:
-        """Return the event with what the platform left out of it, looked up as far as it can be."""
-        ...
-
     async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
         """Return what was said before a message, if it *recalls* that, and what it replies to, each oldest first.
 
@@ -96,7 +92,7 @@ class ChatEvent:
     moderators want posts answered without a mention, as they may want one that `is_new_post`. An event that
     `comes_again` unless it is acknowledged is not worth a word until the last time. One that `is_late` was not heard
     when it happened, so nothing is said to anybody beside an answer; and of several events that tell the same, one
-    `speaks`. `alert` tells moderators what the bot lacks.
+    `speaks`. `alert` tells moderators what the bot lacks, and `complete` looks up what the platform has left out.
     """
 
     inbound: Inbound
@@ -113,6 +109,7 @@ class ChatEvent:
     is_late: bool = False
     speaks: bool = True
     alert: Callable[[], Awaitable[object]] | None = None
+    complete: Callable[[Inbound], Awaitable[Inbound]] | None = None
 
 
 TextCommand: TypeAlias = Callable[[Inbound], Awaitable[bool]]
@@ -161,8 +158,9 @@ class Intake:
             is_young = inbound.at is not None and self._services.now() - inbound.at < LATEST
             standing = await self._standing(event, is_young=is_young)
             decision = route(inbound, standing)
-            if decision.action is not Action.LEAVE and inbound.kind is not InboundKind.DELETED:
-                inbound = await event.channel.complete(inbound)
+            is_for_us = decision.action is not Action.LEAVE and inbound.kind is not InboundKind.DELETED
+            if is_for_us and event.complete is not None:
+                inbound = await event.complete(inbound)
                 decision = route(inbound, standing)
             if decision.action is Action.LEAVE:
                 return

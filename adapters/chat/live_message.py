@@ -78,14 +78,14 @@ class LiveMessage:
 
     async def __aenter__(self) -> Self:
         self._posts, self._interval = len(self.messages), self.pace.interval
-        self.pacer.begin()
+        self.pacer.count(1)
         self._editor = asyncio.create_task(self._edit())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.pacer.end()
+        self.pacer.count(-1)
         self._editor.cancel()
         await asyncio.wait([self._editor])
         if not self._editor.cancelled():

@@ -108,10 +108,6 @@ async def no_sign() -> AsyncGenerator[Callable[[], object]]:
     yield unobserved
 
 
-async def nothing_else(_answer: Answer | None, _shown: Sequence[Posted]) -> None:
-    """Leave an answer as it stands."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
     """Where an answer goes, and how it looks there.
@@ -128,7 +124,7 @@ class Destination:
     posted: Sequence[Posted] = ()
     grows: bool = True
     sign: Callable[[], AbstractAsyncContextManager[Callable[[], object]]] = no_sign
-    settled: Callable[[Answer | None, Sequence[Posted]], Awaitable[None]] = nothing_else
+    settled: Callable[[Answer | None, Sequence[Posted]], Awaitable[None]] | None = None
 
 
 class ChatPlatform:

@@ -134,9 +134,10 @@ class Listener(AutoShardedClient):
         if channel is not None:
             rights = rights_in(channel)
             hint = partial(alert, self, self._services.dedup, channel.guild, info.parent_id or info.id, rights.missing)
+        where = DiscordChannel(self, event, me, info)
         return ChatEvent(
             inbound=inbound,
-            channel=DiscordChannel(self, event, me, info),
+            channel=where,
             at=inbound.message.thread.model_copy(update={"thread": info.id}),
             me=me.user_id,
             rights=rights,
@@ -148,6 +149,7 @@ class Listener(AutoShardedClient):
             comes_again=is_late,
             is_late=is_late,
             alert=hint if rights.missing else None,
+            complete=where.complete,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from operator import mul
 from typing import Any
 
@@ -30,13 +31,13 @@ MOST_PARTS = 3
 _JOINT = re.compile(r"\b(?:and|versus|vs|compared? (?:to|with)|differs? from|or)\b\.?", re.IGNORECASE)
 
 
+@dataclass
 class ExtractiveModel:
     """Quotes the sentences that fit best, each with its mark; writes nothing of its own about the documents."""
 
     reads_history = False
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    embedder: Embedder
 
     async def stream(
         self, prompt: Prompt, *, tools: Sequence[ToolSpec]
@@ -74,7 +75,7 @@ class ExtractiveModel:
         """Quote the selection if a sentence of it has to do with the question."""
         scored = await self._scored(question, [Source(1, 1.0, "", tuple(units(text)))])
         cosines = await self._cosines(question, [item.unit.text for item in scored])
-        calibration = self._embedder.calibration
+        calibration = self.embedder.calibration
         relevant = [
             item
             for item, cosine in zip(scored, cosines, strict=True)
@@ -101,8 +102,8 @@ class ExtractiveModel:
         if not texts:
             return []
         try:
-            wanted = await self._embedder.embed_query(question)
-            vectors = await self._embedder.embed_passages(texts)
+            wanted = await self.embedder.embed_query(question)
+            vectors = await self.embedder.embed_passages(texts)
         except EmbeddingUnavailable:
             return [0.0] * len(texts)
         return [sum(map(mul, wanted, vector)) for vector in vectors]

@@ -67,7 +67,7 @@ class OpenAIChat:
         retrying = Retrying(self._retries)
         while True:
             shown = False
-            self._pacer.begin()
+            self._pacer.count(1)
             try:
                 async with aclosing(self._attempt(prompt, tools)) as pieces:
                     async for piece in pieces:
@@ -78,7 +78,7 @@ class OpenAIChat:
             else:
                 return
             finally:
-                self._pacer.end()
+                self._pacer.count(-1)
             wait = retrying.wait_after(trouble)
             if wait is None:
                 raise ModelUnavailable(diagnose(trouble, self._model).sentence) from quoted(trouble, self._api_key)

@@ -6,6 +6,7 @@ They hold ids and times, and no text that anybody wrote, so they are not encrypt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -20,23 +21,24 @@ KEPT = timedelta(days=30)  # since it was noted the last time
 MOST = 10_000  # channels of a platform; of more, those are given up that have been quiet for longest
 
 
+@dataclass
 class RedisDedup:
     """Keeps notes: one value per key, which goes if it is not repeated for long."""
 
-    def __init__(self, client: Redis, *, kept: timedelta = KEPT) -> None:
-        self._client = client
-        self._kept = kept
+    client: Redis
+    _: KW_ONLY
+    kept: timedelta = KEPT
 
     async def changed(self, key: str, value: str) -> bool:
         """Replace the note and look what it was, in one step."""
         with translated():
-            before = await self._client.set(f"footnote:memo:{key}", value, px=self._kept, get=True)
+            before = await self.client.set(f"footnote:memo:{key}", value, px=self.kept, get=True)
         return before != value.encode()
 
     async def forget(self, key: str) -> None:
         """Remove the note."""
         with translated():
-            await self._client.delete(f"footnote:memo:{key}")
+            await self.client.delete(f"footnote:memo:{key}")
 
 
 class RedisChannelCursor:

@@ -9,6 +9,7 @@ import secrets as entropy
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -100,37 +101,38 @@ class Seal:
         return None
 
 
+@dataclass
 class RedisVault:
     """Keeps secrets, each bound to its key: copied to another one, it cannot be read."""
 
-    def __init__(self, client: Redis, *, seal: Seal) -> None:
-        self._client = client
-        self._seal = seal
+    client: Redis
+    _: KW_ONLY
+    seal: Seal
 
     async def load(self, key: str) -> str | None:
         """Read and decrypt."""
         place = VAULT + key
         with translated():
-            sealed = cast("bytes | None", await self._client.get(place))
-        return self._seal.read(str, sealed, place=place)
+            sealed = cast("bytes | None", await self.client.get(place))
+        return self.seal.read(str, sealed, place=place)
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Encrypt and write; what was there goes, with its time."""
         place = VAULT + key
         with translated():
-            await self._client.set(place, self._seal.encrypt(text, place=place), px=ttl)
+            await self.client.set(place, self.seal.encrypt(text, place=place), px=ttl)
 
     async def take(self, key: str) -> str | None:
         """Read, remove and decrypt."""
         place = VAULT + key
         with translated():
-            sealed = cast("bytes | None", await self._client.getdel(place))
-        return self._seal.read(str, sealed, place=place)
+            sealed = cast("bytes | None", await self.client.getdel(place))
+        return self.seal.read(str, sealed, place=place)
 
     async def remove(self, key: str) -> None:
         """Remove it, whether or not it could be read."""
         with translated():
-            await self._client.delete(VAULT + key)
+            await self.client.delete(VAULT + key)
 
 
 def _kept(path: Path) -> str:

@@ -38,6 +38,7 @@ LONGEST_CONNECT = 10.0  # seconds
 LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives up, and says so
 LONGEST_CALL = 45.0  # seconds, with all waits and new tries of the client
 USUAL_WAIT = 1.0  # seconds, where Slack does not say how long
+EVENT_TYPE = "footnote_answer"
 PAGE = 100  # entries of a list, or as many as Slack gives
 PAGES = 3
 FIRST_SERVER_ERROR = 500
@@ -117,9 +118,19 @@ def connect(
 
 
 async def tell(
-    client: AsyncWebClient, method: str, *, gone: Collection[str] = NO_MESSAGE, **arguments: object
+    client: AsyncWebClient,
+    method: str,
+    *,
+    gone: Collection[str] = NO_MESSAGE,
+    nonce: str | None = None,
+    **arguments: object,
 ) -> Mapping[str, Any]:
-    """Have Slack do something; arguments that are None are left out. Raises `PostingFailed`."""
+    """Have Slack do something; arguments that are None are left out. Raises `PostingFailed`.
+
+    With a *nonce*, a message bears it for any app of the workspace to read, so it holds no words.
+    """
+    if nonce is not None:
+        arguments["metadata"] = {"event_type": EVENT_TYPE, "event_payload": {"nonce": nonce}}
     given = {name: value for name, value in arguments.items() if value is not None}
     return (await translated(cast("Any", client).api_call(method, json=given), gone=gone)).data
 

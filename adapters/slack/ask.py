@@ -12,7 +12,7 @@ from adapters.retry import BRIEF, Retrying
 from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import URL_LIFE, InteractionContext, SlackServices, by_question
-from adapters.slack.poster import EARLY, mark, nonce_of
+from adapters.slack.poster import EARLY, nonce_of
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.messages import ONLY_YOU
 from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question, ReplyAddress
@@ -133,7 +133,7 @@ class QuestionMessage:
                 text=f"*{name} asks:* {SLACK.on_one_line(text, QUESTION_LIMIT)}",
                 unfurl_links=False,
                 unfurl_media=False,
-                metadata=mark(nonce(context.private_message, 0, 0)),
+                nonce=nonce(context.private_message, 0, 0),
             )
         except PostingFailed as failure:
             self.is_in_doubt = isinstance(failure, Unreachable) and not never_arrived(failure)

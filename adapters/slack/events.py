@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from adapters.chat.intake import BotIdentity, ChatEvent
 from adapters.slack.api import ask, next_cursor, tell
 from adapters.slack.poster import Place, ThreadPoster
-from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, name_of
+from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
 
@@ -33,18 +33,11 @@ _QUOTED = (*_SAID, "bot_message")
 _DELETED, _CHANGED, _REMAINS = "message_deleted", "message_changed", "tombstone"
 EVERYONE = "everyone"
 _TOKEN = re.compile(r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>(?P<after>[:,]?)")
-_CROWDS = ("channel", "here", EVERYONE)
+_ADDRESSED = re.compile(  # whom a mention is for: a person, a group of them, or everyone in some sense
+    r"<(?:@(?P<person>[^<>|^]+)[^<>|]*|!subteam\^(?P<group>[^<>|]+)|!(?:channel|here|everyone)(?:\^[^<>|]*)?)(?:\|[^<>]*)?>"
+)
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # Slack writes no others, and the last one comes last
 _DIRECT, _DIRECT_ID = "im", "D"  # a mention is told without the type of its channel, which the id begins with
-
-
-def workspace_of(body: Json) -> str:
-    """Return the workspace for whose installation an event came; in a shared channel, others have their own."""
-    given = cast("list[Json]", body.get("authorizations") or [])
-    authorization = given[0] if given else body
-    team = authorization.get("team_id") or body.get("context_team_id") or body.get("team_id") or ""
-    enterprise = authorization.get("enterprise_id") or body.get("enterprise_id") or ""
-    return name_of(str(team), str(enterprise), is_enterprise_install=bool(authorization.get("is_enterprise_install")))
 
 
 def line_of(event: Json) -> str:
@@ -86,7 +79,7 @@ def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
         revision=round(edited.timestamp() * 1000) if edited else 0,
         author=Person(id=user),
         text=words(text, mine=me.user_id),
-        mentions=mentions(text),
+        mentions=tuple(dict.fromkeys(who["person"] or who["group"] or EVERYONE for who in _ADDRESSED.finditer(text))),
         at=moment(ts),
     )
 
@@ -142,33 +135,12 @@ def _shown(token: re.Match[str]) -> str:
     return before + (label or usual[sign]).removeprefix(before)
 
 
-def mentions(text: str) -> tuple[str, ...]:
-    """Return the ids of all who are addressed, each once: people, groups of them, and everyone."""
-    found: dict[str, None] = {}
-    for token in _TOKEN.finditer(text):
-        kind, _, group = token["name"].partition("^")
-        match token["sign"], kind:
-            case "@", _:
-                found[kind] = None
-            case "!", "subteam":
-                found[group] = None
-            case "!", crowd if crowd in _CROWDS:
-                found[EVERYONE] = None
-            case _:
-                pass
-    return tuple(filter(None, found))
-
-
 @dataclass(frozen=True, slots=True)
 class SlackChannel:
     """Implements `Channel` for the events of a workspace."""
 
     workspace: Workspace
     me: BotIdentity
-
-    async def complete(self, inbound: Inbound) -> Inbound:
-        """Return the event as it is: Slack leaves nothing out."""
-        return inbound
 
     async def context(self, inbound: Inbound, *, recalls: bool) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
         """Return the first message of a thread and the last ones before a message; Slack's replies quote nothing.

@@ -14,9 +14,9 @@ from adapters.chat.commands import CommandContext
 from adapters.retry import QUICK
 from adapters.slack.api import respond, tell
 from adapters.slack.dialect import SLACK
-from adapters.slack.events import PLATFORM, workspace_of
+from adapters.slack.events import PLATFORM
 from adapters.slack.slash import ADMIN, NAME
-from adapters.slack.workspaces import name_of
+from adapters.slack.workspaces import workspace_of
 from core.errors import PostingFailed, Rejected
 from core.messages import SLACK_FORMS, Drawing
 from core.model import Actor, Asked, MessageRef, Person, ThreadRef, WorkspaceRef
@@ -149,11 +149,8 @@ def home_of(body: Body) -> str:
         or view.get("team_id")
     )
     enterprise = _inner(body, "enterprise").get("id") or body.get("enterprise_id")
-    return name_of(
-        str(team or ""),
-        str(enterprise or ""),
-        is_enterprise_install=body.get("is_enterprise_install") in (True, "true"),  # commands come as forms
-    )
+    is_whole = body.get("is_enterprise_install") in (True, "true")  # commands come as forms
+    return workspace_of({"team_id": team, "enterprise_id": enterprise, "is_enterprise_install": is_whole})
 
 
 def by_use(slack: SlackServices, body: Body) -> InteractionContext:

@@ -19,13 +19,13 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.response import BoltResponse
 
-from adapters.chat.background import BackgroundTasks, ExpiringSet
+from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
 from adapters.slack.api import tell
-from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event, workspace_of
+from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
 from adapters.slack.history import SlackHistory
-from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, name_of
+from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces, workspace_of
 from core.errors import PostingFailed, RateLimited, Unavailable, Unreachable
 from core.events import unobserved
 from core.messages import NOT_INSTALLED, NOT_YOURS, PROMPTS, PROMPTS_TITLE
@@ -69,9 +69,13 @@ class Authorize(AsyncAuthorize):
         **_: Any,
     ) -> AuthorizeResult | None:
         """Return the bot of a workspace; None where there is none. Raises what is worth another delivery."""
-        name = name_of(team_id or "", enterprise_id or "", context.is_enterprise_install or False)
+        home = {
+            "team_id": team_id,
+            "enterprise_id": enterprise_id,
+            "is_enterprise_install": context.is_enterprise_install,
+        }
         try:
-            workspace = await self.workspaces.find(name)
+            workspace = await self.workspaces.find(workspace_of(home))
         except NotInstalled:
             return None
         return AuthorizeResult(
@@ -139,7 +143,7 @@ class SlackListener:
         self._hooks = hooks
         self._background = BackgroundTasks()
         self._intake = Intake(services, self._background, hooks.text_command)
-        self._noted = ExpiringSet(services.now, NOTED_EVERY)
+        self._noted: dict[str, datetime] = {}  # by channel, what was heard there when it was noted last
         self._catch_up = CatchUp(SlackHistory(services, workspaces), self._intake, services)
 
     async def close(self) -> None:
@@ -157,9 +161,11 @@ class SlackListener:
         read = partial(read_event, event, self._workspaces, name, comes_again=comes_again)
         await self._intake.take(f"{name}:{line_of(event)}", read)
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
-        if at is not None and channel and not self._catch_up.is_running:
+        if at is not None and channel and not self._catch_up.running:
             ref = ChannelRef(platform=PLATFORM, workspace=name, channel=channel)
-            if self._noted.add(repr(ref)):
+            noted = self._noted.get(repr(ref))
+            if noted is None or at - noted >= NOTED_EVERY:
+                self._noted[repr(ref)] = at
                 self._background.begin(partial(self._note, ref, at))
 
     async def on_stop(self, body: dict[str, Any], event: dict[str, Any]) -> None:

@@ -75,7 +75,7 @@ class SlackChat(ChatPlatform):
             place=claim.message.thread,
             posted=posted,
             sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_redelivered),
-            settled=partial(remove_orphans, claim, place),
+            settled=partial(remove_orphans, claim, place) if claim.is_redelivered else None,
         )
 
     async def delete(self, message: MessageRef) -> None:

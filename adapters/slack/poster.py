@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.delivery import nonce
 from adapters.chat.platform import Part, Posted
-from adapters.slack.api import Denied, ask, never_arrived, tell
+from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
 from adapters.slack.dialect import blocks_of
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
@@ -30,7 +30,6 @@ from core.model import Answer, Claim, Question
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
 
-EVENT_TYPE = "footnote_answer"
 LOOKED_AT = 15  # messages; Slack gives some apps no more
 EARLY = 30.0  # seconds; as much may our clock be ahead of Slack's
 LONGEST = 20  # messages of an answer
@@ -46,11 +45,6 @@ class Place:
     channel: str
     thread: str
     asked: str
-
-
-def mark(nonce: str) -> Mapping[str, object]:
-    """Return what a message bears, for any app of the workspace to read; so it holds no words."""
-    return {"event_type": EVENT_TYPE, "event_payload": {"nonce": nonce}}
 
 
 def nonce_of(message: Mapping[str, Any]) -> str | None:
@@ -92,7 +86,7 @@ class ThreadPoster:
         known = await self.find(nonce)
         if known is not None:
             return Posted(known)
-        more: dict[str, Any] = {"metadata": mark(nonce), "unfurl_links": False, "unfurl_media": False}
+        more: dict[str, Any] = {"nonce": nonce, "unfurl_links": False, "unfurl_media": False}
         try:  # of a thread that is gone nothing of ours is missing
             said = await self._say("chat.postMessage", part, gone=(), thread_ts=self.place.thread, **more)
         except Unreachable as failure:
@@ -104,8 +98,7 @@ class ThreadPoster:
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace what a message shows; one that somebody still writes as a stream is finished first."""
-        nonce = self.nonces.get(message_id)
-        changed = {"ts": message_id, "metadata": mark(nonce) if nonce else None}
+        changed = {"ts": message_id, "nonce": self.nonces.get(message_id)}
         await self._once_ended(message_id, partial(self._say, "chat.update", part, **changed))
 
     async def delete(self, message_id: str) -> None:
@@ -182,8 +175,6 @@ async def remove_orphans(claim: Claim, place: Place, _answer: Answer | None, sho
     A post that was on its way when its worker was frozen stands beside the answer of the worker that took over: Discord
     takes the same message twice for one, and Slack does not. Raises nothing.
     """
-    if not claim.is_redelivered:
-        return
     ids = {message.id for message in shown}
     marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
     client, channel = place.workspace.once, place.channel

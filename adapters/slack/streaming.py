@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from adapters.chat.platform import Controls, Part, Posted
 from adapters.slack.api import BARRED, Denied, never_arrived, tell
 from adapters.slack.dialect import blocks_below
-from adapters.slack.poster import Place, ThreadPoster, mark
+from adapters.slack.poster import Place, ThreadPoster
 from core.errors import PostingFailed, RateLimited, Unreachable
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class AnswerPoster(ThreadPoster):
     async def _streamed(self, part: Part, nonce: str, readers: People) -> Posted | None:
         """Begin a stream, or return the one that stands there; None where that is not to be had, and a post may be."""
         place, workspace, streams = self.place, self.place.workspace, self.budgets.streams
-        known = await self.find(nonce)
+        known = await self.find(nonce) if self.all_in_doubt else None  # this is the first post, so no other is in doubt
         if known is not None:
             return Posted(known)
         if self.question is None or not streams.take(workspace.name):
@@ -203,7 +203,7 @@ class AnswerPoster(ThreadPoster):
         try:
             if part.controls is not Controls.STOP:
                 below = blocks_below(part, self.question) if self.question is not None else []
-                ends: dict[str, Any] = {"blocks": below or None, "metadata": mark(self.nonces[stream.id])}
+                ends: dict[str, Any] = {"blocks": below or None, "nonce": self.nonces[stream.id]}
                 await tell(client, "chat.stopStream", **what, markdown_text=rest, **ends)
                 self._stream = None
                 return True

@@ -51,9 +51,16 @@ class Workspaces(Protocol):
         ...
 
 
-def name_of(team_id: str, enterprise_id: str = "", is_enterprise_install: bool = False) -> str:
-    """Return the name of a workspace: one that is served by an organization's installation bears that in its name."""
-    return f"{enterprise_id}/{team_id}" if enterprise_id and is_enterprise_install else team_id
+def workspace_of(body: Mapping[str, Any]) -> str:
+    """Return the name of the workspace for whose installation a body came; in shared channels, others have their own.
+
+    One that is served by an organization's installation bears that in its name.
+    """
+    given = cast("list[Mapping[str, Any]]", body.get("authorizations") or [])
+    authorization = given[0] if given else body
+    team = str(authorization.get("team_id") or body.get("context_team_id") or body.get("team_id") or "")
+    enterprise = str(authorization.get("enterprise_id") or body.get("enterprise_id") or "")
+    return f"{enterprise}/{team}" if enterprise and authorization.get("is_enterprise_install") else team
 
 
 def parse(name: str) -> tuple[str, str]:
@@ -85,11 +92,10 @@ class OneWorkspace:
             if self._workspace is None:
                 client = connect(self.session, token=self.token, api_url=self.api_url)
                 said = await ask(client, "auth.test")
-                team, enterprise = str(said["team_id"]), str(said.get("enterprise_id") or "")
                 self._workspace = Workspace(
-                    name=name_of(team, enterprise, bool(said.get("is_enterprise_install"))),
-                    team_id=team,
-                    enterprise_id=enterprise,
+                    name=workspace_of(said),
+                    team_id=str(said["team_id"]),
+                    enterprise_id=str(said.get("enterprise_id") or ""),
                     app_id=str(said.get("app_id") or ""),
                     bot_id=str(said.get("bot_id") or ""),
                     bot_user_id=str(said["user_id"]),

@@ -56,7 +56,8 @@ class Sources:
         """Return the number of what a tool has found, for the model to cite; the best of its scores is kept."""
         if isinstance(found, Hit):
             self.urls.add(found.passage.page_url)
-            self.named.update(addresses(found.passage.text))
+            text = found.passage.text
+            self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
             found = cite(found, 0)
         number = self._numbers.setdefault(found.url, len(self._numbers) + 1)
         known = self.citations.get(number)
@@ -87,7 +88,7 @@ class Quoted(Sources):
 
 def selected_text(text: str) -> Sources:
     """Return the one source of a question about a selection: the selected text itself, which has no address."""
-    sources = Sources(named=addresses(text))
+    sources = Sources(named=set(map(trim_url, URL.findall(text))))
     sources.add(Citation(number=1, chapter="", section="", title="The selected text", url="", relevance_score=1.0))
     return sources
 
@@ -167,11 +168,6 @@ def _title_and_rest(line: str) -> tuple[str, str]:
 
 def _is_entry(line: str) -> bool:
     return bool(_ENTRY.match(line) or URL.search(line))
-
-
-def addresses(text: str) -> set[str]:
-    """Return the addresses that stand in a text."""
-    return set(map(trim_url, URL.findall(text))) if "://" in text or "www." in text else set()
 
 
 def trim_url(url: str) -> str:

@@ -17,8 +17,8 @@ def test_the_more_are_counted_the_longer_is_the_rest() -> None:
     """Up to the longest one; whoever has finished counts no more."""
     pacer = LoadPacer(for_each=0.2, longest=0.5)
     seconds = [pacer.seconds]
-    for change in (pacer.begin, pacer.begin, pacer.begin, pacer.end, pacer.end, pacer.end):
-        change()
+    for more in (1, 1, 1, -1, -1, -1):
+        pacer.count(more)
         seconds.append(pacer.seconds)
 
     assert seconds == pytest.approx([0.0, 0.2, 0.4, 0.5, 0.4, 0.2, 0.0])
@@ -27,9 +27,9 @@ def test_the_more_are_counted_the_longer_is_the_rest() -> None:
 def test_without_numbers_nobody_rests() -> None:
     """As in the terminal, which shows one answer at a time."""
     pacer = LoadPacer()
-    pacer.begin()
+    pacer.count(1)
     assert pacer.seconds == 0.0
-    pacer.end()
+    pacer.count(-1)
 
 
 @pytest.mark.promise("bounded-pace")
@@ -37,7 +37,7 @@ async def test_the_more_answers_are_written_the_less_often_each_changes() -> Non
     """Two hundred at once would edit faster than a platform takes it; the first text and the end wait for nothing."""
     platform, pacer = Thread(), LoadPacer(0.02, 10.0)
     for _ in range(199):
-        pacer.begin()
+        pacer.count(1)
     pace = Pace(clock=platform.now, sleep=platform.sleep)
     async with LiveMessage(platform, str, pacer=pacer, pace=pace) as shown:
         for number in range(3):

@@ -131,12 +131,12 @@ async def test_each_call_is_tried_for_as_long_as_somebody_waits_for_it(policy: R
 @pytest.mark.parametrize(("policy", "seconds"), [(SERVICE, 8.0), (INDEX, 8.0), (BRIEF, 10.0), (PATIENT, 600.0)])
 async def test_a_server_may_ask_for_so_many_seconds_and_no_more(policy: RetryPolicy, seconds: float) -> None:
     """Whoever is asked for more gives up at once."""
-    platform = Platform([RateLimited(seconds), RateLimited(seconds + 0.5)])
+    patient, busy = Platform([RateLimited(seconds)]), Platform([RateLimited(seconds + 0.5)])
 
+    assert await patient.under(policy).call(patient.call) == "done"
     with pytest.raises(RateLimited):
-        await platform.under(policy).call(platform.call)
-
-    assert platform.waits == [seconds]
+        await busy.under(policy).call(busy.call)
+    assert (patient.waits, busy.waits) == ([seconds], [])
 
 
 def test_after_no_failure_there_is_no_wait() -> None:

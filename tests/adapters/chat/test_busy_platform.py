@@ -1,4 +1,4 @@
-"""An answer on a platform that asks for ever more patience."""
+"""An answer on a platform that asks for patience."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import Part, Posted
 from core.errors import RateLimited
 from core.model import MessageRef
+from tests.adapters.chat.test_drafts import draft, parts, settled, snapshot
 from tests.builders import thread
 from tests.fakes.poster import Thread
 
@@ -28,3 +29,63 @@ async def test_an_answer_that_the_platform_limits_at_its_end_is_not_posted_anew(
             await shown.finish([Part("Robots act.")])
 
     assert (set(platform.did), platform.messages) == ({"edit"}, {"m1": "Robots"})
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_a_platform_that_lets_calls_wait_is_called_less_often() -> None:
+    """A client that sleeps until its bucket is full again makes calls slow; with time the pace recovers."""
+    platform = Thread(delays=[0.0, 4.0])
+    async with draft(platform) as shown:
+        for number in range(5):
+            shown.show(snapshot(f"{number}"))
+            await settled()
+        await shown.finish(parts("4"))
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 5.2, 9.2, 12.4, 14.96]
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> None:
+    """Whoever asks again too early is made to wait longer, or shut out."""
+    platform = Thread(failures=[None, RateLimited(7.0), RateLimited(3.0)])
+    async with draft(platform) as shown:
+        shown.show(snapshot("a"))
+        await settled()
+        await shown.finish(parts("b"))
+
+    assert platform.calls == [(0.0, "post", "a"), (0.0, "edit", "b"), (7.0, "edit", "b"), (10.0, "edit", "b")]
+    assert (platform.shown, shown.waited) == (["b"], 10.0)
+
+
+async def test_a_wait_while_writing_slows_the_snapshots() -> None:
+    """The pace is at least what the platform asked for."""
+    platform = Thread(failures=[None, RateLimited(5.0)])
+    async with draft(platform) as shown:
+        for number in range(4):
+            shown.show(snapshot(f"{number}"))
+            await settled()
+        await shown.finish(parts("3"))
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 6.2, 10.2, 13.4]
+
+
+async def test_snapshots_go_on_after_ten_seconds_at_the_most() -> None:
+    """However long the platform asked to be left alone before; then they come faster again."""
+    platform = Thread(failures=[None, RateLimited(60.0)])
+    async with draft(platform) as shown:
+        for number in range(4):
+            shown.show(snapshot(f"{number}"))
+            await settled()
+        await shown.finish(parts("3"))
+
+    assert [at for at, _, _ in platform.calls] == pytest.approx([0.0, 1.2, 61.2, 69.2, 75.6])
+
+
+@pytest.mark.promise("final-state")
+async def test_five_minutes_of_waits_are_endured_at_the_end() -> None:
+    """The answer is worth them; of one that takes longer, the caller is told."""
+    platform = Thread(failures=[RateLimited(100.0)] * 3)
+    async with draft(platform) as shown:
+        await shown.finish(parts("end"))
+
+    assert platform.shown == ["end"]

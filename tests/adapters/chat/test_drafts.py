@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adapters.chat.delivery import nonce
 from adapters.chat.live_message import BLANK, LiveMessage, Pace, Snapshot
-from adapters.chat.platform import Part, Posted
+from adapters.chat.platform import Controls, Part, Posted
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
 from tests.builders import question, thread
@@ -148,42 +148,19 @@ async def test_snapshots_that_are_not_sent_are_not_drawn() -> None:
     assert drawn == [99]
 
 
-@pytest.mark.promise("bounded-pace")
-async def test_a_platform_that_lets_calls_wait_is_called_less_often() -> None:
-    """A client that sleeps until its bucket is full again makes calls slow; with time the pace recovers."""
-    platform = Thread(delays=[0.0, 4.0])
+@pytest.mark.parametrize(("visibility", "controls"), [("thread", Controls.RETRY), ("private", Controls.NONE)])
+async def test_what_failed_can_be_tried_again_where_it_is_kept(visibility: str, controls: Controls) -> None:
+    """A private question is kept by nobody."""
+    platform, failed = Thread(), Answer(id="a", text="It failed.", status=Status.FAILED)
+    asked = question().model_copy(update={"visibility": visibility})
+
+    async def progress() -> AsyncIterator[Progress]:
+        yield failed
+
     async with draft(platform) as shown:
-        for number in range(5):
-            shown.show(snapshot(f"{number}"))
-            await settled()
-        await shown.finish(parts("4"))
+        await shown.draw(progress(), Pencil(), asked)
 
-    assert [at for at, _, _ in platform.calls] == [0.0, 5.2, 9.2, 12.4, 14.96]
-
-
-@pytest.mark.promise("bounded-pace")
-async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> None:
-    """Whoever asks again too early is made to wait longer, or shut out."""
-    platform = Thread(failures=[None, RateLimited(7.0), RateLimited(3.0)])
-    async with draft(platform) as shown:
-        shown.show(snapshot("a"))
-        await settled()
-        await shown.finish(parts("b"))
-
-    assert platform.calls == [(0.0, "post", "a"), (0.0, "edit", "b"), (7.0, "edit", "b"), (10.0, "edit", "b")]
-    assert (platform.shown, shown.waited) == (["b"], 10.0)
-
-
-async def test_a_wait_while_writing_slows_the_snapshots() -> None:
-    """The pace is at least what the platform asked for."""
-    platform = Thread(failures=[None, RateLimited(5.0)])
-    async with draft(platform) as shown:
-        for number in range(4):
-            shown.show(snapshot(f"{number}"))
-            await settled()
-        await shown.finish(parts("3"))
-
-    assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 6.2, 10.2, 13.4]
+    assert platform.controls == {"m1": controls}
 
 
 @pytest.mark.promise("posted-once")

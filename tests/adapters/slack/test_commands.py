@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from adapters.slack.api import open_session, respond
-from adapters.slack.events import workspace_of
 from adapters.slack.interactions import URL_LIFE, by_event, home_of, mrkdwn
 from adapters.slack.slash import parsed
+from adapters.slack.workspaces import workspace_of
 from core import messages
 from core.answering.dialect import GAP
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable

@@ -11,7 +11,7 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
 from adapters.slack.api import API, Denied, ask, connect, never_arrived, tell
-from adapters.slack.workspaces import NotInstalled, OneWorkspace, People, Profile, Workspace, name_of, parse
+from adapters.slack.workspaces import NotInstalled, OneWorkspace, People, Profile, Workspace, parse, workspace_of
 from core.errors import Gone, PostingFailed, RateLimited, Unreachable
 from tests.on_slack import OnSlack
 from tests.servers.slack import Fault, Reply, Reset, User, limit, refuse
@@ -138,7 +138,10 @@ async def test_the_one_workspace_is_asked_for_once_and_again_after_a_failure(sla
 
 def test_a_workspace_of_an_organization_bears_its_name() -> None:
     """One that has an installation of its own does not."""
-    names = [name_of("T1"), name_of("T1", "E1"), name_of("T1", "E1", is_enterprise_install=True)]
+    installed: dict[str, object] = {"team_id": "T1", "enterprise_id": "E1"}
+    names = [
+        workspace_of(body) for body in ({"team_id": "T1"}, installed, {**installed, "is_enterprise_install": True})
+    ]
 
     assert names == ["T1", "T1", "E1/T1"]
     assert [parse(name) for name in names] == [("T1", ""), ("T1", ""), ("T1", "E1")]

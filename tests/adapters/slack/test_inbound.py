@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from adapters.chat.intake import BotIdentity
-from adapters.slack.events import line_of, parse, workspace_of
+from adapters.slack.events import line_of, parse
+from adapters.slack.workspaces import workspace_of
 from core.model import Inbound, InboundKind, MessageRef, Person, Setting, ThreadRef
 
 ME = BotIdentity("U0BOT", bot_id="B0BOT", workspace="T1")

@@ -39,7 +39,7 @@ def growing(slack: OnSlack, claim: Claim) -> AsyncIterator[Progress]:
         yield drafted("A robot ")
         await slack.until(lambda: slack.is_met() or seen(slack, claim, "A robot"))
         yield drafted("A robot acts. ")
-        await slack.until(lambda: slack.is_met() or seen(slack, claim, "acts."))
+        await slack.until(lambda: slack.is_met() or seen(slack, claim, "A robot acts"))
         yield WHOLE
 
     return written()
@@ -141,7 +141,7 @@ async def test_a_stream_that_has_died_of_age_goes_on_as_edits(slack: OnSlack) ->
         await slack.until(lambda: seen(slack, claim, "A robot"))
         slack.server.clock.advance(300)
         yield drafted("A robot acts. ")
-        await slack.until(lambda: seen(slack, claim, "acts."))
+        await slack.until(lambda: seen(slack, claim, "A robot acts"))
         yield WHOLE
 
     await slack.surface.reply(claim, written())
@@ -213,7 +213,7 @@ async def test_a_stream_that_somebody_stopped_ends_with_the_answer_or_goes_on_by
         if is_heeded:
             claim.cancelled.set(Interruption.STOPPED)
         yield drafted("A robot acts. ")
-        await slack.until(lambda: is_heeded or seen(slack, claim, "acts."))
+        await slack.until(lambda: is_heeded or seen(slack, claim, "A robot acts"))
         yield Answer(id="a", text="Stopped.", status=Status.STOPPED) if is_heeded else WHOLE
 
     await slack.surface.reply(claim, written())
