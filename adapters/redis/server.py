@@ -8,18 +8,19 @@ import fcntl
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO, Any
 from urllib.parse import quote
 
-from adapters.redis.watchdog import guarded, private
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
 PATIENCE = 5.0  # seconds for the server to answer, and to go
@@ -128,6 +129,51 @@ class PrivateServer:
                 reason = os.strerror(errno.ENOSPC)
         kind, sentence = next((kind, sentence) for words, kind, sentence in REASONS if words in reason)
         return kind(f"The embedded store cannot start in {self._folder}: {sentence} Its log is {LOG} there. {OTHER}")
+
+
+# The owner holds the other end of standard input and never writes. When the owner is gone, even by SIGKILL, the kernel
+# closes that end, reading ends, and the watcher asks the server to stop. The server takes the place of the shell, so
+# the owner's child is the server itself.
+WATCHER = """
+exec 3<&0
+(read -r line <&3; kill -TERM $$) &
+exec "$@" </dev/null 3<&-
+"""
+
+
+def private(path: Path, mode: str) -> IO[Any]:
+    """Open a file that nobody but its owner can read, whatever the folder allows."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+@contextmanager
+def guarded(command: Sequence[str], *, log: Path, patience: float) -> Generator[subprocess.Popen[bytes], None, None]:
+    """Run *command* until the context or this process ends; its session is its own, so Ctrl-C does not reach it."""
+    with private(log, "ab") as output:
+        process = subprocess.Popen(  # noqa: S603 - the command is ours
+            ["/bin/sh", "-c", WATCHER, "sh", *command],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            cwd=log.parent,
+            env={"LC_ALL": "C"},  # none of the owner's secrets, and reasons in one language
+            start_new_session=True,
+            umask=0o077,
+        )
+    try:
+        yield process
+    finally:
+        try:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                # Reaches the server and its watcher at once, of which one may be gone already, or both.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(patience if number is signal.SIGTERM else None)
+                    break
+        finally:
+            if process.stdin:
+                process.stdin.close()
 
 
 @contextmanager
