@@ -124,7 +124,7 @@ async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: Memo
     assert until is not None
     await settle(office.services, A, until, hang, finder.tell)
     took = loop.time() - began
-    await wait_until(lambda: loop.time() - began > office.inbox.accepted_for, what="the end of the lease")
+    await wait_until(lambda: loop.time() > office.inbox.ends[A.message], what="the end of the lease")
     await take_over_once(office.services, PLATFORM, finder.find)
 
     assert took >= office.inbox.accepted_for * SHARE
@@ -176,12 +176,12 @@ async def test_what_others_left_is_moved_once_all_is_there(error: Exception) -> 
 async def test_of_several_processes_one_is_at_it() -> None:
     """A new one waits until the time of the one before is over, and two new ones do not do it both."""
     first = MemoryServices()
-    first.inbox.accepted_for = 0.1
     await accepted(first.services, A)
     others, finder = [MemoryServices(inbox=first.inbox) for _ in range(2)], Finder()
     for each in others:
         await take_over_once(each.services, PLATFORM, finder.find)
     before = finder.looks
+    first.inbox.ends[A.message] = asyncio.get_running_loop().time()
     taking = [asyncio.create_task(take_over(each.services, PLATFORM, finder.find)) for each in others]
     await wait_until(lambda: not first.inbox.kept, what="the move")
     for task in taking:
