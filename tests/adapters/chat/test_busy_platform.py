@@ -104,6 +104,19 @@ async def test_a_wait_while_writing_slows_the_snapshots() -> None:
     assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 6.2, 10.2, 13.4]
 
 
+@pytest.mark.promise("bounded-pace")
+async def test_a_short_wait_while_writing_slows_the_snapshots_too() -> None:
+    """By half; whoever goes on as before is limited again at once."""
+    platform = Thread(failures=[None, RateLimited(0.1)])
+    async with draft(platform) as shown:
+        for number in range(4):
+            shown.show(snapshot(f"{number}"))
+            await settled()
+        await shown.finish(parts("3"))
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 3.0, 4.44, 5.64]
+
+
 async def test_snapshots_go_on_after_ten_seconds_at_the_most() -> None:
     """However long the platform asked to be left alone before; then they come faster again."""
     platform = Thread(failures=[None, RateLimited(60.0)])
