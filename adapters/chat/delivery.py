@@ -137,11 +137,15 @@ class DeliveryLog:
 
     async def aclose(self) -> None:
         """Wait for what is under way: what is noted after this has to come after it."""
-        if self._retracting is not None:
-            await asyncio.wait({self._retracting}, timeout=LONGEST_RETRACTING)
-            self._retracting.cancel()
-        if self._writing is not None:
-            await self._writing
+        try:
+            if self._retracting is not None:
+                await asyncio.wait({self._retracting}, timeout=LONGEST_RETRACTING)
+        finally:
+            if self._retracting is not None:
+                self._retracting.cancel()
+                await asyncio.wait({self._retracting})
+            if self._writing is not None:
+                await self._writing
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message once it is noted that one is posted; what may have been posted before stays noted as well."""
