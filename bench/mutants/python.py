@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -58,7 +59,20 @@ def _mutant(path: Path, text: str, operator: Any, occurrence: int) -> Mutant | N
         is_same = _meaning(mutated) == _meaning(text)
     except SyntaxError:  # the star of a signature is taken for an operator
         return None
-    return None if is_same else changed(path, text, mutated)
+    mutant = None if is_same else changed(path, text, mutated)
+    return mutant and replace(mutant, lines=tuple(_statement(text, mutant.line)))
+
+
+def _statement(text: str, line: int) -> range:
+    """Return the lines of the statement in a line, without those of its body; none for what is run at the import."""
+    is_run, found = False, range(0)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.stmt | ast.ExceptHandler) and node.lineno <= line <= (node.end_lineno or 0):
+            body = getattr(node, "body", None)
+            lines = range(node.lineno, body[0].lineno if body else (node.end_lineno or 0) + 1)
+            found = lines if line in lines and (not found or lines.start >= found.start) else found
+            is_run |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and line not in lines
+    return found if is_run else range(0)
 
 
 def _meaning(text: str) -> str:
