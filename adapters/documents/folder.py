@@ -38,6 +38,7 @@ READERS: Mapping[str, str] = {
 PACKED = frozenset((".pdf", ".docx"))
 
 
+LOCKED = "cannot be opened; check its permissions."  # a folder, of whose pages nobody knows the addresses
 SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages"))
 
 
@@ -76,7 +77,7 @@ class FolderWalk:
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
-            self._problems.append(FoundFile(folder, relative, "cannot be opened; check its permissions."))
+            self._problems.append(FoundFile(folder, relative, LOCKED))
             return
         for entry in entries:
             path, place = Path(entry.path), relative / entry.name
@@ -192,24 +193,26 @@ class Folder:
 
     def _document(self, finding: FoundFile) -> Document | Unreadable | None:
         """Read one file; None for a page that its author hides."""
+        meta: Mapping[str, Any] = {}
         try:
             page = _read(finding)
-            opens_at = frontmatter.opening(page.meta)
+            meta = page.meta
+            opens_at = frontmatter.opening(meta)
         except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over in one file must not stop the others
             reason = "could not be parsed; open it in its own program and save it again."
             return Unreadable(
                 name=str(finding.relative),
                 reason=str(error) if isinstance(error, NotReadable) else reason,
-                url=address(finding.path, finding.relative, {}, self._base_url),
+                url="" if finding.problem == LOCKED else address(finding.path, finding.relative, meta, self._base_url),
             )
-        if frontmatter.is_hidden(page.meta):
+        if frontmatter.is_hidden(meta):
             return None
         return Document(
             source=self.name,
-            url=address(finding.path, finding.relative, page.meta, self._base_url),
+            url=address(finding.path, finding.relative, meta, self._base_url),
             title=page.title or title_of(finding.relative.stem),
             text=page.text,
-            chapter=frontmatter.word(page.meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
+            chapter=word(meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
             opens_at=opens_at,
         )
 

@@ -72,10 +72,8 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")  # not the escape character, which logs are full of
-TOLERATED, ALWAYS_TOLERATED = (
-    0.005,
-    10,
-)  # control characters in a text: a share, and a number; random bytes have a tenth
+TOLERATED = 0.005  # the share of control characters in a text; random bytes have a tenth
+ALWAYS_TOLERATED = 10  # of them
 
 
 def decode(content: bytes) -> str:

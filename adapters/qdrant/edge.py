@@ -183,8 +183,10 @@ class EdgeIndex:
         self._thread.shutdown()
 
     async def _run(self, work: Callable[[EdgeShard, Bm25], Result]) -> Result:
+        loop = asyncio.get_running_loop()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
+            opened = await loop.run_in_executor(self._thread, self._open) if self._opened is None else self._opened
+            return await loop.run_in_executor(self._thread, work, *opened)
         except (Misconfigured, RetrievalUnavailable):
             raise
         except Exception as error:  # the engine raises plain exceptions of many kinds
@@ -192,11 +194,11 @@ class EdgeIndex:
                 f"The index in {self._folder} cannot be used. Is the disk full, or the folder not writable?"
             ) from error
 
-    def _do(self, work: Callable[[EdgeShard, Bm25], Result]) -> Result:
+    def _open(self) -> tuple[EdgeShard, Bm25]:
         if self._opened is None:
             check_room(self._folder)
             self._opened = (open_shard(self._folder, self._label), lexical_encoder())
-        return work(*self._opened)
+        return self._opened
 
     def _hybrid(self, shard: EdgeShard, lexical: Bm25, query: IndexQuery, limit: int) -> list[Candidate]:
         """Return the union of the *limit* best of both lists, and then the scores that are missing in either.

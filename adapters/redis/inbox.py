@@ -253,7 +253,8 @@ class RedisInbox(InboxStore):
                 try:
                     async with self._turn:
                         if not self._fetched:
-                            await self._tidy()
+                            if self._owed or self._is_in_doubt:
+                                await self._tidy()
                             await self.fetch()
                 finally:
                     self._waiters -= 1

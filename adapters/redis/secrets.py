@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -21,7 +21,6 @@ from core.errors import Misconfigured
 from core.model import Value
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     from redis.asyncio import Redis
 
 SHORTEST = 32  # characters of a secret: what 32 random bytes need at the very least
@@ -32,7 +31,7 @@ RECIPE = 'Make one with: python -c "import secrets; print(secrets.token_urlsafe(
 
 VAULT = "footnote:vault:"
 
-Kind = TypeVar("Kind", bound=Value)
+Kind = TypeVar("Kind", bound=str | Value)
 
 
 class Seal:
@@ -42,6 +41,10 @@ class Seal:
     """
 
     def __init__(self, secrets: Sequence[str]) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
         if not secrets:
             raise Misconfigured(f"FOOTNOTE_SECRET_KEY is empty. {RECIPE}")
         if any(len(secret) < SHORTEST or len(set(secret)) < VARIETY for secret in secrets):
@@ -49,7 +52,10 @@ class Seal:
                 f"FOOTNOTE_SECRET_KEY holds a key that is too weak: it needs at least {SHORTEST} random characters. "
                 f"{RECIPE}"
             )
-        self._ciphers = [_cipher(secret) for secret in secrets]
+        self._ciphers = [
+            AESGCM(HKDF(SHA256(), length=32, salt=None, info=b"footnote stored text").derive(secret.encode()))
+            for secret in secrets
+        ]
 
     @classmethod
     def parse(cls, text: str) -> Seal:
@@ -80,24 +86,18 @@ class Seal:
         return VERSION + nonce + self._ciphers[0].encrypt(nonce, text.encode(), place.encode())
 
     def read(self, kind: type[Kind], sealed: bytes | None, *, place: str) -> Kind | None:
-        """Return a value; None if there is none, its key is gone, or another version wrote it in another form."""
-        text = self.decrypt(sealed, place=place) if sealed else None
-        with suppress(ValidationError):
-            return kind.model_validate_json(text) if text else None
-        return None
+        """Return what was encrypted at *place*, a text or a value of some *kind*.
 
-    def decrypt(self, sealed: bytes, *, place: str) -> str | None:
-        """Return the text back; None if it was sealed with another secret, for another place, or was altered."""
+        None if there is none, if its secret is gone or it was altered, or if another version wrote it in another form.
+        """
         from cryptography.exceptions import InvalidTag
 
-        nonce, body = sealed[1 : 1 + NONCE], sealed[1 + NONCE :]
-        if sealed[:1] != VERSION or not body:
+        if not sealed or sealed[:1] != VERSION or len(sealed) <= 1 + NONCE:
             return None
+        parse: Any = getattr(kind, "model_validate_json", kind)
         for cipher in self._ciphers:
-            try:
-                return cipher.decrypt(nonce, body, place.encode()).decode()
-            except InvalidTag:
-                continue
+            with suppress(InvalidTag, ValidationError):
+                return parse(cipher.decrypt(sealed[1 : 1 + NONCE], sealed[1 + NONCE :], place.encode()).decode())
         return None
 
 
@@ -114,7 +114,7 @@ class RedisVault:
         place = VAULT + key
         with translated():
             sealed = cast("bytes | None", await self.client.get(place))
-        return self.seal.decrypt(sealed, place=place) if sealed else None
+        return self.seal.read(str, sealed, place=place)
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Encrypt and write; what was there goes, with its time."""
@@ -127,20 +127,12 @@ class RedisVault:
         place = VAULT + key
         with translated():
             sealed = cast("bytes | None", await self.client.getdel(place))
-        return self.seal.decrypt(sealed, place=place) if sealed else None
+        return self.seal.read(str, sealed, place=place)
 
     async def remove(self, key: str) -> None:
         """Remove it, whether or not it could be read."""
         with translated():
             await self.client.delete(VAULT + key)
-
-
-def _cipher(secret: str) -> AESGCM:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
-    return AESGCM(HKDF(algorithm=SHA256(), length=32, salt=None, info=b"footnote stored text").derive(secret.encode()))
 
 
 def _kept(path: Path) -> str:

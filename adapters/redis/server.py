@@ -8,18 +8,19 @@ import fcntl
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO, Any
 from urllib.parse import quote
 
-from adapters.redis.watchdog import guarded, private
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
 PATIENCE = 5.0  # seconds for the server to answer, and to go
@@ -67,12 +68,23 @@ class PrivateServer:
         await asyncio.to_thread(self.stop)
 
     def start(self) -> str:
-        """Start the server and give its address once it answers; waits without an event loop."""
+        """Start the server and return its address once it answers; waits without an event loop."""
         with self._turn, ExitStack() as stack:
             try:
-                socket = self._enter(stack)
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                stack.enter_context(_owned(self._folder))
+                socket = stack.enter_context(_short(self._folder)) / SOCKET
+                shut_down(socket, patience=self._patience)
+                log = self._folder / LOG
+                with suppress(FileNotFoundError):
+                    log.replace(self._folder / f"{LOG}.old")
+                process = stack.enter_context(guarded(self._command(), log=log, patience=self._patience))
+                self._wait(process, socket)
             except OSError as error:
                 raise self._failure(os.strerror(error.errno or errno.EIO)) from error
+            # By a word, which the server obeys at once; a signal, which comes next, it would notice a little later.
+            stack.enter_context(suppress(StoreUnavailable))
+            stack.callback(shut_down, socket, patience=self._patience)
             self._running = stack.pop_all()
             return f"unix://{quote(os.fspath(socket))}?db=0"
 
@@ -80,18 +92,6 @@ class PrivateServer:
         """End the server, its data written; doing it twice is no error."""
         with self._turn:
             self._running.close()
-
-    def _enter(self, stack: ExitStack) -> Path:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        stack.enter_context(_owned(self._folder))
-        socket = stack.enter_context(_short(self._folder)) / SOCKET
-        shut_down(socket, patience=self._patience)
-        with suppress(FileNotFoundError):
-            (self._folder / LOG).replace(self._folder / f"{LOG}.old")
-        process = stack.enter_context(guarded(self._command(), log=self._folder / LOG, patience=self._patience))
-        self._wait(process, socket)
-        stack.callback(_ask_to_go, socket, patience=self._patience)
-        return socket
 
     def _command(self) -> list[str]:
         options = {
@@ -114,16 +114,14 @@ class PrivateServer:
             limit = LOADING_PATIENCE if reply.startswith(b"-LOADING") else self._patience
             with suppress(subprocess.TimeoutExpired):
                 process.wait(PAUSE)
-                raise self._failure(self._log())
+                reason = ""
+                with suppress(OSError):
+                    reason = (self._folder / LOG).read_text(errors="replace")
+                raise self._failure(reason)
             if time.monotonic() - started > limit:
                 raise StoreUnavailable(
                     f"The embedded store did not answer within {limit:g} s; see {self._folder / LOG}."
                 )
-
-    def _log(self) -> str:
-        with suppress(OSError):
-            return (self._folder / LOG).read_text(errors="replace")
-        return ""
 
     def _failure(self, reason: str) -> FootnoteError:
         with suppress(OSError):
@@ -131,6 +129,51 @@ class PrivateServer:
                 reason = os.strerror(errno.ENOSPC)
         kind, sentence = next((kind, sentence) for words, kind, sentence in REASONS if words in reason)
         return kind(f"The embedded store cannot start in {self._folder}: {sentence} Its log is {LOG} there. {OTHER}")
+
+
+# The owner holds the other end of standard input and never writes. When the owner is gone, even by SIGKILL, the kernel
+# closes that end, reading ends, and the watcher asks the server to stop. The server takes the place of the shell, so
+# the owner's child is the server itself.
+WATCHER = """
+exec 3<&0
+(read -r line <&3; kill -TERM $$) &
+exec "$@" </dev/null 3<&-
+"""
+
+
+def private(path: Path, mode: str) -> IO[Any]:
+    """Open a file that nobody but its owner can read, whatever the folder allows."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+@contextmanager
+def guarded(command: Sequence[str], *, log: Path, patience: float) -> Generator[subprocess.Popen[bytes], None, None]:
+    """Run *command* until the context or this process ends; its session is its own, so Ctrl-C does not reach it."""
+    with private(log, "ab") as output:
+        process = subprocess.Popen(  # noqa: S603 - the command is ours
+            ["/bin/sh", "-c", WATCHER, "sh", *command],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            cwd=log.parent,
+            env={"LC_ALL": "C"},  # none of the owner's secrets, and reasons in one language
+            start_new_session=True,
+            umask=0o077,
+        )
+    try:
+        yield process
+    finally:
+        try:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                # Reaches the server and its watcher at once, of which one may be gone already, or both.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(patience if number is signal.SIGTERM else None)
+                    break
+        finally:
+            if process.stdin:
+                process.stdin.close()
 
 
 @contextmanager
@@ -187,12 +230,6 @@ def _say(words: bytes, path: Path, *, patience: float) -> bytes:
         line.connect(os.fspath(path))
         line.sendall(words + b"\r\n")
         return line.recv(512)
-
-
-def _ask_to_go(socket: Path, *, patience: float) -> None:
-    """End the server by a word, which it obeys at once; a signal it would notice a tenth of a second later."""
-    with suppress(StoreUnavailable):  # the signal comes next
-        shut_down(socket, patience=patience)
 
 
 def binary() -> Path:

@@ -101,7 +101,8 @@ class Ingestion:
         """Put a page in the place of what the index holds of it, unless it holds just that."""
         if page.url in done:
             return Unreadable(name=f"{page.title} ({page.url})", reason=TWICE, url=page.url)
-        page_hash = self._hash(page)
+        depends_on = f"{PIPELINE} {self._chunker.limit} {self._embedder.name}\n{page.model_dump_json()}"
+        page_hash = hashlib.sha256(depends_on.encode()).hexdigest()
         if known.get(page.url) == page_hash:
             return PageDone(page.url, Outcome.UNCHANGED)
         passages = await asyncio.to_thread(self._chunker.chunk, page, content_hash=page_hash)
@@ -110,8 +111,3 @@ class Ingestion:
         vectors = await self._embedder.embed_passages([embedding_text(passage) for passage in passages])
         await self._index.replace(page.url, [*map(EmbeddedPassage, passages, vectors)])
         return PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))
-
-    def _hash(self, document: Document) -> str:
-        """Return the fingerprint of everything that the passages of a page depend on."""
-        pipeline = f"{PIPELINE} {self._chunker.limit} {self._embedder.name}"
-        return hashlib.sha256(f"{pipeline}\n{document.model_dump_json()}".encode()).hexdigest()

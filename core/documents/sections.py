@@ -43,17 +43,13 @@ def slug(heading: str) -> str:
 
 def plain_text(tokens: Sequence[Token]) -> str:
     """Return the text of inline Markdown without its marks: of a link its label, of an image its description."""
-    return "".join(_text(token) for token in tokens)
-
-
-def _text(token: Token) -> str:
-    match token.type:
-        case "softbreak" | "hardbreak":
-            return "\n"
-        case "html_inline":
-            return ""
-        case _:
-            return plain_text(token.children) if token.children else token.content
+    text = ""
+    for token in tokens:
+        if token.type in ("softbreak", "hardbreak"):
+            text += "\n"
+        elif token.type != "html_inline":
+            text += plain_text(token.children) if token.children else token.content
+    return text
 
 
 _LINE_BREAK = re.compile(r"\r\n?")

@@ -24,6 +24,9 @@ _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 _JOINERS = re.compile("[\u200c\u200d]+")
 _LAST_LATIN = "\u024f"  # up to here letters are never joined
 NO_QUESTION = "Please provide a question to ask about the documents."
+LONG_QUESTION = "The question has {length} characters; the limit is {limit}. Please shorten it and ask again."
+NO_SELECTION = "The selected text is empty. Select some text, or ask without a selection."
+LONG_SELECTION = "The selected text has {length} characters; the limit is {limit}. Please select less."
 _RANGES = {"greater_than_equal", "less_than_equal", "finite_number"}
 OUT_OF_RANGE = {
     "top_k": "The number of passages (top_k) is {:g}; it has to be between 1 and 20.",
@@ -69,26 +72,10 @@ def _stripped(text: str, *, limit: int, blank: LiteralString, too_long: LiteralS
 
 
 QuestionText: TypeAlias = Annotated[
-    str,
-    AfterValidator(
-        partial(
-            _stripped,
-            limit=QUESTION_LIMIT,
-            blank=NO_QUESTION,
-            too_long="The question has {length} characters; the limit is {limit}. Please shorten it and ask again.",
-        )
-    ),
+    str, AfterValidator(partial(_stripped, limit=QUESTION_LIMIT, blank=NO_QUESTION, too_long=LONG_QUESTION))
 ]
 SelectionText: TypeAlias = Annotated[
-    str,
-    AfterValidator(
-        partial(
-            _stripped,
-            limit=SELECTION_LIMIT,
-            blank="The selected text is empty. Select some text, or ask without a selection.",
-            too_long="The selected text has {length} characters; the limit is {limit}. Please select less.",
-        )
-    ),
+    str, AfterValidator(partial(_stripped, limit=SELECTION_LIMIT, blank=NO_SELECTION, too_long=LONG_SELECTION))
 ]
 
 

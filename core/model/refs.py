@@ -48,33 +48,27 @@ class WorkspaceRef(Ref):
     workspace: str = Field(min_length=1)
 
 
-class ChannelRef(Value):
+class ChannelRef(Ref):
     """One place on one platform where people write, with all its threads."""
 
+    kind = "channel"
+    form = "platform:workspace:channel"
     platform: str = Field(min_length=1)
     workspace: str = Field(min_length=1)
     channel: str = Field(min_length=1)
 
     @property
     def home(self) -> WorkspaceRef:
-        """The server or workspace that the channel is in."""
+        """The server or workspace that it is in."""
         return WorkspaceRef(platform=self.platform, workspace=self.workspace)
 
 
-class ThreadRef(Ref):
+class ThreadRef(ChannelRef):
     """One conversation on one platform."""
 
     kind = "thread"
     form = "platform:workspace:channel:thread"
-    platform: str = Field(min_length=1)
-    workspace: str = Field(min_length=1)
-    channel: str = Field(min_length=1)
     thread: str = Field(min_length=1)
-
-    @property
-    def home(self) -> WorkspaceRef:
-        """The server or workspace that the thread is in."""
-        return WorkspaceRef(platform=self.platform, workspace=self.workspace)
 
 
 class MessageRef(Ref):

@@ -15,8 +15,7 @@ from typing import Any, cast
 
 import redis
 
-from adapters.redis.server import binary
-from adapters.redis.watchdog import guarded
+from adapters.redis.server import binary, guarded
 
 PATIENCE = 10.0  # seconds for a server, or several together, to be ready
 PAUSE = 0.01  # seconds between two looks

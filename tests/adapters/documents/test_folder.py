@@ -140,6 +140,33 @@ async def test_a_parser_that_breaks_is_reported_without_its_own_words(tmp_path: 
     assert isinstance(items[1], Document)
 
 
+async def test_a_page_with_a_wrong_date_has_the_address_that_it_gives_itself(tmp_path: Path) -> None:
+    """So what was read of it before is found there, and kept."""
+    write(tmp_path, {"guide/when.md": "---\nslug: later\nopens_at: soon\n---\nText"})
+
+    (item,) = await loaded(tmp_path)
+
+    assert (isinstance(item, Unreadable), item.url) == (True, "https://x.example/guide/later")
+
+
+async def test_of_the_pages_in_a_folder_that_cannot_be_opened_no_address_is_known(tmp_path: Path) -> None:
+    """None of them was removed, so that none may be taken out of the index: this one is too deep to be opened."""
+    write(tmp_path, {"good.md": "# Good\n"})
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("a" * 250, dir_fd=here)
+        above, here = here, os.open("a" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(above)
+    os.close(here)
+
+    *unread, page = await loaded(tmp_path)
+
+    assert isinstance(page, Document)
+    assert [(item.reason, item.url) for item in unread if isinstance(item, Unreadable)] == [
+        ("cannot be opened; check its permissions.", "")
+    ]
+
+
 async def test_a_file_over_the_limit_is_not_even_opened(tmp_path: Path) -> None:
     """The reason names the size and the limit."""
     with (tmp_path / "huge.md").open("wb") as file:

@@ -58,7 +58,7 @@ class Desk:
     async def kept(self, name: str) -> str | None:
         """Read what is kept of a question to be tried again."""
         sealed = cast("bytes | None", await say(self.client, "GET", key_of("retry", name)))
-        return Seal([SECRET]).decrypt(sealed, place=f"{key_of('question', name)} text") if sealed else None
+        return Seal([SECRET]).read(str, sealed, place=f"{key_of('question', name)} text")
 
 
 def key_of(kind: str, name: str) -> str:
