@@ -22,7 +22,6 @@ LONGEST_FILE, LONGEST_BODY = 400, 40
 LONGER_TESTS = {
     ROOT / "tests" / path: 460
     for path in (
-        "adapters/chat/test_drafts.py",
         "adapters/slack/test_commands.py",
         "fakes/inbox.py",
         "adapters/discord/test_surface.py",

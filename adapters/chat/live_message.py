@@ -67,11 +67,11 @@ class LiveMessage:
     waited: float = field(default=0.0, init=False)  # seconds that the platform asked for
     _lost: LeaseLost | None = field(default=None, init=False)
     _calling: asyncio.Future[Any] | None = field(default=None, init=False)
-    _posts: int = field(default=0, init=False)
+    _posts: int = field(init=False)
     _newest: Snapshot = field(default=tuple, init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _ending: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    _interval: float = field(default=0.0, init=False)
+    _interval: float = field(init=False)
     _last_call: float = field(default=-inf, init=False)
     _rest_until: float = field(default=-inf, init=False)
     _editor: asyncio.Task[None] = field(init=False)
@@ -87,16 +87,12 @@ class LiveMessage:
     ) -> None:
         self.pacer.count(-1)
         self._editor.cancel()
-        await asyncio.wait([self._editor])
-        if not self._editor.cancelled():
-            self._editor.exception()  # `finish` has raised it, or something else was raised before
-        if self._calling is not None:
-            # It cannot be called back any more; whoever knows its message can remove it, or edit it after this.
-            await asyncio.wait([self._calling], timeout=self.pace.farewell)
-            if not self._calling.done():
-                self._calling.cancel()
-            elif not self._calling.cancelled():
-                self._calling.exception()  # it was raised, unless nobody wants the answer any more
+        under_way = [self._editor] if self._calling is None else [self._editor, self._calling]
+        # A call cannot be called back any more; whoever knows its message can remove it, or edit it after this. What
+        # breaks was raised by `finish`, unless nobody wants the answer any more.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.pace.farewell):
+                await asyncio.gather(*under_way, return_exceptions=True)
 
     async def draw(
         self, progress: AsyncIterator[Progress], renderer: Renderer, question: Question, *, grows: bool = True

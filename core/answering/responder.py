@@ -78,8 +78,9 @@ class Responder:
         await self._show(claim, surface, _only(answer))
 
     async def _show(self, claim: Claim, surface: Surface, progress: AsyncGenerator[Progress, None]) -> Delivery:
-        """Draw an answer, and note what was posted, for edits and deletions to come.
+        """Draw an answer, and note what was posted, for edits and deletions to come; return that.
 
+        It is nothing where another worker has the question by now: whatever that one does shall stand.
         The mark of an earlier try is taken away first; what goes wrong in this one marks it anew.
         """
         if (claim.is_redelivered or claim.delivery.messages) and await self._holds(claim):
@@ -87,9 +88,10 @@ class Responder:
         async with aclosing(progress):
             delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))
-        if self.deliveries:
-            await self._keep(claim.message, self.deliveries.record(claim, delivery), Step.RECORDED)
-        return delivery
+        if self.deliveries is None:
+            return delivery
+        is_ours = await self._keep(claim.message, self.deliveries.record(claim, delivery), Step.RECORDED)
+        return delivery if is_ours else Delivery()
 
     async def _holds(self, claim: Claim) -> bool:
         return self.deliveries is None or await self.deliveries.holds(claim)
@@ -136,14 +138,16 @@ class Responder:
                     outcome.append(item)
                 yield item
 
-    async def _keep(self, message: MessageRef, writing: Awaitable[object], step: Step) -> None:
-        """Wait until something is kept; what could not be is told, and ends nothing."""
+    async def _keep(self, message: MessageRef, writing: Awaitable[bool | None], step: Step) -> bool:
+        """Wait until something is kept, which ends nothing if it could not be; False where it is not ours to keep."""
         try:
-            await writing
+            if await writing is False:
+                return False
         except StoreUnavailable:
             self.observer(MemoryFailed(message, "append"))
         else:
             self.observer(Passed(message, step))
+        return True
 
     async def _remember(self, memory: ConversationStore, question: Question, answer: Answer) -> None:
         """Keep a turn that a follow-up could refer to: no failure, nor what was stopped before it said anything."""

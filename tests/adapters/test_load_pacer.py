@@ -35,9 +35,8 @@ def test_without_numbers_nobody_rests() -> None:
 @pytest.mark.promise("bounded-pace")
 async def test_the_more_answers_are_written_the_less_often_each_changes() -> None:
     """Two hundred at once would edit faster than a platform takes it; the first text and the end wait for nothing."""
-    platform, pacer = Thread(), LoadPacer(0.02, 10.0)
-    for _ in range(199):
-        pacer.count(1)
+    platform, pacer = Thread(), LoadPacer(Pace().for_each, Pace().longest)
+    pacer.count(199)
     pace = Pace(clock=platform.now, sleep=platform.sleep)
     async with LiveMessage(platform, str, pacer=pacer, pace=pace) as shown:
         for number in range(3):

@@ -44,7 +44,8 @@ class Thread:
         return self.time
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass, and whoever else has something to do go first."""
+        """Let time pass, and whoever else has something to do go first; nobody should wait for what is over."""
+        assert seconds > 0
         await asyncio.sleep(0)
         self.time += seconds
 

@@ -31,6 +31,7 @@ from tests.fakes.chat import Script, ScriptedChatModel, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.dedup import MemoryDedup
+from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
 from tests.fakes.shelf import Shelf
@@ -53,7 +54,13 @@ class Desk:
     """A responder with everything around it, to look at afterwards."""
 
     def __init__(
-        self, model: ScriptedChatModel, *, shelf: Shelf | None = None, remembers: bool = True, paused: bool = False
+        self,
+        model: ScriptedChatModel,
+        *,
+        shelf: Shelf | None = None,
+        inbox: MemoryInbox | None = None,
+        remembers: bool = True,
+        paused: bool = False,
     ) -> None:
         self.store = MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
         self.surface = RecordingSurface()
@@ -66,13 +73,18 @@ class Desk:
             agent,
             conversations,
             now=lambda: NOON,
+            deliveries=inbox,
             admission=Admission(policies, quota, MemoryDedup(), now=lambda: NOON),
             observer=self.events.append,
         )
 
     async def ask(self, asked: Question | None = None, *, attempt: int = 1) -> Answer:
         """Put a question."""
-        return await self._responder.respond(Claim(asked or question(), attempt=attempt), self.surface)
+        return await self.answer(Claim(asked or question(), attempt=attempt))
+
+    async def answer(self, claim: Claim) -> Answer:
+        """Answer a question that is held."""
+        return await self._responder.respond(claim, self.surface)
 
     async def repeat(self, remembered: Turn, *, attempt: int) -> None:
         """Have an answer shown again."""

@@ -9,7 +9,7 @@ import pytest
 from adapters.chat.delivery import nonce
 from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import Part, Posted
-from core.errors import RateLimited
+from core.errors import RateLimited, Unreachable
 from core.model import MessageRef
 from tests.adapters.chat.test_drafts import draft, parts, settled, snapshot
 from tests.builders import thread
@@ -45,6 +45,31 @@ async def test_a_platform_that_lets_calls_wait_is_called_less_often() -> None:
 
 
 @pytest.mark.promise("bounded-pace")
+async def test_what_is_left_of_a_pace_is_waited_for_however_short_it_is() -> None:
+    """Calls come at the pace of the platform, whenever there is something new."""
+    platform = Thread()
+    async with draft(platform) as shown:
+        shown.show(snapshot("a"))
+        await settled()
+        platform.time = 1.0
+        shown.show(snapshot("b"))
+        await settled()
+        await shown.finish(parts("b"))
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 1.2]
+
+
+@pytest.mark.promise("final-state")
+async def test_short_waits_that_the_platform_asks_for_are_no_failures() -> None:
+    """It is there, and takes the answer after as many of them as it likes."""
+    platform = Thread(failures=[RateLimited(1.0)] * 10)
+    async with draft(platform) as shown:
+        await shown.finish(parts("end"))
+
+    assert platform.shown == ["end"]
+
+
+@pytest.mark.promise("bounded-pace")
 async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> None:
     """Whoever asks again too early is made to wait longer, or shut out."""
     platform = Thread(failures=[None, RateLimited(7.0), RateLimited(3.0)])
@@ -57,6 +82,16 @@ async def test_a_wait_that_the_platform_asks_for_is_kept_also_at_the_end() -> No
     assert (platform.shown, shown.waited) == (["b"], 10.0)
 
 
+@pytest.mark.promise("final-state")
+async def test_a_platform_that_is_away_at_the_end_is_left_alone_for_longer_each_time() -> None:
+    """It has other things to do than to be asked at the pace of edits."""
+    platform = Thread(failures=[Unreachable()] * 4)
+    async with draft(platform) as shown:
+        await shown.finish(parts("end"))
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 3.6, 7.2, 12.0]
+
+
 async def test_a_wait_while_writing_slows_the_snapshots() -> None:
     """The pace is at least what the platform asked for."""
     platform = Thread(failures=[None, RateLimited(5.0)])
@@ -67,6 +102,19 @@ async def test_a_wait_while_writing_slows_the_snapshots() -> None:
         await shown.finish(parts("3"))
 
     assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 6.2, 10.2, 13.4]
+
+
+@pytest.mark.promise("bounded-pace")
+async def test_a_short_wait_while_writing_slows_the_snapshots_too() -> None:
+    """By half; whoever goes on as before is limited again at once."""
+    platform = Thread(failures=[None, RateLimited(0.1)])
+    async with draft(platform) as shown:
+        for number in range(4):
+            shown.show(snapshot(f"{number}"))
+            await settled()
+        await shown.finish(parts("3"))
+
+    assert [at for at, _, _ in platform.calls] == [0.0, 1.2, 3.0, 4.44, 5.64]
 
 
 async def test_snapshots_go_on_after_ten_seconds_at_the_most() -> None:

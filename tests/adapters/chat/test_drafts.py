@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adapters.chat.delivery import nonce
 from adapters.chat.live_message import BLANK, LiveMessage, Pace, Snapshot
 from adapters.chat.platform import Controls, Part, Posted
-from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
+from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
 from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
@@ -148,14 +148,26 @@ async def test_snapshots_that_are_not_sent_are_not_drawn() -> None:
     assert drawn == [99]
 
 
-@pytest.mark.parametrize(("visibility", "controls"), [("thread", Controls.RETRY), ("private", Controls.NONE)])
-async def test_what_failed_can_be_tried_again_where_it_is_kept(visibility: str, controls: Controls) -> None:
-    """A private question is kept by nobody."""
-    platform, failed = Thread(), Answer(id="a", text="It failed.", status=Status.FAILED)
+@pytest.mark.parametrize(
+    ("status", "visibility", "controls"),
+    [
+        (Status.ANSWERED, "thread", Controls.VOTE),
+        (Status.NO_CONTEXT, "private", Controls.VOTE),
+        (Status.STOPPED, "thread", Controls.NONE),
+        (Status.REFUSED, "thread", Controls.NONE),
+        (Status.FAILED, "thread", Controls.RETRY),
+        (Status.UNAVAILABLE, "private", Controls.NONE),
+    ],
+)
+async def test_what_can_be_done_with_an_answer_hangs_on_how_it_ended(
+    status: Status, visibility: str, controls: Controls
+) -> None:
+    """Answers can be judged, and what failed can be tried again; but a private question is kept by nobody."""
+    platform, ended = Thread(), Answer(id="a", text="So it ended.", status=status)
     asked = question().model_copy(update={"visibility": visibility})
 
     async def progress() -> AsyncIterator[Progress]:
-        yield failed
+        yield ended
 
     async with draft(platform) as shown:
         await shown.draw(progress(), Pencil(), asked)
@@ -199,6 +211,15 @@ async def test_another_process_edits_what_was_posted_before() -> None:
     assert platform.messages == {"m1": "an answer", "m2": "and more"}
 
 
+async def test_what_is_known_is_edited_and_nothing_is_posted_to_look_for_more() -> None:
+    """Nobody fears that there is a message which was noted nowhere."""
+    platform = Thread(messages={"m1": "half of it"})
+    async with draft(platform, Posted("m1")) as shown:
+        await shown.finish(parts("an answer"))
+
+    assert platform.did == ["edit"]
+
+
 def test_a_nonce_is_the_same_in_every_process_and_fits() -> None:
     """It depends on the question, its revision and the message's place, and on nothing else."""
     assert nonce(QUESTION, 0, 0) == "058fd91fa16213557dc0d96d"
@@ -220,32 +241,18 @@ async def test_an_edit_whose_confirmation_was_lost_is_made_again() -> None:
 
 
 @pytest.mark.promise("final-state")
-async def test_failures_while_writing_cost_snapshots_and_not_the_answer() -> None:
-    """After three in a row nothing is shown before the end."""
-    platform = Thread(failures=[None, *[Unreachable()] * 3])
+@pytest.mark.parametrize(("before", "calls"), [([None], ["post", *["edit"] * 3]), ([], ["post"] * 3)])
+async def test_failures_while_writing_cost_snapshots_and_not_the_answer(before: list[None], calls: list[str]) -> None:
+    """After three in a row nothing is shown before the end, also where nothing was shown before."""
+    platform = Thread(failures=[*before, *[Unreachable()] * 3])
     async with draft(platform) as shown:
         for number in range(9):
             shown.show(snapshot(f"{number}"))
             await settled()
-        assert platform.did == ["post", *["edit"] * 3]
+        assert platform.did == calls
         await shown.finish(parts("end"))
 
     assert platform.shown == ["end"]
-
-
-@pytest.mark.promise("final-state")
-@pytest.mark.parametrize("failures", [[Rejected()], [Unreachable()] * 6])
-async def test_a_message_that_cannot_be_edited_is_replaced(failures: list[PostingFailed]) -> None:
-    """One whole answer is posted, and the half one goes."""
-    platform = Thread()
-    async with draft(platform) as shown:
-        shown.show(snapshot("half"))
-        await settled()
-        platform.failures.extend(failures)
-        posted = await shown.finish(parts("whole"))
-
-    assert platform.messages == {"m1": DELETED, "m2": "whole"}
-    assert posted == (Posted("m2", Part("whole")),)
 
 
 async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> None:
@@ -259,43 +266,6 @@ async def test_a_platform_that_refuses_edits_while_writing_is_left_alone() -> No
         await shown.finish(parts("end"))
 
     assert platform.shown == ["end"]
-
-
-@pytest.mark.parametrize("failures", [[Rejected()], [Unreachable()] * 6, [RateLimited(100.0)] * 4])
-async def test_a_platform_that_takes_nothing_is_told_to_the_caller(failures: list[PostingFailed]) -> None:
-    """Who called knows another way to tell the reader, such as a reaction."""
-    platform = Thread(failures=[*failures])
-    async with draft(platform) as shown:
-        with pytest.raises(PostingFailed) as raised:
-            await shown.finish(parts("end"))
-
-    assert raised.value is failures[-1]
-    assert platform.shown == []
-
-
-async def test_an_answer_that_was_replaced_in_vain_is_told_too() -> None:
-    """There is no third way."""
-    platform = Thread(messages={"m1": "half"}, failures=[Rejected(), Rejected()])
-    async with draft(platform, Posted("m1")) as shown:
-        with pytest.raises(Rejected):
-            await shown.finish(parts("whole"))
-
-    assert platform.did == ["edit", "post"]
-
-
-async def test_who_deletes_a_message_of_the_answer_wants_none_of_it() -> None:
-    """The other messages go too, and nothing is posted again."""
-    platform = Thread()
-    async with draft(platform) as shown:
-        shown.show(snapshot("one", "two"))
-        await settled()
-        platform.messages["m1"] = DELETED
-        shown.show(snapshot("one more", "two"))
-        await settled()
-        posted = await shown.finish(parts("one and all", "two"))
-
-    assert (posted, shown.is_deleted) == ((), True)
-    assert platform.messages == {"m1": DELETED, "m2": DELETED}
 
 
 async def test_text_that_is_taken_back_leaves_an_ellipsis() -> None:
@@ -332,65 +302,6 @@ async def test_an_answer_without_snapshots_is_posted_at_once() -> None:
     assert platform.calls == [(0.0, "post", "answer")]
 
 
-async def test_leaving_without_an_end_stops_the_editor() -> None:
-    """Whoever is cancelled leaves no task behind."""
-    platform = Thread()
-    before = asyncio.all_tasks()
-    async with draft(platform) as shown:
-        shown.show(snapshot("a"))
-        await settled()
-        shown.show(snapshot("b"))
-
-    assert asyncio.all_tasks() == before
-    assert platform.shown == ["a"]
-
-
-async def test_a_call_that_takes_too_long_is_given_up_when_nobody_wants_the_answer() -> None:
-    """It is waited for first, as it cannot be called back; what comes of it later is nobody's error."""
-    going_on = asyncio.Event()
-
-    class Slow(Thread):
-        async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
-            going_on.set()
-            await asyncio.Event().wait()
-            return Posted("never")
-
-    platform = Slow()
-    before = asyncio.all_tasks()
-    async with LiveMessage(platform, str, pace=Pace(farewell=0.0)) as shown:
-        shown.show(snapshot("a"))
-        await going_on.wait()
-    await settled()
-
-    assert asyncio.all_tasks() == before
-
-
-async def test_a_platform_where_every_post_is_gone_at_once_is_left_alone() -> None:
-    """No nonce helps there."""
-
-    class Black(Thread):
-        async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
-            self.calls.append((0.0, "post", nonce))
-            raise Gone
-
-    platform = Black()
-    async with LiveMessage(platform, str) as shown:
-        with pytest.raises(Rejected):
-            await shown.finish(parts("a"))
-
-    assert [nonce for _, _, nonce in platform.calls] == ["0", "1", "2", "3", "4", "5"]
-
-
-async def test_a_mistake_in_the_editor_is_not_hidden() -> None:
-    """What is no answer of the platform is raised at the end."""
-    platform = Thread(messages={})
-    async with draft(platform, Posted("unknown")) as shown:
-        shown.show(snapshot("a"))
-        await settled()
-        with pytest.raises(KeyError):
-            await shown.finish(parts("b"))
-
-
 async def test_progress_is_drawn_as_it_comes_and_replaced_by_the_answer() -> None:
     """What a broken stream had shown is taken back, and the last word is the answer's."""
     platform = Thread()
@@ -425,7 +336,7 @@ def test_whatever_fails_on_the_way_the_end_is_shown_once(
 ) -> None:
     """For every order of snapshots, failures and lost confirmations, readers are left with the end and nothing else."""
 
-    async def run() -> Thread:
+    async def story() -> Thread:
         platform = Thread(failures=list(failures), lost=lost)
         async with draft(platform) as shown:
             for texts in snapshots:
@@ -434,4 +345,4 @@ def test_whatever_fails_on_the_way_the_end_is_shown_once(
             await shown.finish(parts(*end))
         return platform
 
-    assert asyncio.run(run()).shown == end
+    assert asyncio.run(story()).shown == end
