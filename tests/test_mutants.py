@@ -12,6 +12,9 @@ from bench.mutants.table import ROOT, equivalents, groups
 
 MODULE = '''"""A docstring of 3 words."""
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 LIMIT = 3
 Number: TypeAlias = int | None
 
@@ -21,9 +24,9 @@ class Pair:
     one: int | None = field(default=None, init=False)
 
 
-def is_much(number: int | None) -> bool:
+def is_much(number: int | None, *, limit: int = LIMIT) -> bool:
     """Return whether it is more than 3."""
-    return number is not None and number > LIMIT
+    return number is not None and number > limit
 '''
 SCRIPT = """-- If 1 == 2 then it returns 3.
 local life = LIFE -- 7 is not changed
@@ -50,9 +53,19 @@ def test_python_is_changed_where_it_is_run() -> None:
     """Types, docstrings and the options of a dataclass stay as they are; a thing that is not another is not unequal."""
     changes = set(made(python.places(Path("much.py"), MODULE)))
 
-    assert {was for was, _ in changes} == {"LIMIT = 3", "return number is not None and number > LIMIT"}
+    assert {was for was, _ in changes} == {"LIMIT = 3", "return number is not None and number > limit"}
     assert {"LIMIT = 4", "LIMIT = 2"} <= {becomes for _, becomes in changes}
-    assert "return number != None and number > LIMIT" not in {becomes for _, becomes in changes}
+    assert "return number != None and number > limit" not in {becomes for _, becomes in changes}
+
+
+def test_a_change_is_tried_by_the_tests_that_run_its_line() -> None:
+    """By all of them, where the line is run as the file is imported."""
+    mutants = [variant() for place in python.places(Path("much.py"), MODULE) for variant in place]
+
+    assert {mutant.was: tuple(mutant.lines) for mutant in mutants if mutant is not None} == {
+        "LIMIT = 3": (),
+        "return number is not None and number > limit": (len(MODULE.splitlines()),),
+    }
 
 
 def test_scripts_have_each_comparison_and_each_number_changed_once() -> None:

@@ -36,16 +36,14 @@ def tried(mutants: Sequence[Mutant], among: Sequence[Group], trees: Copies, at_o
     group_of = {path: group for group in among for path in (*group.sources, *group.scripts)}
     needed = {group_of[mutant.path].name: group_of[mutant.path] for mutant in mutants if mutant.key not in same}
     with ThreadPoolExecutor(at_once) as pool:
-        timed = pool.map(trees.seconds, needed.values())
-        seconds = dict(zip(needed, timed, strict=True))
-        for name, taken in seconds.items():
-            print(f"{name}: {taken:.0f} s for a run of its tests", flush=True)
+        usual = dict(zip(needed, pool.map(trees.usual, needed.values()), strict=True))
+        for name, each in usual.items():
+            print(f"{name}: {len(each.seconds)} tests of {sum(each.seconds.values()):.0f} s", flush=True)
 
         def of(mutant: Mutant) -> Outcome:
             if mutant.key in same:
                 return Outcome.EQUIVALENT
-            group = group_of[mutant.path]
-            outcome = trees.outcome(mutant, group, usually=seconds[group.name])
+            outcome = trees.outcome(mutant, usual[group_of[mutant.path].name])
             print(f"{outcome}: {mutant}", flush=True)
             return outcome
 
@@ -71,12 +69,13 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=400, help="how many changes of Python; default: 400")
     parser.add_argument("--scripts", type=int, help="how many changes of the scripts; default: all")
     parser.add_argument("--group", action="append", help="only this group of the table; may be repeated")
-    parser.add_argument("--file", action="append", help="only changes of files of this name; may be repeated")
+    parser.add_argument("--file", action="append", help="only changes of files, or lines, of this name: worker.py:90")
     parser.add_argument("--at-once", type=int, default=2 * (os.cpu_count() or 1), help="default: two for each core")
     asked = parser.parse_args()
     among = [group for group in groups() if not asked.group or group.name in asked.group]
     mutants = chosen(among, seed=asked.seed, sample=asked.sample, scripts=asked.scripts)
-    mutants = [mutant for mutant in mutants if not asked.file or mutant.path.name in asked.file]
+    if asked.file:
+        mutants = [each for each in mutants if {each.path.name, f"{each.path.name}:{each.line}"} & {*asked.file}]
     with copies(asked.at_once) as trees:
         outcomes = dict(zip(mutants, tried(mutants, among, trees, asked.at_once), strict=True))
 

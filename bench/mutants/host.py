@@ -1,7 +1,8 @@
 """Runs pytest again and again, each time in a fork of one process that has loaded it, and what it needs, once.
 
-Each line of the input is a list of arguments, the file for what is printed, and the seconds that it may take; each line
-of the output is what pytest ended with, or null if it came to no end in time.
+Each line of the input is a list of arguments, the name of a plugin of `notes.py` with what it is about and the file
+that it writes, the file for what is printed, and the seconds that it may take; each line of the output is what pytest
+ended with, or null if it came to no end in time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 LIBRARIES = (
     "_hypothesis_pytestplugin",
@@ -38,11 +40,11 @@ def main() -> None:
     for library in LIBRARIES:
         import_module(library)
     for line in sys.stdin:
-        arguments, said, seconds = json.loads(line)
-        print(json.dumps(_ended(_begun(arguments, said), seconds)), flush=True)
+        arguments, noting, said, seconds = json.loads(line)
+        print(json.dumps(_ended(_begun(arguments, noting, said), seconds)), flush=True)
 
 
-def _begun(arguments: Sequence[str], said: str) -> int:
+def _begun(arguments: Sequence[str], noting: tuple[str, Sequence[str], str], said: str) -> int:
     """Return the process that runs pytest, in a group of its own."""
     if process := os.fork():
         return process
@@ -52,7 +54,9 @@ def _begun(arguments: Sequence[str], said: str) -> int:
     os.dup2(1, 2)
     code = -1
     with contextlib.suppress(BaseException):
-        code = int(import_module("pytest").main(list(arguments)))
+        plugin, about, into = noting
+        plugins = [getattr(import_module("bench.mutants.notes"), plugin)(about, Path(into))]
+        code = int(import_module("pytest").main(list(arguments), plugins))
     sys.stdout.flush()
     os._exit(code & 0xFF)
 

@@ -11,7 +11,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A file with one change; `line` is where, `was` and `becomes` are that line before and after it."""
+    """A file with one change; `line` is where, `was` and `becomes` are that line before and after it.
+
+    `lines` are those of the statement that is changed, unless it is run as the file is imported.
+    """
 
     path: Path
     line: int
@@ -19,6 +22,7 @@ class Mutant:
     becomes: str
     text: str = field(repr=False)
     is_in_lua: bool = False
+    lines: Sequence[int] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:

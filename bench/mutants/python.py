@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -56,9 +57,22 @@ def _mutant(path: Path, text: str, operator: Any, occurrence: int) -> Mutant | N
     mutated: str = _mutating.mutate_code(text, operator, occurrence)
     try:
         is_same = _meaning(mutated) == _meaning(text)
-    except SyntaxError:  # the star of a signature is taken for an operator
+    except SyntaxError:  # a star of a signature is taken for an operator
         return None
-    return None if is_same else changed(path, text, mutated)
+    mutant = None if is_same else changed(path, text, mutated)
+    return mutant and replace(mutant, lines=tuple(_statement(text, mutant.line)))
+
+
+def _statement(text: str, line: int) -> range:
+    """Return the lines of the statement in a line, without those of its body; none for what is run at the import."""
+    is_run, found = False, range(0)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.stmt | ast.ExceptHandler) and node.lineno <= line <= (node.end_lineno or 0):
+            body = getattr(node, "body", None)
+            lines = range(node.lineno, body[0].lineno if body else (node.end_lineno or 0) + 1)
+            found = lines if line in lines and (not found or lines.start >= found.start) else found
+            is_run |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and line not in lines
+    return found if is_run else range(0)
 
 
 def _meaning(text: str) -> str:
@@ -68,13 +82,20 @@ def _meaning(text: str) -> str:
 class _Meaning(ast.NodeTransformer):
     """Leaves of a module what it does, so that changes of anything else are none.
 
-    Out go annotations and aliases of types, docstrings, and how a dataclass stores, guards and prints its fields.
+    Out go annotations, aliases and imports for types, docstrings, how arguments may be handed over, and how a dataclass
+    stores, guards and prints its fields.
     `is` and `==` count as one: they differ for no member of an enumeration and not for None.
     """
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        node.defaults += [each for each in node.kw_defaults if each is not None]
+        node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+        node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
+        return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
@@ -94,6 +115,10 @@ class _Meaning(ast.NodeTransformer):
         if isinstance(node.value, ast.Constant):
             node.value = NOTHING
         return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        is_for_types = any(isinstance(each, ast.Name) and each.id == "TYPE_CHECKING" for each in ast.walk(node.test))
+        return ast.Pass() if is_for_types else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         unused = NO_BEHAVIOUR.get(node.func.id, ()) if isinstance(node.func, ast.Name) else ()

@@ -47,3 +47,22 @@ async def test_the_more_answers_are_written_the_less_often_each_changes() -> Non
 
     assert platform.calls == [(0.0, "post", "0"), (4.0, "edit", "1"), (8.0, "edit", "2"), (8.0, "edit", "end")]
     assert pacer.seconds == pytest.approx(199 * 0.02)
+
+
+@pytest.mark.parametrize("failure", [ValueError("broken"), asyncio.CancelledError()], ids=["broken", "cancelled"])
+async def test_an_answer_that_fails_counts_no_more(failure: BaseException) -> None:
+    """Or those that come after it would be written the more slowly, the more have failed."""
+    platform, pacer, during = Thread(), LoadPacer(0.02, 10.0), list[float]()
+
+    async def answer() -> None:
+        async with LiveMessage(
+            platform, str, pacer=pacer, pace=Pace(clock=platform.now, sleep=platform.sleep)
+        ) as shown:
+            shown.show(partial(tuple[Part], [Part("half")]))
+            during.append(pacer.seconds)
+            raise failure
+
+    with pytest.raises(type(failure)):
+        await answer()
+
+    assert (during, pacer.seconds) == ([0.02], 0.0)

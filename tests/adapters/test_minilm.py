@@ -87,6 +87,16 @@ async def test_the_fused_graph_says_what_the_shipped_one_says(
     assert min(cosines) >= 0.97
 
 
+async def test_a_text_is_embedded_as_far_as_the_window_goes(minilm: MiniLM) -> None:
+    """254 tokens beside the two marks; those beyond are counted, and change nothing."""
+    within, whole, beyond = (" ".join(["robot"] * 253 + rest) for rest in ([], ["arm"], ["arm", "hand", "tomato"]))
+
+    assert [minilm.count_tokens(text) for text in (within, whole, beyond)] == [253, minilm.window, 256]
+    one, other, same = await minilm.embed_passages([within, whole, beyond])
+    assert one != other
+    assert other == same
+
+
 async def test_a_paraphrase_is_nearer_than_something_foreign(minilm: MiniLM) -> None:
     """What means the same is near without sharing words."""
     query = await minilm.embed_query("How fast does the end of the arm move when its motors turn?")

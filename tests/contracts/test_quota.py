@@ -70,6 +70,15 @@ async def test_a_person_may_ask_so_often_and_then_has_to_wait(gate: Gate) -> Non
 
 
 @pytest.mark.promise("bounded-asking")
+async def test_nobody_has_to_wait_for_longer_than_the_window(gate: Gate) -> None:
+    """It is told in seconds."""
+    waits = [await gate.quota.spend(by("ada", number)) for number in range(4)]
+
+    assert waits[:3] == [0, 0, 0]
+    assert 50 < waits[3] <= 60
+
+
+@pytest.mark.promise("bounded-asking")
 async def test_a_thread_is_asked_so_often(gate: Gate) -> None:
     """Whoever asks there."""
     asked = [by(str(number), number, in_thread="busy") for number in range(6)]

@@ -73,7 +73,7 @@ def test_the_newest_whole_exchanges_within_the_budget_are_given() -> None:
     """An exchange is 20 bytes, five tokens; half an exchange is never given."""
     past = conversation(*turns(3))
 
-    sizes = [len(history(past, budget=budget * BYTES_PER_TOKEN)) for budget in (4, 5, 9, 10, 15, 0, -1)]
+    sizes = [len(history(past, budget=budget * 4)) for budget in (4, 5, 9, 10, 15, 0, -1)]
 
     assert sizes == [0, 2, 2, 4, 6, 0, 0]
 

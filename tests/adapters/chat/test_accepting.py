@@ -122,6 +122,7 @@ async def test_what_hangs_is_broken_off_before_others_begin_with_it(office: Memo
 
     until = await accepted(office.services, A)
     assert until is not None
+    assert until < office.inbox.ends[A.message]
     await settle(office.services, A, until, hang, finder.tell)
     took = loop.time() - began
     await wait_until(lambda: loop.time() > office.inbox.ends[A.message], what="the end of the lease")
@@ -231,7 +232,8 @@ async def test_a_store_that_is_away_is_waited_for() -> None:
     await wait_until(lambda: not office.inbox.kept, what="the move")
     await cancelled(taking)
 
-    assert (office.inbox.signals, finder.looks, len(waits) > 0) == (put(A), 1, True)
+    assert (office.inbox.signals, finder.looks) == (put(A), 1)
+    assert 0.5 <= waits[0] <= 2  # often enough for who waits, and no load for a store that comes back
 
 
 async def test_what_cannot_be_moved_for_long_stays_for_the_next_time() -> None:

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.chat.background import LASTING
 from adapters.chat.delivery import PlaceBreaker
 from core.events import Event, PlaceRefused
 from core.model import Claim, Interaction, MessageRef, ReplyAddress, ThreadRef
@@ -44,13 +43,13 @@ def test_a_place_that_refused_is_kept_out_of(refused: Claim, others: dict[tuple[
     assert not breaker.keeps_out(claim("c", "m9", "m9", by_command=True))
 
 
-def test_a_closed_place_is_told_once_and_tried_again_after_some_minutes() -> None:
+def test_a_closed_place_is_told_once_and_tried_again_after_five_minutes() -> None:
     """Refusals meanwhile, of what was under way, are neither told nor do they make it longer."""
     told, now = list[Event](), [NOON]
     breaker = PlaceBreaker(told.append, lambda: now[0])
     first, second, third = (claim("c", name, name) for name in ("m1", "m2", "m3"))
     breaker.trip(first)
-    now[0] += LASTING - timedelta(seconds=1)
+    now[0] += timedelta(minutes=4, seconds=59)
     breaker.trip(second)
     before = breaker.keeps_out(third)
     now[0] += timedelta(seconds=1)

@@ -304,6 +304,16 @@ async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
     return await namesake.take() is not None
 
 
+async def test_a_worker_that_leaves_listens_no_longer(desk: Desk) -> None:
+    """Nothing of it goes on."""
+    before = asyncio.all_tasks()
+    async with desk.inbox():
+        during = asyncio.all_tasks()
+
+    assert len(during) > len(before)
+    assert asyncio.all_tasks() == before
+
+
 async def test_a_worker_that_leaves_is_forgotten_by_the_server(desk: Desk) -> None:
     """However many come and go."""
     for number in range(3):

@@ -17,7 +17,7 @@ from tests.adapters.redis.desk import Desk
 from tests.fixtures.redis import say
 from tests.inboxes import PATIENCE, SECRET, asked, edited, fail
 
-LONG, SHORT = 600, 0.25  # seconds
+LONG, SHORT = 600, 1.1  # seconds
 
 
 @pytest.fixture(name="desk")

@@ -306,6 +306,17 @@ async def test_no_more_entries_are_kept_than_anybody_reads(redis_client: Redis) 
     assert len(await all_keys(redis_client)) == 4
 
 
+async def test_a_thousand_entries_are_kept(redis_client: Redis) -> None:
+    """Unless another number is named; the first gives way to one more."""
+    await ordered(redis_client, OrderKind.FORGET_EVERYTHING)
+    await say(redis_client, "LPUSH", f"{LOG}order", *map(str, range(2, 1_001)))
+    before = await say(redis_client, "LLEN", f"{LOG}order")
+    await ordered(redis_client, OrderKind.FORGET_EVERYTHING)
+
+    assert [before, await say(redis_client, "LLEN", f"{LOG}order")] == [1_000, 1_000]
+    assert await say(redis_client, "LINDEX", f"{LOG}order", "-1") == b"2"
+
+
 async def test_a_policy_that_is_the_usual_one_again_is_not_stored(client: Redis) -> None:
     """Nothing stays of a workspace without a reason."""
     await ordered(client, OrderKind.PAUSE)
