@@ -306,7 +306,7 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
 
 
 async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
-    """Say below a question how long it takes, if many wait, *at* a place in whose channel this is said once in a while.
+    """Post below a question how long it takes, if many wait, *at* a place in whose channel one is told now and then.
 
     It is noted before it is posted and after, as part of what is delivered to the question: whoever answers takes it
     away, also where whoever said it has died over it. If somebody answers by then, it goes at once. Raises

@@ -46,7 +46,7 @@ async def put(context: InteractionContext, asked: Asked, until: float) -> None:
     message = QuestionMessage(context, is_in_doubt=False)
 
     async def excuse(text: str) -> None:
-        """Say that there will be no answer, once no message stands for the question any more."""
+        """Tell that there will be no answer, once no message stands for the question any more."""
         with suppress(PostingFailed):
             await message.remove()
         await context.tell(text, replaces=asked.question.visibility == "private")
@@ -105,7 +105,7 @@ class QuestionMessage:
         return Asked(question=question.model_copy(update={"message": message}), address=address)
 
     async def explain(self) -> None:
-        """Say why only one person sees an answer that was meant for all, if that is so."""
+        """Tell why only one person sees an answer that was meant for all, if that is so."""
         if self._is_refused:
             await self.context.tell(ONLY_YOU)
 

@@ -55,7 +55,7 @@ def reasons_form(answer_id: str) -> View:
 
 
 def words_form(sentence: str) -> View:
-    """Say something where a form was."""
+    """Return a view that shows a sentence where a form was."""
     said = {"type": "section", "text": plain(sentence)}
     return {"type": "modal", "title": plain("Footnote"), "close": plain("Close"), "blocks": [said]}
 
