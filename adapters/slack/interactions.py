@@ -156,7 +156,8 @@ def home_of(body: Body) -> str:
 def by_use(slack: SlackServices, body: Body) -> InteractionContext:
     """Return who uses a command, a button, a shortcut or a form, and where.
 
-    A command is used in no thread, and a form, like the home, is in no channel. Of a command, Slack says in plain fields what it else puts into objects.
+    A command is used in no thread, and a form, like the home, is in no channel. Of a command, Slack says in plain
+    fields what it else puts into objects.
     """
     user, message, container = _inner(body, "user"), _inner(body, "message"), _inner(body, "container")
     thread = message.get("thread_ts") or container.get("thread_ts")
