@@ -171,7 +171,7 @@ async def until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
     finally:
         working.cancel()
         waiting.cancel()
-        await asyncio.wait({working, waiting})
+        await asyncio.gather(working, waiting, return_exceptions=True)  # which are cancelled once more if this is
     if not working.cancelled():
         working.result()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 PATIENCE = 5.0
 
@@ -27,3 +28,8 @@ async def cancelled(task: asyncio.Task[object]) -> None:
     """End a task as if its process had died, and wait for that."""
     task.cancel()
     await asyncio.wait({task})
+
+
+def adapters_at_work() -> set[asyncio.Task[Any]]:
+    """Return the tasks of this loop that run code of the adapters."""
+    return {task for task in asyncio.all_tasks() if "/adapters/" in repr(task) and "/tests/" not in repr(task)}

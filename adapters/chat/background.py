@@ -45,15 +45,18 @@ class BackgroundTasks:
     """Holds on to what is being done, which nothing else does, until it is done or this is closed.
 
     What breaks is told to the loop, which writes it into the log; failures of the kinds to *ignore* are not, as nothing
-    hangs on what is done.
+    hangs on what is done. Once this is closed, nothing more is begun.
     """
 
     def __init__(self, *, ignore: tuple[type[Exception], ...] = (PostingFailed, StoreUnavailable)) -> None:
         self._ignored = ignore
         self._tasks: set[asyncio.Future[object]] = set()
+        self._is_closed = False
 
     def begin(self, work: Work) -> None:
-        """Do something."""
+        """Do something, unless it is too late for that."""
+        if self._is_closed:
+            return
         task = asyncio.ensure_future(work())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -65,12 +68,15 @@ class BackgroundTasks:
                 while self._tasks:
                     await asyncio.wait(self._tasks)
 
-    async def close(self) -> None:
-        """End what is under way."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    async def close(self, within: float = 0.0) -> None:
+        """End what is under way and has not come to its end within so many seconds; cancelled, end it at once."""
+        try:
+            await self.finish(within)
+        finally:
+            self._is_closed = True
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _ended(self, task: asyncio.Future[object]) -> None:
         self._tasks.discard(task)
@@ -120,11 +126,12 @@ class ExpiringSet:
 
     def add(self, name: str) -> bool:
         """Add a name; return whether it is a new one. One that is known lasts no longer for it."""
+        if name in self:
+            return False
         now = self._now()
         self._until = {known: until for known, until in self._until.items() if until > now}
-        is_new = name not in self._until
-        self._until.setdefault(name, now + self._lasting)
-        return is_new
+        self._until[name] = now + self._lasting
+        return True
 
     def __contains__(self, name: str) -> bool:
         """Return whether a name was added not long ago."""

@@ -137,11 +137,15 @@ class DeliveryLog:
 
     async def aclose(self) -> None:
         """Wait for what is under way: what is noted after this has to come after it."""
-        if self._retracting is not None:
-            await asyncio.wait({self._retracting}, timeout=LONGEST_RETRACTING)
-            self._retracting.cancel()
-        if self._writing is not None:
-            await self._writing
+        try:
+            if self._retracting is not None:
+                await asyncio.wait({self._retracting}, timeout=LONGEST_RETRACTING)
+        finally:
+            if self._retracting is not None:
+                self._retracting.cancel()
+                await asyncio.wait({self._retracting})
+            if self._writing is not None:
+                await self._writing
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message once it is noted that one is posted; what may have been posted before stays noted as well."""
@@ -181,7 +185,7 @@ class DeliveryLog:
         await self.destination.poster.delete(message_id)
 
     def begin_retracting(self) -> None:
-        """Begin to remove what is not true any more; what the platform does not do now, it would not do later."""
+        """Begin to remove what was said while the question waited; if the platform refuses, that is not tried again."""
         if (notice := self.delivery.notice) is None or self._retracting is not None:
             return
 

@@ -72,8 +72,10 @@ class Listener(AutoShardedClient):
 
     async def close(self) -> None:
         """End what is done beside hearing, and disconnect."""
-        await self.background.close()
-        await super().close()
+        try:
+            await self.background.close()
+        finally:
+            await super().close()
 
     async def on_socket_raw_receive(self, raw: str) -> None:
         """Take what the gateway sends. The library does not wait for it, and begins in the order of the events."""

@@ -60,15 +60,14 @@ FORM_FIELDS = {"text": QUESTION, "selection": TEXT}  # of a question, and where 
 
 
 class SlackCommands:
-    """Listeners for all that people use, and the words that stand for commands in threads."""
+    """Listeners for all that people use, and the words that stand for commands in threads.
+
+    What they have used is done in the `background`, which has to be closed.
+    """
 
     def __init__(self, slack: SlackServices) -> None:
         self.slack = slack
-        self._tasks = BackgroundTasks(ignore=())
-
-    async def finish(self, within: float | None = None) -> None:
-        """Wait until all that people have used is done, for so many seconds at most."""
-        await self._tasks.finish(within)
+        self.background = BackgroundTasks(ignore=())
 
     async def find(self, asked: Asked) -> Asked:
         """Return where the answer to a question goes that a process had accepted before it died."""
@@ -119,11 +118,11 @@ class SlackCommands:
             until = await accepted(self.slack.chat, asked)
         except StoreUnavailable:
             await refuse(NO_STORE, "")
-            self._tasks.begin(partial(drop, self.slack.chat, asked))
+            self.background.begin(partial(drop, self.slack.chat, asked))
             return
         await acknowledge()
         if until is not None:
-            self._tasks.begin(partial(put, context, asked, until))
+            self.background.begin(partial(put, context, asked, until))
 
     async def answer_from(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """Take a message that somebody wants to ask about, and show a form for the question."""
@@ -149,14 +148,14 @@ class SlackCommands:
         await ack()
         context, action_id = by_use(self.slack, body), str(action.get("action_id"))
         if action_id in ACTIONS:
-            self._tasks.begin(partial(press_at_home, context, action_id))
+            self.background.begin(partial(press_at_home, context, action_id))
         elif action_id == SILENT:
-            self._tasks.begin(partial(choose_at_home, context, action, body))
+            self.background.begin(partial(choose_at_home, context, action, body))
         else:
             self._carry_out(context, partial(_pressed, context, action_id, str(action.get("value") or "")))
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
-        """Take a vote again with its reasons, and give thanks where the form was; a failure is told in their place."""
+        """Count a vote again, now with its reasons, and show thanks where the form was, or what went wrong."""
         context = by_use(self.slack, body)
         await ack(response_action="update", view=words_form(messages.THANKS))
 
@@ -168,11 +167,11 @@ class SlackCommands:
                 client = (await self.slack.workspaces.find(context.home.workspace)).client
                 await tell(client, "views.update", view_id=str(view["id"]), view=words_form(sentence))
 
-        self._tasks.begin(partial(carried_out, count, show))
+        self.background.begin(partial(carried_out, count, show))
 
     async def home(self, body: dict[str, Any]) -> None:
         """Show the home to whoever has opened it."""
-        self._tasks.begin(partial(show_home, by_event(self.slack, body)))
+        self.background.begin(partial(show_home, by_event(self.slack, body)))
 
     async def said(self, inbound: Inbound) -> bool:
         """Begin to do what the whole text of a message to the bot stands for; False if it is no command."""
@@ -187,11 +186,11 @@ class SlackCommands:
             channel=inbound.message.thread.channel,
             thread_ts="" if inbound.setting is Setting.CHANNEL else inbound.message.thread.thread,
         )
-        self._tasks.begin(partial(_answer_word, context, wanted, inbound))
+        self.background.begin(partial(_answer_word, context, wanted, inbound))
         return True
 
     def _carry_out(self, context: InteractionContext, act: Callable[[], Awaitable[str | None]]) -> None:
-        self._tasks.begin(partial(carried_out, act, context.tell))
+        self.background.begin(partial(carried_out, act, context.tell))
 
 
 async def _obeyed(context: InteractionContext, wanted: ParsedCommand, text: str) -> str:
@@ -271,7 +270,7 @@ def _message(context: InteractionContext, text: str) -> MessageRef | None:
 
 
 async def _is_home(event: dict[str, Any]) -> bool:
-    """Tell the home from the messages, whose opening is an event of the same name."""
+    """Return whether the home was opened, and not the messages, which is an event of the same name."""
     return event.get("tab") == "home"
 
 

@@ -19,7 +19,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.authorization.async_authorize import AsyncAuthorize
 from slack_bolt.response import BoltResponse
 
-from adapters.chat.background import BackgroundTasks
+from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
 from adapters.slack.api import tell
@@ -68,7 +68,7 @@ class Authorize(AsyncAuthorize):
         user_id: str | None,
         **_: Any,
     ) -> AuthorizeResult | None:
-        """Return the bot of a workspace; None where there is none. Raises what is worth another delivery."""
+        """Return the bot of a workspace; None where there is none. Raises `PostingFailed`: the event comes again."""
         home = {
             "team_id": team_id,
             "enterprise_id": enterprise_id,
@@ -135,24 +135,20 @@ class SlackHooks:
 
 
 class SlackListener:
-    """Hears events, in the order of each thread."""
+    """Hears events, in the order of each thread; what is done beside is in its `background`, which has to be closed."""
 
     def __init__(self, services: ChatServices, workspaces: Workspaces, hooks: SlackHooks) -> None:
         self._services = services
         self._workspaces = workspaces
         self._hooks = hooks
-        self._background = BackgroundTasks()
-        self._intake = Intake(services, self._background, hooks.text_command)
-        self._noted: dict[str, datetime] = {}  # by channel, what was heard there when it was noted last
+        self.background = BackgroundTasks()
+        self._intake = Intake(services, self.background, hooks.text_command)
+        self._noted = ExpiringSet(services.now, NOTED_EVERY)  # the channels
         self._catch_up = CatchUp(SlackHistory(services, workspaces), self._intake, services)
-
-    async def close(self) -> None:
-        """End what is done beside hearing."""
-        await self._background.close()
 
     def catch_up(self, home: str = "") -> None:
         """Begin to read what was missed, in *home* and wherever something was heard before."""
-        self._background.begin(partial(self._catch_up.run, home))
+        self.background.begin(partial(self._catch_up.run, home))
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Hear what was written, changed or deleted, and note once in a while that a channel was heard."""
@@ -163,10 +159,8 @@ class SlackListener:
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
         if at is not None and channel and not self._catch_up.running:
             ref = ChannelRef(platform=PLATFORM, workspace=name, channel=channel)
-            noted = self._noted.get(repr(ref))
-            if noted is None or at - noted >= NOTED_EVERY:
-                self._noted[repr(ref)] = at
-                self._background.begin(partial(self._note, ref, at))
+            if self._noted.add(str(ref)):
+                self.background.begin(partial(self._note, ref, at))
 
     async def on_stop(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Stop the answer that a thread waits for, for whoever asked, and for moderators.
@@ -185,13 +179,13 @@ class SlackListener:
         if stopped.by.id == question.author.id:
             await self._services.inbox.put(stopped)
         else:
-            self._background.begin(partial(self._stop_for_moderator, stopped, workspace))
+            self.background.begin(partial(self._stop_for_moderator, stopped, workspace))
 
     async def on_messages_opened(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Show prompts to whoever opens the messages with the bot; they stay where they are."""
         workspace = await self._find(workspace_of(body))
         if workspace is not None:
-            self._background.begin(partial(self._pin_prompts, str(event["channel"]), workspace))
+            self.background.begin(partial(self._pin_prompts, str(event["channel"]), workspace))
 
     async def on_gone(self, body: dict[str, Any], event: dict[str, Any]) -> None:
         """Forget a workspace that the bot was thrown out of; tokens of people are none of ours."""
@@ -205,7 +199,7 @@ class SlackListener:
         await self._services.channel_cursor.forget_workspace(home)
 
     async def on_anything(self) -> None:
-        """Take what nothing comes of, since Slack sends again what nobody takes."""
+        """Acknowledge an event of which nothing comes, since Slack sends again what nobody acknowledges."""
 
     async def _note(self, channel: ChannelRef, at: datetime) -> None:
         """Note when a channel was heard, so that whoever starts next begins there."""
@@ -260,5 +254,5 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, hooks
 
 
 async def _is_messages(event: Json) -> bool:
-    """Tell the messages from the home, whose opening is an event of the same name."""
+    """Return whether the messages were opened, and not the home, which is an event of the same name."""
     return event.get("tab") == "messages"

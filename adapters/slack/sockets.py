@@ -91,10 +91,11 @@ class SocketConnection:
 
     async def close(self) -> None:
         """Receive nothing more, let what is being answered be answered, and disconnect."""
-        self._receiving.cancel()
-        await asyncio.wait({self._receiving})
-        await self._answering.finish(LONGEST_END)
-        await self._socket.close()
+        async with AsyncExitStack() as stack:  # all of it is done, also where a stop comes first
+            stack.push_async_callback(self._socket.close)
+            stack.push_async_callback(self._answering.close, LONGEST_END)
+            self._receiving.cancel()
+            await asyncio.wait({self._receiving})
 
     async def _receive(self) -> None:
         """Begin to answer each request; what Slack says of the connection itself is noted."""
@@ -170,11 +171,11 @@ class SocketPool:
             lasting, _ = failures.split(Misconfigured)
             raise (lasting or failures).exceptions[0] from failures
         finally:
-            await self._retiring.close()
-            await asyncio.gather(*(link.close() for link in self._standing))
+            closing = [self._retiring.close(), *(link.close() for link in self._standing)]
+            await asyncio.gather(*closing, return_exceptions=True)
 
     async def _keep(self) -> None:
-        """Keep one connection, whose place another takes again and again."""
+        """Keep a connection open, and replace it again and again."""
         losses, link = 0, await self._opened()
         while True:
             since = time.monotonic()

@@ -70,7 +70,7 @@ class Budget:
         return True
 
     def rest(self, workspace: str, seconds: float = LONG) -> None:
-        """Start none for a while, as Slack said so."""
+        """Allow none in a workspace for so many seconds, as Slack said so."""
         self._rests_until[workspace] = self.clock() + seconds
 
 
@@ -262,11 +262,14 @@ class Indicator:
         try:
             yield sign.is_seen.set
         finally:
-            if sign.tasks:
-                await asyncio.wait(sign.tasks[:1], timeout=FAREWELL)  # or else it could appear after it was taken away
+            try:
+                if sign.tasks:  # or else it could appear after it was taken away
+                    await asyncio.wait(sign.tasks[:1], timeout=FAREWELL)
+            finally:
                 for task in sign.tasks:
                     task.cancel()
-                await asyncio.wait(sign.tasks)
+                if sign.tasks:
+                    await asyncio.wait(sign.tasks)
             with suppress(PostingFailed, TimeoutError):
                 async with asyncio.timeout(FAREWELL):
                     if sign.kind is not None:

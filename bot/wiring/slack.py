@@ -90,13 +90,11 @@ class SlackPlatform(Platform):
         )
         listener = install_listeners(app, services, self._workspaces, hooks)
         home = (await self._one.only()).name if self._one else ""  # of many, those that were heard before
-        taking_over = asyncio.create_task(take_over(services, self.key, commands.find))
-        try:
+        async with contextlib.AsyncExitStack() as stack:  # all of it is closed, also where a second stop comes
+            stack.push_async_callback(commands.background.close, LONGEST_END)
+            stack.push_async_callback(listener.background.close)
+            listener.background.begin(partial(take_over, services, self.key, commands.find))
             await self._hear(app, stores, partial(listener.catch_up, home))
-        finally:
-            taking_over.cancel()
-            await commands.finish(LONGEST_END)
-            await listener.close()
 
     @contextlib.asynccontextmanager
     async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:

@@ -1,17 +1,20 @@
-"""Which share of the work a process takes."""
+"""Which share of the work a process takes, and how a stop ends it."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bot.app import until
 from bot.roles import NOT_SET_UP, NOT_SHARED, NOTHING_TO_RUN, Role, shares
 from bot.settings import read_settings
 from bot.settings.fields import UNHEARD
 from core.errors import Misconfigured
+from tests.waiting import cancelled
 
 DISCORD = {"DISCORD_TOKEN": "t0ken"}
 SLACK = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
@@ -56,3 +59,26 @@ def test_a_process_does_what_is_set_up_or_says_what_is_missing(
         found = str(refused)
 
     assert found == becomes
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_a_second_stop_reaches_what_the_first_one_waits_for() -> None:
+    """And is over once that is."""
+    stopping, ending, ended = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ending.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("at once")
+
+    running = asyncio.create_task(until(stopping, work()))
+    stopping.set()
+    await ending.wait()
+    await cancelled(running)
+
+    assert ended == ["at once"]

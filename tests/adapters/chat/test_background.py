@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 import pytest
 
-from adapters.chat.background import BackgroundTasks, DeferredWrites
+from adapters.chat.background import BackgroundTasks, DeferredWrites, ExpiringSet
 from adapters.retry import DEFERRED, RetryPolicy
 from core.errors import Rejected, StoreUnavailable
+from tests.builders import NOON
 
 
 class Store:
@@ -171,3 +174,67 @@ async def test_what_breaks_beside_is_told_to_the_loop() -> None:
     await tasks.finish()
 
     assert (before, told) == ([], [refusal])
+
+
+@pytest.mark.promise("orderly-stop")
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_what_takes_too_long_at_the_end_is_ended_and_nothing_is_begun_after(*, is_cancelled: bool) -> None:
+    """Whoever closes leaves nothing behind, also where a second stop comes while the first one waits."""
+    tasks, begun, ended = BackgroundTasks(), asyncio.Event(), list[str]()
+
+    async def endless(name: str) -> None:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            tasks.begin(partial(endless, "too late"))
+            ended.append(name)
+
+    tasks.begin(partial(endless, "one"))
+    await begun.wait()
+    closing = asyncio.create_task(tasks.close(60.0 if is_cancelled else 0.0))
+    await asyncio.sleep(0)
+    if is_cancelled:
+        closing.cancel()
+    async with asyncio.timeout(5):
+        await asyncio.wait({closing})
+    tasks.begin(partial(endless, "later still"))
+    await tasks.finish(0.0)
+
+    assert (ended, closing.cancelled()) == (["one"], is_cancelled)
+
+
+async def test_what_comes_to_its_end_in_time_is_not_ended() -> None:
+    """It has been given so many seconds."""
+    tasks, going_on, done = BackgroundTasks(), asyncio.Event(), list[str]()
+
+    async def work() -> None:
+        await going_on.wait()
+        done.append("it")
+
+    tasks.begin(work)
+    closing = asyncio.create_task(tasks.close(5.0))
+    await asyncio.sleep(0)
+    going_on.set()
+    await closing
+
+    assert done == ["it"]
+
+
+class Name(str):
+    """A name of which one can tell whether anybody has it still."""
+
+    __slots__ = ("__weakref__",)
+
+
+def test_a_name_is_known_for_as_long_as_it_lasts_and_not_kept_for_longer() -> None:
+    """Else a process that runs for months would know every channel that was ever heard."""
+    now, name = [NOON], Name("a channel")
+    known = ExpiringSet(lambda: now[0], timedelta(minutes=1))
+    is_kept = weakref.ref(name)
+    added = [known.add(name), known.add("a channel")]
+    del name
+    now[0] += timedelta(minutes=1)
+    added += [known.add("another"), known.add("a channel")]
+
+    assert (added, is_kept()) == ([True, False, True, True], None)

@@ -11,17 +11,19 @@ from functools import partial
 import pytest
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.delivery import nonce
+from adapters.chat.delivery import DeliveryLog, nonce
 from adapters.chat.intake import tell_wait
-from adapters.chat.platform import NOTICE, Part, Posted
+from adapters.chat.platform import NOTICE, Destination, Part, Posted
 from adapters.chat.services import Waits
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
-from core.model import Question, WaitNotice
+from core.events import unobserved
+from core.model import Claim, Delivery, Question, WaitNotice
+from tests.adapters.chat.test_drafts import Pencil
 from tests.builders import NOON, question
 from tests.fakes.box import Box
 from tests.fakes.poster import DELETED, Thread
 from tests.fakes.waiting_room import FULL, WORDS, waits
-from tests.waiting import at_once
+from tests.waiting import adapters_at_work, at_once, cancelled
 
 LONG = RateLimited(3600)  # nobody waits for so long
 ASKED = question()
@@ -126,3 +128,22 @@ async def test_what_the_platform_does_not_do_is_let_be(box: Box, failures: Seque
     await give(thread, by=waits(box))
 
     assert (thread.did, thread.shown, box.notices) == (["post"], [], [UNKNOWN])
+
+
+async def test_whoever_has_no_time_to_wait_until_they_are_gone_leaves_no_task_behind() -> None:
+    """They are noted still, and whoever takes over takes them away."""
+    retracting = asyncio.Event()
+
+    async def retract(_: WaitNotice) -> None:
+        retracting.set()
+        await asyncio.Event().wait()
+
+    destination = Destination(poster=Thread(), renderer=Pencil(), place=ASKED.message.thread)
+    task, delivery = Claim(ASKED), Delivery(notice=KNOWN)
+    log = DeliveryLog(task, delivery, None, destination, lambda: NOON, retract, unobserved, unobserved)
+    log.begin_retracting()
+    closing = asyncio.create_task(log.aclose())
+    await retracting.wait()
+    await cancelled(closing)
+
+    assert (adapters_at_work(), log.delivery) == (set(), delivery)

@@ -16,6 +16,7 @@ from core.model import (
     NO_QUESTION,
     QUESTION_LIMIT,
     Asked,
+    Signal,
     Stopped,
     Terms,
     ThreadRef,
@@ -27,7 +28,7 @@ from tests.fakes.box import Box
 from tests.servers.discord import DiscordServer
 from tests.servers.faults import Hold
 from tests.servers.service import Reply
-from tests.waiting import at_once
+from tests.waiting import adapters_at_work, at_once
 
 SENDING = "POST /channels/{channel}/messages"
 
@@ -45,6 +46,36 @@ async def test_a_mention_in_a_channel_is_a_question_that_opens_a_thread(server: 
     assert asked.address is not None
     assert asked.address.message == asked.message
     assert str(asked.message.thread) == f"discord:{place.guild.id}:{place.channel.id}:{message.id}"
+
+
+class SlowBox(Box):
+    """Says only once it is asked to that it cannot be reached."""
+
+    def __init__(self) -> None:
+        super().__init__(fails=True)
+        self.reached, self.answers = asyncio.Event(), asyncio.Event()
+
+    async def put(self, signal: Signal) -> bool:
+        """Let whoever puts something wait."""
+        self.reached.set()
+        await self.answers.wait()
+        return await super().put(signal)
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_what_is_heard_at_the_very_end_begins_nothing_that_nobody_ends(
+    server: DiscordServer, place: Place
+) -> None:
+    """The question is read again at the next start."""
+    box = SlowBox()
+    async with listening(server, box):
+        server.post_as(place.ada, place.channel, "What is a robot?", mentions=[server.bot])
+        await box.reached.wait()
+    box.answers.set()
+    await box.refused.wait()
+    await at_once(0)
+
+    assert adapters_at_work() == set()
 
 
 async def test_what_is_not_for_the_bot_stays_out(server: DiscordServer, place: Place) -> None:

@@ -103,6 +103,6 @@ async def listening(
             await server.connected(SOCKETS)
             yield listener
         finally:
-            await listener.close()
+            await listener.background.close()
             running.cancel()
             await asyncio.wait({running})

@@ -53,7 +53,7 @@ class Office(MemoryServices):
                 yield commands
             finally:
                 await link.close()
-                await commands.finish()
+                await commands.background.finish()
 
     async def post(self, channel: Channel, part: Part, question: Question, root: Message) -> Message:
         """Post a message of an answer in a thread, as whoever answers does."""

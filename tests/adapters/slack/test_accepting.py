@@ -150,7 +150,7 @@ async def test_a_post_that_was_broken_off_is_found_later(office: Office) -> None
     office.server.faults.add("chat.postMessage", Hold(arrives))
     async with office.open() as commands:
         await office.server.slash(office.ada, office.channel, "/footnote", f"ask {ASKS}").acknowledged()
-        await commands.finish()
+        await commands.background.finish()
         arrives.set()
         await office.server.until(lambda: roots(office), what="the message that asks")
         taking = asyncio.create_task(take_over(office.services, "slack", commands.find))

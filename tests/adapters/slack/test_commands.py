@@ -358,7 +358,7 @@ async def test_words_in_a_thread_are_commands_and_told_to_one_person(office: Off
     async with office.open() as commands:
         words = ("sources", "Sources ", "sources of energy")
         heard = [await commands.said(inbound.model_copy(update={"text": word})) for word in words]
-        await commands.finish()
+        await commands.background.finish()
 
     (told,) = office.told(office.ada)
     assert heard == [True, True, False]
@@ -378,7 +378,7 @@ async def test_a_thread_is_forgotten_for_those_who_asked_in_it(office: Office) -
         for who, setting in ((bob, Setting.THREAD), (office.ada, Setting.CHANNEL), (office.ada, Setting.THREAD)):
             message = office.server.post_as(who, office.channel, "forget", root)
             await commands.said(inbound_of(office, message, office.channel, setting))
-            await commands.finish()
+            await commands.background.finish()
 
     assert [one.text for one in office.told(bob)] == [NOT_PART_OF_IT]
     assert [one.text for one in office.told(office.ada)] == [
@@ -400,7 +400,7 @@ async def test_where_slack_shows_nothing_to_one_person_the_thread_is_told(office
     async with office.open() as commands:
         await commands.said(inbound_of(office, first, direct, Setting.DIRECT))
         await commands.said(inbound_of(office, second, office.channel, Setting.THREAD))
-        await commands.finish()
+        await commands.background.finish()
 
     said = [
         office.server.messages(channel, thread_ts=of.root_ts)[-1]

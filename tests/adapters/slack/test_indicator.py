@@ -15,7 +15,7 @@ from core.model import Progress
 from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack
 from tests.platforms import ANSWER, progress
-from tests.servers.slack import Fault, Reset, refuse
+from tests.servers.slack import Fault, Hold, Reset, refuse
 
 SESSION, STATUS = "agents.sessions.setStatus", "assistant.threads.setStatus"
 ADD, REMOVE = "reactions.add", "reactions.remove"
@@ -119,6 +119,27 @@ async def test_a_sign_goes_when_nobody_wants_the_answer_any_more(slack: OnSlack)
     await asyncio.wait([replying])
 
     assert slack.server.platform.sessions[slack.channel.id, claim.message.id].history == ["processing", "active"]
+
+
+@pytest.mark.promise("signs-go")
+async def test_whoever_has_no_time_for_the_end_of_a_sign_leaves_no_task_behind(slack: OnSlack) -> None:
+    """Whoever takes over the question takes the sign away."""
+    place, never, shown = await place_of(slack), asyncio.Event(), asyncio.Event()
+    slack.server.faults.break_(SESSION, Hold(never))
+
+    async def answer() -> None:
+        async with Indicator().shown(place):
+            await slack.until(slack.is_met)
+            shown.set()
+
+    answering = asyncio.create_task(answer())
+    await shown.wait()
+    await asyncio.sleep(0)
+    answering.cancel()
+    await asyncio.wait({answering})
+
+    assert [task for task in asyncio.all_tasks() if "Indicator" in repr(task)] == []
+    assert answering.cancelled()
 
 
 @pytest.mark.parametrize("fault", [Reset(), refuse("thread_not_found")], ids=["away", "refused"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from datetime import datetime
 
 import pytest
 
@@ -12,10 +13,11 @@ from adapters.slack.listener import SlackHooks
 from adapters.slack.workspaces import OneWorkspace, People
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
-from core.model import NO_QUESTION, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
+from core.model import NO_QUESTION, ChannelRef, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import question
 from tests.fakes.box import Box
+from tests.fakes.channel_cursor import MemoryChannelCursor
 from tests.fakes.dedup import MemoryDedup
 from tests.servers.slack import Reply, limit
 from tests.waiting import at_once
@@ -304,6 +306,35 @@ async def test_a_workspace_that_throws_the_bot_out_is_forgotten(place: Place) ->
     team = place.workspace.team_id
     assert forgotten == [WorkspaceRef(platform="slack", workspace=team)] * 3
     assert noted == [team] * 2
+
+
+class CountingCursor(MemoryChannelCursor):
+    """Counts what is noted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    async def note(self, channel: ChannelRef, at: datetime) -> None:
+        """Count it."""
+        self.count += 1
+        await super().note(channel, at)
+
+
+@pytest.mark.promise("catches-up")
+async def test_when_a_channel_was_heard_is_noted_once_in_a_minute(place: Place) -> None:
+    """Each message would be a write of its own, and whoever starts next reads a bit more than it has to anyway."""
+    cursor, box = CountingCursor(), Box()
+    counts = list[int]()
+    async with listening(place, box, channel_cursor=cursor):
+        for seconds in (0, 30, 31):
+            place.server.clock.advance(seconds)
+            place.ask("What is a robot?")
+            await box.question()
+            await place.server.settled()
+            counts.append(cursor.count)
+
+    assert counts == [1, 1, 2]
 
 
 @pytest.mark.promise("members-only")

@@ -15,6 +15,7 @@ from adapters.slack.sockets import SocketPool
 from core.errors import Misconfigured, StoreUnavailable
 from tests.adapters.slack.intake import Place
 from tests.servers.slack import limit, refuse
+from tests.waiting import adapters_at_work
 
 BOTH = 2
 
@@ -106,6 +107,22 @@ async def test_a_connection_is_replaced_before_it_is_closed(place: Place) -> Non
 
     assert (is_open_still, place.ears.heard) == (True, ["in between", "after"])
     assert told.lines == [f"connected to {server.app_id}"]
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_a_second_stop_waits_for_no_answer_and_leaves_nothing_behind(place: Place) -> None:
+    """What was not acknowledged comes again."""
+    async with listening(place, Told()) as task:
+        place.ears.free.clear()
+        asked = place.server.post_as(place.ada, place.channel, "too late").deliveries[0]
+        await place.server.until(lambda: place.ears.heard)
+        task.cancel()
+        await place.server.until(lambda: any(not one.open for one in place.server.sockets.arrivals))
+        was_waiting = not task.done()
+        task.cancel()
+        await asyncio.wait({task})
+
+        assert (was_waiting, asked.acked, adapters_at_work()) == (True, False, set())
 
 
 @pytest.mark.promise("stays-connected")
