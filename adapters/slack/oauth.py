@@ -185,10 +185,11 @@ class InstalledWorkspaces:
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
-        self._known.drop(workspace)
-        self._unsaved.pop(workspace, None)
-        team, enterprise = parse(workspace)
-        await self._store.vault.remove(_key(enterprise or team))
+        async with self._locks.setdefault(workspace, asyncio.Lock()):  # a token that is renewed just now is kept first
+            self._known.drop(workspace)
+            self._unsaved.pop(workspace, None)
+            team, enterprise = parse(workspace)
+            await self._store.vault.remove(_key(enterprise or team))
 
     async def _installed(self, workspace: str) -> Bot:
         """Return an installation, whose token is renewed if it ends soon, or goes on while it is good."""
