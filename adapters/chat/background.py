@@ -181,15 +181,14 @@ async def take_over(services: ChatServices, platform: str, find: Find) -> None:
 
 async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:
     """Move what is to be taken over now; what the store or the platform is away for is left until the next time."""
-    moving: list[Awaitable[None]] = []
-    with suppress(StoreUnavailable):
-        while True:
-            until = asyncio.get_running_loop().time() + services.accepting.accepted_for * SHARE
-            asked = await services.accepting.overdue(platform)
-            if asked is None:
-                break
-            moving.append(_finish(services, asked, until, find))
-    await asyncio.gather(*moving)
+    async with asyncio.TaskGroup() as moving:
+        with suppress(StoreUnavailable):
+            while True:
+                until = asyncio.get_running_loop().time() + services.accepting.accepted_for * SHARE
+                asked = await services.accepting.overdue(platform)
+                if asked is None:
+                    break
+                moving.create_task(_finish(services, asked, until, find))
 
 
 async def _finish(services: ChatServices, asked: Asked, until: float, find: Find) -> None:

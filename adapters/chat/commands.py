@@ -1,7 +1,8 @@
 """The commands, the same on every platform: their names and options, who may use them, and what they do.
 
-A platform registers what stands in `COMMANDS`, reads what somebody has used into a context and values, and says what
-`carried_out` returns to that one person. A question is the one command that does nothing here: it goes to the inbox.
+A platform registers what stands in `COMMANDS`, reads what somebody has used into a context and values, and has
+`carried_out` do it, which tells that one person how it went. A question is the one command that does nothing here: it
+goes to the inbox.
 """
 
 from __future__ import annotations
@@ -232,7 +233,7 @@ async def _forget_any(context: CommandContext, values: Values) -> str:
 async def vote(
     context: CommandContext, answer_id: str, *, is_helpful: bool = False, complaints: Sequence[Complaint] = ()
 ) -> str:
-    """Count what somebody thinks of an answer instead of what they thought before; return thanks."""
+    """Count what somebody thinks of an answer, instead of what they thought before; return thanks."""
     cast_vote = Vote(
         answer_id=answer_id,
         person_id=context.person.id,

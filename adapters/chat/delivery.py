@@ -184,7 +184,7 @@ class DeliveryLog:
         await self.destination.poster.delete(message_id)
 
     def begin_retracting(self) -> None:
-        """Begin to remove what is not true any more; what the platform does not do now, it would not do later."""
+        """Begin to remove what was said while the question waited; if the platform refuses, that is not tried again."""
         if (notice := self.delivery.notice) is None or self._retracting is not None:
             return
 

@@ -306,11 +306,11 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
 
 
 async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
-    """Post below a question how long it takes, if many wait, *at* a place in whose channel one is told now and then.
+    """Post below a question how long it takes, if many wait; *at* is where, and a channel is told once in a while.
 
-    It is noted before it is posted and after, as part of what is delivered to the question: whoever answers takes it
-    away, also where whoever said it has died over it. If somebody answers by then, it goes at once. Raises
-    `PostingFailed`, or `StoreUnavailable`: what may not be said is left unsaid.
+    It is noted before and after it is posted, as part of what is delivered to the question: whoever answers removes it,
+    also if the process that posted it has died. If somebody has begun to answer by then, it is removed at once. Raises
+    `PostingFailed` or `StoreUnavailable`, of which the asker need not hear.
     """
     is_admitted = False
     backlog = await waits.room.backlog()

@@ -118,7 +118,7 @@ class LiveMessage:
         return answer
 
     def show(self, snapshot: Snapshot) -> None:
-        """Take how to draw the messages as they should be by now; most snapshots are never sent, so never drawn.
+        """Set how the messages are drawn as they should be by now; most snapshots are never sent, so never drawn.
 
         One that draws no message means that what was shown is taken back. Raises `LeaseLost` if nothing may be shown.
         """

@@ -130,8 +130,8 @@ class Destination:
 class ChatPlatform:
     """A platform as a surface needs it; one that only posts text has a `destination` and can `delete`.
 
-    What it says of a withdrawal is asked in this order: `end_sign`, `find_notice`, `has_replies`, `unknown`, `untitle`.
-    All of it raises `PostingFailed` where the platform cannot be reached or refuses.
+    For a withdrawal, these are called in order: `end_sign`, `find_notice`, `has_replies`, `unknown`, `untitle`. Each
+    method raises `PostingFailed` where the platform cannot be reached or refuses.
     """
 
     async def destination(self, claim: Claim, remark: str) -> Destination | None:

@@ -61,7 +61,7 @@ class ChatServices:
     observer: Observer = unobserved
 
     async def is_new(self, key: str, value: str) -> bool:
-        """Return whether a key had another value, which it has now; if nobody knows, as once too often is better."""
+        """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never."""
         try:
             return await self.dedup.changed(key, value)
         except StoreUnavailable:

@@ -282,7 +282,7 @@ async def _take_form(services: ChatServices, used: Used, data: Json) -> None:
 
 
 def _selection_form(text: str) -> Modal:
-    """Ask for a question about a text; people can cut the text down to what they mean."""
+    """Return a form for a question about a text; people can cut the text down to what they mean."""
     from discord import TextStyle
     from discord.ui import TextInput
 
@@ -294,7 +294,7 @@ def _selection_form(text: str) -> Modal:
 
 
 def _reasons_form(answer_id: str) -> Modal:
-    """Ask what is wrong with an answer; there is nothing to write, so that no words of people are kept."""
+    """Return a form that asks what is wrong with an answer; nobody can write there, so that no words are kept."""
     from discord import CheckboxGroupOption
     from discord.ui import CheckboxGroup
 

@@ -47,7 +47,7 @@ class DiscordDialect(ChatDialect):
     )
 
     def text(self, text: str) -> str:
-        """Keep apart, by characters without width, what would ping, link, jump or show an emoji; escape the rest."""
+        """Return text in which nothing pings, links, jumps or shows an emoji: kept apart without width, or escaped."""
         text = _EVERYONE.sub(f"@{GAP}", text)
         text = _ANGLE.sub(f"<{GAP}", text)
         text = _SCHEME.sub(f":{GAP}", text)

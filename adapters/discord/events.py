@@ -66,7 +66,7 @@ class ChannelInfo:
 
 
 def parse(event: Json, *, me: BotIdentity, place: ChannelInfo) -> Inbound | None:
-    """Read an event as the gateway sends it; None where no person wrote, changed or deleted words of their own."""
+    """Return what an event of the gateway tells; None where no person wrote, changed or deleted words of their own."""
     kind, data = _KINDS.get(str(event.get("t"))), event.get("d") or _NOTHING
     if kind is None or not data.get("id"):
         return None

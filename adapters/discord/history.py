@@ -38,7 +38,7 @@ class DiscordHistory:
     services: ChatServices
 
     async def places(self, home: str, round_: Round) -> AsyncGenerator[HistoryPlace]:
-        """Yield where something was said lately that the bot may read; nothing is asked for that.
+        """Yield where something was said lately that the bot may read; Discord is not asked for that.
 
         Those come first where something was said last: what was missed is among the newest.
         """

@@ -175,7 +175,7 @@ async def is_taken(reply: Awaitable[object]) -> bool:
 
 
 async def tell(used: Used, text: str) -> None:
-    """Show a text to the one person who did it, in whatever way is left; a reader who is gone misses it."""
+    """Show words to the one person who did it, in whatever way is left; nothing is raised if there is none."""
     first, limit = text, DISCORD.limit
     if len(text) > limit:  # as many whole lines as fit, or the beginning of the first one
         first = text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"

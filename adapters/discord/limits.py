@@ -183,7 +183,7 @@ class Bucket(Ratelimit):
             self._wake(self.remaining)
 
     def _lasts(self) -> float:
-        """Return for how many seconds the window goes on."""
+        """Return for how many seconds the window goes on; 0 where there is none."""
         return self.expires - asyncio.get_running_loop().time() if self.expires is not None else 0.0
 
 

@@ -153,7 +153,7 @@ class DiscordChat(ChatPlatform):
         return False
 
     async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
-        """Find what may have been posted unheard, in the place of the rest, for the question as it was first asked."""
+        """Return what may have been posted unheard beside the rest, for the question as it was first asked."""
         messages, since = withdrawal.delivery.messages, withdrawal.delivery.trying
         if since is None:
             return ()

@@ -125,9 +125,10 @@ async def tell(
     nonce: str | None = None,
     **arguments: object,
 ) -> Mapping[str, Any]:
-    """Have Slack do something; arguments that are None are left out. Raises `PostingFailed`.
+    """Call a method that changes something, and return its response; arguments that are None are left out.
 
-    With a *nonce*, a message bears it for any app of the workspace to read, so it holds no words.
+    With a *nonce*, a message bears it for any app of the workspace to read, so it holds no words. Raises
+    `PostingFailed`.
     """
     if nonce is not None:
         arguments["metadata"] = {"event_type": EVENT_TYPE, "event_payload": {"nonce": nonce}}
@@ -136,7 +137,7 @@ async def tell(
 
 
 async def ask(client: AsyncWebClient, method: str, **arguments: object) -> Mapping[str, Any]:
-    """Ask Slack something, which takes no JSON; arguments that are None are left out. Raises `PostingFailed`."""
+    """Call a method that only reads, and return its response; these take no JSON. Raises `PostingFailed`."""
     given = {name: value for name, value in arguments.items() if value is not None}
     return (await translated(cast("Any", client).api_call(method, http_verb="GET", params=given))).data
 
@@ -144,7 +145,7 @@ async def ask(client: AsyncWebClient, method: str, **arguments: object) -> Mappi
 async def pages(
     retrying: Retrying, client: AsyncWebClient, method: str, key: str, **arguments: object
 ) -> AsyncGenerator[Sequence[Mapping[str, Any]]]:
-    """Yield the first pages of what a method lists under a key, without haste. Raises `PostingFailed`."""
+    """Yield the first pages of what a method lists under a key, each with new tries. Raises `PostingFailed`."""
     cursor: str | None = None
     for _ in range(PAGES):
         found = await retrying.call(lambda: ask(client, method, limit=PAGE, cursor=cursor, **arguments))  # noqa: B023 - it is called here and now
@@ -202,7 +203,7 @@ def never_arrived(failure: PostingFailed) -> bool:
 
 
 async def respond(session: ClientSession, url: str, body: Mapping[str, object], *, api_url: str | None) -> None:
-    """Post to an address for answers, which has to be Slack's, or as in the settings. Raises `PostingFailed`."""
+    """Post to a `response_url`, which is `Rejected` unless it is of Slack or *api_url*. Raises `PostingFailed`."""
     if urlsplit(url)[:2] not in (urlsplit(HOOKS)[:2], urlsplit(api_url or HOOKS)[:2]):
         raise Rejected("there is no way back")
     async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:

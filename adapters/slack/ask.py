@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def asked_by(context: InteractionContext, text: str, *, selection: str | None = None, is_private: bool = True) -> Asked:
     """Return a question under the id of what was used; raises `InvalidInput` with a sentence for whoever asks.
 
-    A private answer goes by the way back to the person, while that is open, where they look.
+    A private answer goes to the person by the `response_url`, while that lives, and shows where the command was used.
     """
     ends = (context.url_since or context.at) + URL_LIFE
     way = Interaction(id=context.trigger, token=context.response_url, expires_at=ends)
@@ -42,11 +42,11 @@ def asked_by(context: InteractionContext, text: str, *, selection: str | None = 
 
 
 async def put(context: InteractionContext, asked: Asked, until: float) -> None:
-    """Move a question that was accepted: before everybody in the channel, or to what one person has been told."""
+    """Move a question that was accepted under its message: a post in the channel, or what only the asker sees."""
     message = QuestionMessage(context, is_in_doubt=False)
 
     async def excuse(text: str) -> None:
-        """Tell that there will be no answer, once no message stands for the question any more."""
+        """Tell the asker that there will be no answer, once no message stands for the question any more."""
         with suppress(PostingFailed):
             await message.remove()
         await context.tell(text, replaces=asked.question.visibility == "private")
@@ -56,7 +56,7 @@ async def put(context: InteractionContext, asked: Asked, until: float) -> None:
 
 
 async def place_again(slack: SlackServices, asked: Asked) -> Asked:
-    """Return what a process has accepted that died over it, with its message; one that stands in the channel is found.
+    """Return a question that a process accepted before it died, with its message, which is posted unless it is there.
 
     Raises `Unreachable`, or `RateLimited`.
     """
@@ -105,7 +105,7 @@ class QuestionMessage:
         return Asked(question=question.model_copy(update={"message": message}), address=address)
 
     async def explain(self) -> None:
-        """Tell why only one person sees an answer that was meant for all, if that is so."""
+        """Tell the asker why nobody else sees an answer that was meant for all, if that is so."""
         if self._is_refused:
             await self.context.tell(ONLY_YOU)
 

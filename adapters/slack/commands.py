@@ -155,7 +155,7 @@ class SlackCommands:
             self._carry_out(context, partial(_pressed, context, action_id, str(action.get("value") or "")))
 
     async def reasons(self, ack: AsyncAck, body: dict[str, Any], view: View) -> None:
-        """Take a vote again with its reasons, and give thanks where the form was; a failure is told in their place."""
+        """Count a vote again, now with its reasons, and show thanks where the form was, or what went wrong."""
         context = by_use(self.slack, body)
         await ack(response_action="update", view=words_form(messages.THANKS))
 
@@ -270,7 +270,7 @@ def _message(context: InteractionContext, text: str) -> MessageRef | None:
 
 
 async def _is_home(event: dict[str, Any]) -> bool:
-    """Tell the home from the messages, whose opening is an event of the same name."""
+    """Return whether the home was opened, and not the messages, which is an event of the same name."""
     return event.get("tab") == "home"
 
 

@@ -73,7 +73,7 @@ class SlackDialect(ChatDialect):
     marker = row_marker()
 
     def text(self, text: str, *, is_small: bool = False) -> str:
-        """Escape what would be a mark, but in small print; keep apart or write as entities what would be live."""
+        """Return text in which nothing is live: kept apart, or as entities; but for small print, marks are escaped."""
         text = _SCHEME.sub(rf"\g<0>{GAP}", _EVERYONE.sub(f"@{GAP}", text))
         text = _LABEL.sub(f"]{GAP}", text)
         if not is_small:

@@ -24,7 +24,7 @@ QUESTION, TEXT, REASONS = "question", "text", "reasons"  # of the blocks, and of
 
 
 def selection_form(text: str, context: InteractionContext) -> View:
-    """Ask for a question about a text; people can cut the text down to what they mean."""
+    """Return a form for a question about a text; people can cut the text down to what they mean."""
     words = {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_FIELD}
     return {
         **_form(SELECTION_FORM, "Answer from this"),
@@ -44,7 +44,7 @@ def selection_form(text: str, context: InteractionContext) -> View:
 
 
 def reasons_form(answer_id: str) -> View:
-    """Ask what is wrong with an answer; there is nothing to write, so that no words of people are kept."""
+    """Return a form that asks what is wrong with an answer; nobody can write there, so that no words are kept."""
     options = [{"text": plain(words), "value": complaint.value} for complaint, words in COMPLAINTS.items()]
     boxes = _field(REASONS, TELL_MORE, {"type": "checkboxes", "options": options})
     return {
@@ -55,7 +55,7 @@ def reasons_form(answer_id: str) -> View:
 
 
 def words_form(sentence: str) -> View:
-    """Return a view that shows a sentence where a form was."""
+    """Return a sentence to be shown where a form was."""
     said = {"type": "section", "text": plain(sentence)}
     return {"type": "modal", "title": plain("Footnote"), "close": plain("Close"), "blocks": [said]}
 
@@ -67,20 +67,20 @@ def _filled(view: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def selection_in(view: Mapping[str, Any]) -> tuple[str, str]:
-    """Read the question and the text."""
+    """Return the question and the text that somebody has sent."""
     fields = _filled(view)
     return str(fields.get(QUESTION, {}).get("value") or ""), str(fields.get(TEXT, {}).get("value") or "")
 
 
 def complaints_in(view: Mapping[str, Any]) -> tuple[Complaint, ...]:
-    """Read the reasons, in the order in which they were offered."""
+    """Return the reasons that somebody has chosen, in the order in which they were offered."""
     options: list[Mapping[str, Any]] = _filled(view).get(REASONS, {}).get("selected_options") or []
     chosen = {option.get("value") for option in options}
     return tuple(each for each in COMPLAINTS if each.value in chosen)
 
 
 def returned(view: Mapping[str, Any], context: InteractionContext) -> InteractionContext:
-    """Return who has sent a form the place and the way back that there were when it was shown."""
+    """Return who has sent a form, with the place and the way back of when it was shown."""
     kept: dict[str, Any] = json.loads(str(view["private_metadata"]))
     shown, thread = datetime.fromtimestamp(int(kept["at"]), UTC), str(kept.get("thread", ""))
     there = replace(context, channel=str(kept["channel"]), thread_ts=thread, is_inside=bool(thread))

@@ -154,9 +154,10 @@ def home_of(body: Body) -> str:
 
 
 def by_use(slack: SlackServices, body: Body) -> InteractionContext:
-    """Read a command, which is used in no thread, a button, a shortcut or a form, which is in no channel like the home.
+    """Return who uses a command, a button, a shortcut or a form, and where.
 
-    Of a command, Slack says in plain fields what it else puts into objects.
+    A command is used in no thread, and a form, like the home, is in no channel. Of a command, Slack says in plain
+    fields what it else puts into objects.
     """
     user, message, container = _inner(body, "user"), _inner(body, "message"), _inner(body, "container")
     thread = message.get("thread_ts") or container.get("thread_ts")
@@ -177,14 +178,14 @@ def by_use(slack: SlackServices, body: Body) -> InteractionContext:
 
 
 def by_event(slack: SlackServices, body: Body) -> InteractionContext:
-    """Read the opening of the app's home, to which there is no way back but the home itself."""
+    """Return who has opened the app's home, to whom there is no way back but the home itself."""
     person = Person(id=str(_inner(body, "event").get("user") or ""))
     home = WorkspaceRef(platform=PLATFORM, workspace=workspace_of(body))
     return InteractionContext(slack=slack, home=home, person=person, at=slack.chat.now())
 
 
 def by_question(slack: SlackServices, asked: Asked) -> InteractionContext:
-    """Read a command back from the question that it asked."""
+    """Return who has used a command, by the question that it asked."""
     question, way = asked.question, asked.address.interaction if asked.address else None
     return InteractionContext(
         slack=slack,

@@ -68,7 +68,7 @@ class Authorize(AsyncAuthorize):
         user_id: str | None,
         **_: Any,
     ) -> AuthorizeResult | None:
-        """Return the bot of a workspace; None where there is none. Raises what is worth another delivery."""
+        """Return the bot of a workspace; None where there is none. Raises `PostingFailed`: the event comes again."""
         home = {
             "team_id": team_id,
             "enterprise_id": enterprise_id,
@@ -199,7 +199,7 @@ class SlackListener:
         await self._services.channel_cursor.forget_workspace(home)
 
     async def on_anything(self) -> None:
-        """Take what nothing comes of, since Slack sends again what nobody takes."""
+        """Acknowledge an event of which nothing comes, since Slack sends again what nobody acknowledges."""
 
     async def _note(self, channel: ChannelRef, at: datetime) -> None:
         """Note when a channel was heard, so that whoever starts next begins there."""
@@ -254,5 +254,5 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, hooks
 
 
 async def _is_messages(event: Json) -> bool:
-    """Tell the messages from the home, whose opening is an event of the same name."""
+    """Return whether the messages were opened, and not the home, which is an event of the same name."""
     return event.get("tab") == "messages"

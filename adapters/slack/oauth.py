@@ -99,11 +99,11 @@ class VaultInstallations(AsyncInstallationStore):
     vault: Vault
 
     async def async_save(self, installation: Installation) -> None:
-        """Replace an installation."""
+        """Keep an installation instead of the one before. Raises `StoreUnavailable`."""
         await self.async_save_bot(installation.to_bot())
 
     async def async_save_bot(self, bot: Bot) -> None:
-        """Keep what is the bot's."""
+        """Keep the part of an installation that is the bot's. Raises `StoreUnavailable`."""
         id_ = bot.enterprise_id if bot.is_enterprise_install else bot.team_id
         await self.vault.save(_key(id_), json.dumps(bot.__dict__))
 
@@ -119,7 +119,7 @@ class VaultStates(AsyncOAuthStateStore):
     vault: Vault
 
     async def async_issue(self, *args: object, **kwargs: object) -> str:
-        """Begin one."""
+        """Begin an installation, and return the secret that its way back has to bear. Raises `StoreUnavailable`."""
         state = secrets.token_urlsafe(32)
         await self.vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
         return state
@@ -185,10 +185,11 @@ class InstalledWorkspaces:
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
-        self._known.drop(workspace)
-        self._unsaved.pop(workspace, None)
-        team, enterprise = parse(workspace)
-        await self._store.vault.remove(_key(enterprise or team))
+        async with self._locks.setdefault(workspace, asyncio.Lock()):  # a token that is renewed just now is kept first
+            self._known.drop(workspace)
+            self._unsaved.pop(workspace, None)
+            team, enterprise = parse(workspace)
+            await self._store.vault.remove(_key(enterprise or team))
 
     async def _installed(self, workspace: str) -> Bot:
         """Return an installation, whose token is renewed if it ends soon, or goes on while it is good."""

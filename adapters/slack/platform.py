@@ -121,7 +121,7 @@ class SlackChat(ChatPlatform):
         )
 
     async def unknown(self, withdrawal: Withdrawal) -> Sequence[MessageRef]:
-        """Find what may have been posted unheard for the question as it was first asked."""
+        """Return what may have been posted unheard for the question as it was first asked."""
         known, trying = withdrawal.delivery.messages, withdrawal.delivery.trying
         if trying is None:
             return ()

@@ -153,7 +153,7 @@ class ThreadPoster:
         return None
 
     async def _say(self, method: str, part: Part, **arguments: Any) -> Mapping[str, Any]:
-        """Show it with blocks; where Slack finds fault with them, without: plain words are better than none."""
+        """Post or edit with blocks; where Slack finds fault with them, without: plain words are better than none."""
         said = {"channel": self.place.channel, "text": part.plain or part.text, **arguments}
         blocks = blocks_of(part, self.question) if self.question is not None else ()
         try:

@@ -23,7 +23,7 @@ LEFT_OUT = "…\n\n"
 
 @dataclass(slots=True)
 class PrivatePoster:
-    """A `Poster` for whole answers: the first message takes the place of what was said before.
+    """A `Poster` for whole answers: the first message replaces what was said before.
 
     The address does not know the *thread* in which it was given, if that was in one. Slack gives these messages no ids,
     so that none can be edited later, and knows no nonce: one below the first whose confirmation was lost, or that
@@ -64,11 +64,11 @@ class PrivatePoster:
         return Posted(f"response {self._posted}", part)
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
-        """Refuse to, as nothing can be edited."""
+        """Raise `Rejected`, as nothing can be edited."""
         raise Rejected("it cannot be edited")
 
     async def delete(self, message_id: str) -> None:
-        """Leave it: what one person sees goes by itself."""
+        """Raise `Gone`: what one person sees goes by itself."""
         raise Gone("it goes by itself")
 
 

@@ -34,7 +34,7 @@ class ParsedCommand:
 
 
 def parsed(text: str, *, channel: str = "") -> ParsedCommand:
-    """Read a command's text, written in a channel.
+    """Return what the text of a command asks for, which was written in a *channel*.
 
     What begins with no known word is a question, unless it is a single word.
     """
@@ -56,7 +56,7 @@ def parsed(text: str, *, channel: str = "") -> ParsedCommand:
 
 
 def text_command(text: str) -> ParsedCommand | None:
-    """Read what is all that somebody says to the bot in a thread; None for what is no command there."""
+    """Return the command that is all somebody says to the bot in a thread; None where it is no command."""
     words = text.lower().split()
     wanted = parsed("forget thread" if words == ["forget"] else " ".join(words)) if words else ParsedCommand(None)
     if wanted.command is None or wanted.command.act is None or wanted.command.for_moderators:

@@ -175,7 +175,7 @@ class SocketPool:
             await asyncio.gather(*closing, return_exceptions=True)
 
     async def _keep(self) -> None:
-        """Keep one connection, whose place another takes again and again."""
+        """Keep a connection open, and replace it again and again."""
         losses, link = 0, await self._opened()
         while True:
             since = time.monotonic()

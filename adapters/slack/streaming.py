@@ -70,7 +70,7 @@ class Budget:
         return True
 
     def rest(self, workspace: str, seconds: float = LONG) -> None:
-        """Start none for a while, as Slack said so."""
+        """Allow none in a workspace for so many seconds, as Slack said so."""
         self._rests_until[workspace] = self.clock() + seconds
 
 

@@ -44,7 +44,7 @@ class Workspace:
 
 
 class Workspaces(Protocol):
-    """Finds the way to a workspace."""
+    """Knows the workspaces that the bot is in."""
 
     async def find(self, workspace: str) -> Workspace:
         """Return a workspace by its name in a `ThreadRef`. Raises `NotInstalled`, or another `PostingFailed`."""
@@ -80,14 +80,14 @@ class OneWorkspace:
     _workspace: Workspace | None = field(default=None, init=False)
 
     async def find(self, workspace: str) -> Workspace:
-        """Return it, if it is the one that is asked for. Raises `Unreachable` if Slack cannot say whose it is."""
+        """Return the workspace of the token. Raises `NotInstalled` if it is another one, or `Unreachable`."""
         found = self._workspace or await self.only()
         if workspace != found.name:
             raise NotInstalled("the token is of another workspace")
         return found
 
     async def only(self) -> Workspace:
-        """Return it, whatever its name is; Slack is asked once. Raises `PostingFailed`."""
+        """Return the workspace of the token, whatever its name is; Slack is asked once. Raises `PostingFailed`."""
         async with self._asking:
             if self._workspace is None:
                 client = connect(self.session, token=self.token, api_url=self.api_url)

@@ -120,10 +120,7 @@ class Copies:
             # Python's caches know a text by its time in seconds and its length, so that each has a time of its own.
             os.utime(changed, (number := next(self._times), number))
             try:
-                code = self._run(copy, tests, usual)
-                failed = copy.wrote(NOTED)
-                if code not in (PASSED, None, NO_TESTS):  # a test that fails now and then has noticed nothing
-                    code = self._run(copy, [failed] if failed else tests, usual)
+                code, failed = self._seen(copy, tests, usual)
             finally:
                 shutil.copy2(ROOT / mutant.path, changed)
         if code == NO_TESTS:
@@ -133,6 +130,17 @@ class Copies:
         if code is None:
             return Outcome.OUT_OF_TIME
         return Outcome.SURVIVED if code == PASSED else Outcome.KILLED
+
+    def _seen(self, copy: Copy, tests: Sequence[str], usual: Usual) -> tuple[int | None, str]:
+        """Return what pytest ends with, and the test that failed; one that fails now and then has noticed nothing."""
+        while True:
+            code, failed = self._run(copy, tests, usual), copy.wrote(NOTED)
+            if code in (PASSED, None, NO_TESTS):
+                return code, failed
+            code = self._run(copy, [failed] if failed else tests, usual)
+            tests = [test for test in tests if test != failed]
+            if code != PASSED or not failed or not tests:
+                return code, failed
 
     def _run(self, copy: Copy, tests: Sequence[str], usual: Usual) -> int | None:
         files = dict.fromkeys(test.partition("::")[0] for test in tests)

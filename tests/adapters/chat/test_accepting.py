@@ -250,3 +250,25 @@ async def test_what_breaks_keeps_nothing_else_from_being_moved(broken: list[Any]
     await take_over_once(office.services, PLATFORM, Finder(fails=1, error=ValueError("robot")).find)
 
     assert (len(office.inbox.signals), office.inbox.kept, [str(each) for each in broken]) == (1, {}, ["robot"])
+
+
+class Stuck(Counter):
+    """Gives out one question that was left, and then says nothing any more."""
+
+    async def overdue(self, platform: str) -> Asked | None:
+        """Give it, or wait for ever."""
+        if found := await super().overdue(platform):
+            return found
+        await asyncio.Event().wait()
+        return None
+
+
+async def test_what_is_taken_over_does_not_wait_until_more_is_found() -> None:
+    """A store that is slow by then would let the time run out in which nobody else is at it."""
+    left_over = await left(A)
+    office, finder = MemoryServices(inbox=Stuck(kept=left_over.kept, ends=left_over.ends)), Finder()
+    taking = asyncio.create_task(take_over_once(office.services, PLATFORM, finder.find))
+    heard = await office.heard()
+    await cancelled(taking)
+
+    assert [heard] == put(A)

@@ -117,6 +117,30 @@ async def test_snapshots_come_no_faster_than_the_pace_and_the_newest_wins() -> N
     ]
 
 
+@pytest.mark.promise("bounded-pace")
+async def test_a_draft_comes_with_what_makes_it_obsolete_and_the_end_with_nothing() -> None:
+    """So a platform can drop what waits there when the whole answer comes, which is never dropped."""
+    asked = list[asyncio.Event | None]()
+
+    class Watched(Thread):
+        async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
+            asked.append(obsolete)
+            return await super().post(part, nonce, obsolete)
+
+        async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
+            asked.append(obsolete)
+            await super().edit(message_id, part, obsolete)
+
+    platform = Watched()
+    async with draft(platform) as shown:
+        shown.show(snapshot("a"))
+        await settled()
+        assert [each and each.is_set() for each in asked] == [False]
+        await shown.finish(parts("the end", "of it"))
+
+    assert [each and each.is_set() for each in asked] == [True, None, None]
+
+
 async def test_what_is_unchanged_is_not_sent() -> None:
     """A snapshot that looks the same costs no call, and of many messages only those that changed are edited."""
     platform = Thread()

@@ -10,11 +10,13 @@ from functools import partial
 from typing import cast
 
 import pytest
+from redis.asyncio import Redis
 
 from adapters.redis.connection import ScriptRunner, connect
 from adapters.redis.inbox_store import PREFIX, InboxStore
 from adapters.redis.secrets import Seal
 from core.errors import StoreUnavailable
+from core.events import Event, Passed, Step
 from core.model import Asked
 from tests.fixtures.redis import Place, clean, place, say
 from tests.inboxes import SECRET, asked
@@ -119,3 +121,12 @@ async def test_nobody_waits_longer_than_said() -> None:
             await store.accept(used(1), within=SHORT)
 
         assert time.monotonic() - began < LIVE
+
+
+async def test_that_a_question_is_accepted_is_told_once(redis_client: Redis) -> None:
+    """By whoever has written it down."""
+    told: list[Event] = []
+    store = InboxStore(redis_client, seal=Seal([SECRET]), observer=told.append)
+    accepted = [await store.accept(asked(), within=LIVE) for _ in range(2)]
+
+    assert (accepted, told) == ([True, False], [Passed(asked().message, Step.ACCEPTED)])

@@ -14,7 +14,7 @@ from adapters.redis.connection import connect
 from adapters.redis.inbox import UNREADABLE, RedisInbox
 from adapters.redis.inbox_store import PREFIX, Bounds
 from adapters.redis.secrets import Seal
-from core.errors import StoreUnavailable
+from core.errors import ApologyFailed, StoreUnavailable
 from core.model import Claim, Delivery, Interruption
 from tests.adapters.redis.desk import Desk, key_of
 from tests.fixtures.redis import Place, clean, place, say
@@ -302,6 +302,45 @@ async def is_empty_handed(desk: Desk, inbox: RedisInbox) -> bool:
     namesake = desk.inbox(consumer=inbox.consumer)
     await namesake.fetch()
     return await namesake.take() is not None
+
+
+async def test_four_questions_of_a_person_are_worked_on_at_once(desk: Desk) -> None:
+    """Unless another number is set; the others wait for their turn."""
+    inbox, found = desk.inbox(), list[bool]()
+    for name in "abcdef":
+        await inbox.put(asked(name, in_thread=name))
+    for _ in "abcdef":
+        await inbox.fetch()
+        found.append(await inbox.take() is not None)
+
+    assert found == [True] * 4 + [False] * 2
+
+
+async def test_who_is_left_at_work_still_hears_what_happens(desk: Desk) -> None:
+    """Long before the lease is renewed, although what was begun beside has ended."""
+    first, second = asked("m1", in_thread="1"), asked("m2", in_thread="2")
+    async with desk.inbox(lease=600.0) as inbox:
+        await inbox.put(first)
+        async with inbox.claim() as task:
+            for name in ("m3", "m4"):
+                await inbox.put(asked(name, in_thread=name))
+                await taken(inbox)
+            await inbox.put(second)
+            async with inbox.claim() as other:
+                await inbox.put(stopped(second))
+                assert await heard(other.cancelled) is Interruption.STOPPED
+            await inbox.put(stopped(first))
+            assert await heard(task.cancelled) is Interruption.STOPPED
+
+
+@pytest.mark.promise("tried-again")
+async def test_an_apology_that_cannot_be_given_is_tried_again_and_again(desk: Desk) -> None:
+    """Also more often than there are pauses of their own."""
+    async with desk.inbox(delays=(0.0, 0.0)) as inbox:
+        await inbox.put(asked())
+        for attempt in range(1, 6):
+            assert (await fail(inbox, ApologyFailed("It cannot be said."))).attempt == attempt
+        assert asks(await taken(inbox)).message.id == "m1"
 
 
 async def test_a_worker_that_leaves_listens_no_longer(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
-from adapters.redis.inbox import READY
+from adapters.redis.inbox import READY, Lease
 from adapters.redis.inbox_store import PREFIX
 from tests.adapters.redis.desk import Desk
 from tests.fixtures.redis import say
@@ -57,6 +57,22 @@ async def test_a_worker_looks_through_a_hundred_entries_for_one_that_was_left(de
     pending = await desk.client.xpending_range(READY, "workers", "-", "+", 9, "dead")
 
     assert (found, len(pending)) == (None, 1)
+
+
+async def test_a_worker_takes_nothing_over_from_itself(desk: Desk) -> None:
+    """It may have it although the server has not heard of that for long; others do take it over."""
+    worker, other = (desk.inbox(lease=1.0, consumer=name) for name in ("worker", "other"))
+    await worker.put(asked())
+    await worker.fetch()
+    held = await worker.take()
+    assert held is not None
+    await say(desk.client, "XCLAIM", READY, "workers", "worker", "0", str(held.hold["entry"]), "IDLE", "10000")
+    found: list[Lease | None] = []
+    for inbox in (worker, worker, worker, other):
+        await inbox.fetch()
+        found.append(await inbox.take())
+
+    assert [each and each.task.attempt for each in found] == [None, None, None, 2]
 
 
 async def test_how_long_the_oldest_entries_were_left_is_looked_up_for_a_hundred(desk: Desk) -> None:

@@ -247,6 +247,26 @@ async def test_a_workspace_has_its_bound_too_and_a_dead_worker_frees_its_place(d
         assert {(await taken(inbox)).message.id, (await taken(inbox)).message.id} == {"m1", "m2"}
 
 
+@pytest.mark.promise("queue-is-known")
+async def test_what_is_taken_over_and_has_to_wait_for_others_counts_as_waiting(desk: Desk) -> None:
+    """Nobody works on it any more."""
+    gone = desk.inbox(bounds=desk.bounds(20.0, per_person=2), consumer="gone")
+    entries: list[str] = []
+    for number in range(2):
+        await gone.put(asked(f"m{number}", in_thread=str(number)))
+        await gone.fetch()
+        held = await gone.take()
+        assert held is not None
+        entries.append(str(held.hold["entry"]))
+    await say(desk.client, "XCLAIM", f"{PREFIX}ready", "workers", "gone", "0", entries[0], "IDLE", "30000")
+    other = desk.inbox(bounds=desk.bounds(20.0, per_person=1))
+    await other.fetch()
+
+    assert await other.take() is None
+    state = await say(desk.client, "HGET", f"{PREFIX}question:{asked('m0', in_thread='0').message}", "state")
+    assert (state, await other.waiting()) == (b"waiting", 1)
+
+
 @pytest.mark.promise("bounded-asking")
 async def test_a_thread_that_waits_for_others_is_looked_at_every_five_seconds(desk: Desk) -> None:
     """Also where nobody has said that one of them is done: whoever should have may be gone."""

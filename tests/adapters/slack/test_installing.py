@@ -83,6 +83,20 @@ class Full(MemoryVault):
         await super().save(key, text, ttl)
 
 
+class Slow(MemoryVault):
+    """Says when it is asked to keep something, and keeps it once it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.may = asyncio.Event(), asyncio.Event()
+
+    async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
+        """Keep it later."""
+        self.asked.set()
+        await self.may.wait()
+        await super().save(key, text, ttl)
+
+
 def workspaces(place: Place, vault: MemoryVault, clock: Clock | None = None) -> InstalledWorkspaces:
     """Give what one process knows of the installations."""
     server = place.server
@@ -246,3 +260,26 @@ async def test_a_token_that_cannot_be_kept_now_is_kept_later(place: Place) -> No
     found = await workspaces(place, vault).find(team)
     assert found.client.token == renewed.client.token == place.workspace.token
     assert len(place.server.requests_to("oauth.v2.access")) == 1
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_a_workspace_that_goes_while_its_token_is_renewed_is_forgotten_all_the_same(place: Place) -> None:
+    """Nothing is kept of it after that, neither here nor in the store."""
+    vault, team = Slow(), place.workspace.team_id
+    vault.may.set()
+    await keep(place, vault, expires_in=60)
+    vault.may.clear()
+    vault.asked.clear()
+    found = workspaces(place, vault)
+
+    finding = asyncio.create_task(found.find(team))
+    await vault.asked.wait()
+    forgetting = asyncio.create_task(found.uninstalled(team))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    vault.may.set()
+    await asyncio.wait({finding, forgetting})
+
+    with pytest.raises(NotInstalled):
+        await found.find(team)
+    assert (finding.exception(), forgetting.exception()) == (None, None)
