@@ -9,7 +9,7 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from core.model import Citation, Hit
-from core.model.markup import Block, Footnote, Heading, ListItem, Paragraph, TableRow
+from core.model.markup import Block, Footnote, Heading, ListItem, Paragraph, Quote, TableRow
 
 LONGEST_URL = 800  # characters of a link: two of them leave room for words in a message
 
@@ -27,7 +27,7 @@ _ENTRY = re.compile(rf"[ \t>]*(?:\*\*|__)?(?:{_MARK})")
 _REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:https?://|www\.|\]\())")
 _TITLES = (
     "source", "sources", "references", "reference", "footnotes", "citations", "bibliography", "works cited", "links",
-    "sources used", "source list", "list of sources", "quelle", "quellen", "quellenangaben", "einzelnachweise",
+    "sources used", "sources used in this answer", "sources cited", "here are the sources", "source list", "list of sources", "quelle", "quellen", "quellenangaben", "einzelnachweise",
     "literatur", "fußnoten", "fuentes", "referencias", "références", "sources citées", "fonti", "riferimenti",
     "bronnen", "fontes", "referências", "źródła", "källor", "kilder", "lähteet", "zdroje", "kaynaklar",
     "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻", "出典", "출처", "المصادر",
@@ -154,7 +154,7 @@ def is_of_sources(raw: RawBlock, held: Sequence[RawBlock]) -> bool:
 
 def _is_title(raw: RawBlock) -> bool:
     """Return whether a block is the title of a list of sources, with what may follow on the same line and below."""
-    if not isinstance(raw.block.leaf, (Paragraph, Heading)) or raw.block.path:
+    if not isinstance(raw.block.leaf, (Paragraph, Heading)) or not all(isinstance(at, Quote) for at in raw.block.path):
         return False
     said, behind = _title_and_rest(raw.lines[0])
     return said in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry, raw.lines[1:]))

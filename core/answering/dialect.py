@@ -213,7 +213,7 @@ def _joint(block: Block, before: Block | None) -> str:
     if isinstance(item, ListItem) and isinstance(last, ListItem) and (item.number is None) == (last.number is None):
         return "\n"
     is_follower = not block.opens and isinstance(leaf, Paragraph) and before and isinstance(before.leaf, Paragraph)
-    if not (block.is_spaced or is_follower):
+    if not (block.is_spaced or is_follower or isinstance(leaf, Rule)):  # right below words it would be their underline
         return "\n"
     blank = leads(shared, 0)[1].rstrip() if any(isinstance(each, Quote) for each in shared) else ""
     return f"\n{blank}\n"

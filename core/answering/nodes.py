@@ -26,8 +26,11 @@ from core.model.markup import (
 )
 
 _LOOSE = string.punctuation + string.whitespace
-_LIKE_A_MARK = re.compile(r"[\[［【〔]\s{0,9}\^?\d[\d\s,;^–—-]{0,99}[\]］】〕]")
-_LIKE_AN_OPEN_MARK = re.compile(r"[\[［【〔][\d\s,;^–—-]{0,99}\Z")
+_DIGIT, _HARDLY_SEEN = r"\d⁰¹²³⁴-⁹₀-₉", r"\s^\u0300-\u036f\u115f\u1160\u20d0-\u20ff\u3164\ufe00-\ufe0f\uffa0"
+_LIKE_A_MARK = re.compile(
+    rf"[\[［【〔][{_HARDLY_SEEN}]{{0,9}}[{_DIGIT}][{_DIGIT}{_HARDLY_SEEN},;–—-]{{0,99}}[\]］】〕]"
+)
+_LIKE_AN_OPEN_MARK = re.compile(rf"[\[［【〔][{_DIGIT}{_HARDLY_SEEN},;–—-]{{0,99}}\Z")
 _LIKE_AN_OPEN_ENTITY = re.compile(r"&#?\w{0,31}\Z")
 _LONGEST_ENTITY = 33  # characters
 _ROUND = str.maketrans("[［【〔]］】〕", "(((())))")

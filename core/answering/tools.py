@@ -72,9 +72,12 @@ class Toolbox:
     has_grounds: bool = False
 
     async def call(self, calls: Sequence[ToolCall]) -> list[ChatMessage]:
-        """Run all calls at once; return the results as messages, in the order of the calls."""
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._call(call)) for call in calls]
+        """Run all calls at once; return the results as messages, in the order of the calls. Raises `LeaseLost`."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._call(call)) for call in calls]
+        except ExceptionGroup as lost:  # nothing else leaves a call
+            raise lost.exceptions[0] from None
         done = [task.result() for task in tasks]
         self.records.extend(record for _, record in done)
         return [
@@ -162,9 +165,11 @@ class SearchTool:
         self.searched = True
         try:
             result = await self.retriever.search(query, limit=limit, scope=scope, earlier=self.earlier)
-        except RetrievalUnavailable:
+        except Exception as error:
             self.failed = True
-            raise ToolError("The documents cannot be searched right now.") from None
+            if isinstance(error, RetrievalUnavailable):
+                raise ToolError("The documents cannot be searched right now.") from None
+            raise
         self.retrieval_time_ms += result.total_time_ms
         self.lexical_only = self.lexical_only or result.lexical_only
         if chapter and not result.hits:

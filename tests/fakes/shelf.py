@@ -24,13 +24,14 @@ class Shelf:
     """Gives the same hits for every query, or those of *by_query*; the scope and the limit are kept, the best first.
 
     Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise
-    `RetrievalUnavailable`, or name queries in `fails_on`; set `lexical_only` to search as without an embedder. With a
+    `error`, which is `RetrievalUnavailable` at first, or name queries in `fails_on`; set `lexical_only` to search as without an embedder. With a
     `barrier`, each search waits there for the others.
     """
 
     def __init__(self, *hits: Hit, by_query: Mapping[str, Sequence[Hit]] | None = None) -> None:
         self.asked: list[Asked] = []
         self.fails = False
+        self.error: Exception = RetrievalUnavailable("The shelf was told to fail. Set `fails` to False.")
         self.fails_on: Collection[str] = ()
         self.lexical_only = False
         self.barrier: asyncio.Barrier | None = None
@@ -43,7 +44,7 @@ class Shelf:
         if self.barrier is not None:
             await self.barrier.wait()
         if self.fails or query in self.fails_on:
-            raise RetrievalUnavailable("The shelf was told to fail. Set `fails` to False.")
+            raise self.error
         found = [hit for hit in self._by_query.get(query, self._hits) if _is_within(hit, scope)]
         best = sorted(found, key=lambda hit: -hit.score)[:limit]
         return SearchResult(

@@ -11,7 +11,7 @@ from core.answering.agent import Agent
 from core.answering.citations import Sources
 from core.answering.prompts import REPAIR
 from core.answering.tools import Tool
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, RetrievalUnavailable
 from core.messages import FAILED, LEXICAL_ONLY, NO_CONTEXT, NO_CONTEXT_ALONE, NO_CONTEXT_NEAREST, UNAVAILABLE
 from core.model import (
     Answer,
@@ -168,10 +168,11 @@ async def test_text_before_a_tool_call_is_taken_back(script: Script) -> None:
     assert answer.text == "Robots act [1]."
 
 
-async def test_an_index_that_is_down_is_said_in_one_sentence(script: Script) -> None:
+@pytest.mark.parametrize("error", [RetrievalUnavailable("It is down."), KeyError("a mistake of ours")])
+async def test_an_index_that_is_down_is_said_in_one_sentence(error: Exception, script: Script) -> None:
     """The model is not asked again, and nothing of its text is shown."""
     shelf = Shelf(hit())
-    shelf.fails = True
+    shelf.fails, shelf.error = True, error
 
     shown, answer = await run(script(turn("Let me look.", search("robot"))), shelf)
 

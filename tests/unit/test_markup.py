@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
@@ -95,13 +96,28 @@ def test_what_the_model_writes_becomes_footnotes(written: str, shown: str) -> No
     assert rewrite(written) == shown
 
 
-@pytest.mark.parametrize("like", [r"\[99\]", "[**99**]", "**[**99]", "［99］", "【99】", "[`99`]", "&#91;99&#93;"])
+@pytest.mark.parametrize(
+    "like",
+    [
+        r"\[99\]",
+        "[**99**]",
+        "**[**99]",
+        "［99］",
+        "【99】",
+        "[`99`]",
+        "&#91;99&#93;",
+        "[9\ufe0f9]",
+        "[\u034f99]",
+        "[⁹⁹]",
+    ],
+)
 def test_nothing_looks_like_a_footnote_that_is_none(like: str) -> None:
     """Neither escaped, nor in two styles, nor in other brackets."""
     [block] = document(f"Robots act {like} so.").blocks
 
     assert isinstance(block.leaf, Paragraph)
-    assert not FALSE_MARK.search(visible(block.leaf.children))
+    seen = unicodedata.normalize("NFKC", visible(block.leaf.children))  # in plain digits
+    assert not FALSE_MARK.search("".join(each for each in seen if unicodedata.category(each) != "Mn"))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +127,10 @@ def test_nothing_looks_like_a_footnote_that_is_none(like: str) -> None:
         "**Sources**\n\n- [1] Robots\n- Another page",
         "## References\n\n1. [Robots](https://docs.example/page1)\n2. https://evil.example",
         "Sources: [1], [2]",
+        "> Sources\n> [1] Robots",
+        "> **Sources**\n>\n> 1. [Robots](https://docs.example/page1)",
+        "Sources used in this answer:\n[1] Robots",
+        "Here are the sources:\n- [1] Robots",
         "[1]: Robots, https://evil.example\n[2]: More",
         "---\n\n**Quellen:**\n\n* Robots",
         "[1] Robots https://docs.example/page1#part",
@@ -152,7 +172,16 @@ def test_blocks_say_what_they_stand_in() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Title\n====\nText", "Title\n---\nText", "[a]: x\n\n[a]", "<p>\n\n**a**\n</p>", "> a\nb"]
+    "text",
+    [
+        "Title\n====\nText",
+        "Title\n---\nText",
+        "Title\n***\nText",
+        "**A**\n___",
+        "[a]: x\n\n[a]",
+        "<p>\n\n**a**\n</p>",
+        "> a\nb",
+    ],
 )
 def test_nothing_changes_what_stands_before_it(text: str) -> None:
     """No underline makes a heading, no definition a link, and no line goes on in a quote without its mark."""
@@ -161,6 +190,7 @@ def test_nothing_changes_what_stands_before_it(text: str) -> None:
     assert [block for block in blocks if isinstance(block.leaf, Heading)] == []
     assert "Link(" not in repr(blocks)
     assert [block.path for block in blocks[1:]] == [()] * (len(blocks) - 1)
+    assert not re.search(r"<h\d", MarkdownIt("commonmark").render(MARKDOWN.write(blocks)))
 
 
 def grown(blocks: Sequence[Block]) -> str:

@@ -20,16 +20,20 @@ local LEGACY = {paused_by = true, paused_at = true, auto_answer = true, silent_c
 
 -- Raises an error for anything that no version has written.
 local function fields_of(text)
+  assert(string.find(text, '^%s*{')) -- a list would be a table too
   local set, fields = cjson.decode(text), {version = POLICY_VERSION}
   for name in pairs(set) do
     if not LEGACY[name] then fields.legacy = text end
   end
-  if set.paused_by and set.paused_by ~= cjson.null then
+  if set.paused_by ~= nil and set.paused_by ~= cjson.null then
     assert(type(set.paused_by.id) == 'string')
     fields.paused = cjson.encode({by = set.paused_by, at = set.paused_at})
   end
-  for _, channel in pairs(set.silent_channels or {}) do fields['silent:' .. channel] = 1 end
-  for _, channel in pairs(set.auto_answer or {}) do fields['auto:' .. channel] = 1 end
+  for name, prefix in pairs({silent_channels = 'silent:', auto_answer = 'auto:'}) do
+    if set[name] ~= nil then
+      for _, channel in pairs(set[name]) do fields[prefix .. channel] = 1 end
+    end
+  end
   return fields
 end
 

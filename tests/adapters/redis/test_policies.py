@@ -69,6 +69,10 @@ NEWER = {"version": "2", "silent:5": "until Friday", "auto:9": "1", "paused": '{
 DAMAGED: dict[str, Sequence[str | bytes]] = {
     "no JSON": ("SET", POLICY, '{"paused_by":'),
     "no policy": ("SET", POLICY, '"paused"'),
+    "an empty list": ("SET", POLICY, "[]"),
+    "a list": ("SET", POLICY, '[{"paused_by":null}]'),
+    "a pause that is no person": ("SET", POLICY, '{"paused_by":false}'),
+    "channels that are none": ("SET", POLICY, '{"silent_channels":false}'),
     "a pause by nobody": ("SET", POLICY, '{"paused_by":{"name":"Ada"}}'),
     "channels of another kind": ("SET", POLICY, '{"silent_channels":[["7"]]}'),
     "a channel where there should be several": ("SET", POLICY, '{"silent_channels":"7"}'),
