@@ -107,7 +107,7 @@ def evaluate(
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="A file with one JSON case a line.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> int:
-    """Run test questions against the index and print how the answers do."""
+    """Run test questions and print how the answers do."""
     from bot.commands.evaluate import evaluate_cases
 
     return evaluate_cases(cases, as_json=as_json)

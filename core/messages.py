@@ -34,6 +34,18 @@ NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
 NO_CONTEXT_NEAREST_IN_TERMINAL = f"{NO_CONTEXT} The nearest sections are listed below."
 LEXICAL_ONLY = "I could only search by words just now, so this may miss something."
 BUSY = "I'm busy"
+LATE = "Sorry for the wait."
+UPDATED = "Updated after the question was edited."
+UNTITLED = "Question removed"
+SEARCHING = "is searching the documents…"  # behind the bot's name
+MENTION_TO_CONTINUE = "To go on, mention me, or reply to this message and leave the ping on."
+MENTION_AGAIN = "To go on, mention me."
+QUOTES_ONLY = "These are quotes from the documents, since no chat model is configured."
+GREETING = (
+    "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "
+    "Ask me something about them."
+)
+NOTHING_TO_QUOTE = "None of these passages has a sentence that answers this."
 NOT_PART_OF_IT = "Only those who asked in this thread, or moderators, can have it forgotten."
 NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
 ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
@@ -52,16 +64,12 @@ NOBODY_NAMED = "Please name the person."
 ONLY_IN_CHANNELS = "Please use this in the channel you mean."
 PROMPTS_TITLE = "Ask me about the documents, for example:"
 PROMPTS = ("What can you do?", "How do I get started?", "Where can I get help?")
-MEMBERS_ONLY = (
-    "Sorry, I only answer members of this workspace, since its documents may not be meant for guests. "
-    "A member can ask for you."
-)
-UNKNOWN_ASKER = "I can't find out who asks, and I only answer members here. Please try again in a moment."
+MEMBERS_ONLY = "Sorry, I only answer members here: the documents may not be meant for guests. A member can ask for you."
+UNKNOWN_ASKER = "I couldn't check who is asking, and I only answer members here. Please try again in a moment."
 NOT_INSTALLED = "I'm not installed in this workspace any more."
 CANNOT_INSTALL = "I can't be installed right now. Please try again in a few minutes."
 LOOKING = "I'm looking for an answer. Only you will see it."
 ONLY_YOU = "I can't write in this channel, so only you will see the answer."
-UNCOUNTED = "I can't look at the documents right now."
 SHOWN_SOURCES = SHOWN_CHANNELS = 20
 PAGE_LENGTH = 1_500  # characters of a list, which leaves room for what stands around it in a Discord message
 UNCHANGED = "Nothing has changed."
@@ -75,7 +83,7 @@ CHANNEL_ORDERS = frozenset(
 )
 NO_ENTRIES = "There are no older entries."
 MORE = "There is more: {}"
-NO_SUCH_PAGE = "The list is not that long."
+NO_SUCH_PAGE = "The list isn't that long."
 
 COMPLAINTS = {
     Complaint.WRONG: "It is wrong",
@@ -168,7 +176,7 @@ I answer questions from this community's documents, with a numbered footnote aft
 **Stop**, **Retry** and the votes are below an answer.
 {forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{more}
 
-Edit your question, and I answer the new words. Delete it, and the answer goes too."""
+Edit your question, and I'll answer the new version. Delete it, and the answer goes too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +195,7 @@ def privacy(practices: Practices, forms: Forms = Forms()) -> str:
     readers = "nobody else. Questions are answered on the bot's own machine."
     if practices.services:
         named = _joined(practices.services)
-        readers = f"{named}, to answer: your question, what was said before it, and fitting passages."
+        readers = f"{named}, to answer: your question, what was said before it, and passages that match."
     return f"""\
 **What I read:** messages that are addressed to me, what they reply to, and what is said in my threads. When I'm \
 asked in the middle of another thread, I also read its latest messages, and don't keep them.
@@ -334,7 +342,7 @@ def auto_answer_line(channels: Sequence[str]) -> str:
 def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | None) -> Iterator[str]:
     """Return what moderators did, and which page is the next one with *older* entries."""
     if entries:
-        yield "What moderators did lately:"
+        yield "What moderators did recently:"
     for entry in entries:
         about = f" ({_about(entry, drawing)})" if entry.about else ""
         by = drawing.plain(entry.by.name or entry.by.id)
@@ -343,28 +351,21 @@ def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | N
         yield f"Older entries: {drawing.page.format(older)}"
 
 
-def tally_line(tally: Tally) -> str:
-    """Return what readers think."""
-    return f"Votes: {tally.helpful} helpful, {tally.unhelpful} not helpful."
-
-
-def waiting_line(count: int) -> str:
-    """Return how many wait."""
-    return f"In the queue, everywhere: {_counted(count, 'question')}."
-
-
-def lacking_line(permissions: Sequence[str]) -> str:
-    """Return which permissions the bot lacks, in the platform's words."""
-    if not permissions:
-        return "I have all the permissions I need here."
-    return f"I'm missing these permissions here: {', '.join(permissions)}."
+def count_lines(tally: Tally, waiting: int, lacking: Sequence[str] | None) -> Iterator[str]:
+    """Return what readers think, how many wait, and which permissions are *lacking*, if that is known."""
+    yield f"Votes: {tally.helpful} helpful, {tally.unhelpful} not helpful."
+    yield f"In the queue, everywhere: {_counted(waiting, 'question')}."
+    if lacking:
+        yield f"I'm missing these permissions here: {', '.join(lacking)}."
+    elif lacking is not None:
+        yield "I have all the permissions I need here."
 
 
 def permissions_lacking(channel: str, names: Sequence[str]) -> str:
     """Return what moderators have to allow in a channel, which is named as the platform shows it."""
     return (
-        f"In {channel} I lack permissions that I need to answer questions: {', '.join(f'**{one}**' for one in names)}. "
-        "Allow them for my role in the permissions of the channel, or of the server."
+        f"I can't answer questions in {channel}: I'm missing {', '.join(f'**{one}**' for one in names)}. "
+        "Please allow this for my role, in that channel or in the whole server."
     )
 
 

@@ -15,9 +15,9 @@ from adapters.chat.delivery import PlatformSurface
 from adapters.chat.live_message import Pace
 from adapters.slack.api import open_session
 from adapters.slack.platform import SlackChat
-from adapters.slack.streaming import SEARCHING
 from adapters.slack.workspaces import OneWorkspace, People
 from core.events import Event, PlaceRefused, PossiblyDoubled
+from core.messages import SEARCHING
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
 from tests.adapters.slack.reader import live, texts
 from tests.platforms import Notes, Trouble

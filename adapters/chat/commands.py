@@ -141,7 +141,7 @@ async def _documents(context: CommandContext, values: Values) -> str:
             if len(pages) > page:
                 break
     except RetrievalUnavailable:
-        return f"{messages.WARNING} {messages.UNCOUNTED}"
+        return f"{messages.WARNING} {messages.UNAVAILABLE}"
     if page > 1 and page > len(pages):
         return messages.NO_SUCH_PAGE
     more = [messages.MORE.format(context.forms.documents_page.format(page + 1))] if page < len(pages) else []
@@ -181,9 +181,7 @@ async def status_lines(context: CommandContext, *, page: int = 1) -> Sequence[st
         return log or [messages.NO_ENTRIES]
     return [
         *messages.policy_lines(status.policy, drawing),
-        messages.tally_line(await services.votes.count(actor.home)),
-        messages.waiting_line(await services.inbox.waiting()),
-        *([] if context.lacking is None else [messages.lacking_line(context.lacking)]),
+        *messages.count_lines(await services.votes.count(actor.home), await services.inbox.waiting(), context.lacking),
         *log,
     ]
 
@@ -267,10 +265,10 @@ _WHAT_OF_MINE = Option("what", "What I should forget.", Kind.CHOICE, is_required
 _EARLIER = Option("page", "A later page of what moderators did.", Kind.NUMBER, most=MOST_PAGES)
 _TO_PAUSE = Option("channel", "Only in this channel and its threads, and not in the whole server.", Kind.CHANNEL)
 _PAUSED = Option("channel", "Only in this channel, where I was paused.", Kind.CHANNEL)
-_POSTS = "Whose new posts I answer although they do not mention me."
+_POSTS = "The forum whose new posts I answer without being mentioned."
 _FORUM = (
     Option("forum", _POSTS, Kind.FORUM, is_required=True),
-    Option("on", "Whether I do.", Kind.FLAG, is_required=True),
+    Option("on", "Whether I answer them.", Kind.FLAG, is_required=True),
 )
 _ANYTHING = {"person": "a person", "thread": "this thread", "everything": "everything"}
 _FORGOTTEN = (
@@ -285,13 +283,13 @@ COMMANDS = (
     ASK,
     Command("sources", "Where the last answer here came from.", shown_sources),
     Command("documents", "What I can search: sources, their pages and chapters.", _documents, (_LATER_SOURCES,)),
-    Command("forget", "Remove what I remember of you or of this thread.", _forget, (_WHAT_OF_MINE,)),
+    Command("forget", "Remove what I remember about you or about this thread.", _forget, (_WHAT_OF_MINE,)),
     Command("help", "What I can do.", _help),
     Command("privacy", "What I keep, for how long, and who gets it.", _privacy),
-    _order("status", "Whether I answer, what people think, what was done.", _status, (_EARLIER,)),
+    _order("status", "Whether I'm answering, what readers think, and what moderators did.", _status, (_EARLIER,)),
     _order("pause", "Answer nothing in this server for now.", _pause, (_TO_PAUSE,)),
     _order("resume", "Answer again.", _resume, (_PAUSED,)),
-    _order("auto-answer", "Answer every new post of a forum, or not.", _auto_answer, _FORUM),
+    _order("auto-answer", "Answer every new post in a forum, or stop doing so.", _auto_answer, _FORUM),
     _order("forget", "Remove what I remember.", _forget_any, _FORGOTTEN),
 )
 

@@ -22,6 +22,7 @@ from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Post
 from adapters.retry import NOTE, QUICK, LoadPacer, retry_after
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved
+from core.messages import LATE, UPDATED
 from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Task, ThreadRef, WaitNotice, Withdrawal
 from core.ports import Deliveries
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 Held: TypeAlias = Callable[[], Awaitable[bool]]
 """Whether the task that is worked on is still held. Raises `StoreUnavailable`."""
 
-UPDATED = "Updated after the question was edited."
-LATE = "Sorry for the wait."
 LONG_WAIT = timedelta(minutes=5)
 LOST = "another worker has the question"
 PACE = Pace()

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from discord import Message
     from discord.ui import View
 
-MENTION_TO_CONTINUE = "-# To go on, mention me, or reply to this message and leave the ping on."
-MENTION_AGAIN = "-# To go on, mention me."
 MARK = "footnote"
 PATTERN = rf"{MARK}:(?P<what>stop|retry|up|down):(?P<about>[0-9a-f:]{{1,90}})"  # the id of a button
 
@@ -104,8 +102,8 @@ class DiscordRenderer(MessageRenderer):
     def whole(self, answer: Answer) -> Sequence[Part]:
         """Return the messages of a whole answer."""
         lines = [*DISCORD.sources(answer.citations), *DISCORD.sources(answer.nearest, are_near=True)]
-        remark = f"-# {self.remark}" if self.remark else ""
-        return self.drawn(answer, "\n".join(filter(None, [*(line.text for line in lines), remark, self.hint])))
+        small = [f"-# {each}" for each in (self.remark, self.hint) if each]
+        return self.drawn(answer, "\n".join([*(line.text for line in lines), *small]))
 
 
 def _address(url: str) -> str:

@@ -15,13 +15,13 @@ from discord import AutoShardedClient, HTTPException, Object, PartialMessage
 from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
 from adapters.chat.platform import Barred, ChatPlatform, Destination, Posted, Poster, utc_now
-from adapters.discord.dialect import MENTION_AGAIN, MENTION_TO_CONTINUE, DiscordRenderer, names_question, quoted
+from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.limits import Throttle, low_priority
 from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_in, translated, unknown_messages
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable
 from core.events import Observer, PossiblyDoubled, unobserved
-from core.messages import BUSY, WARNING
+from core.messages import BUSY, MENTION_AGAIN, MENTION_TO_CONTINUE, UNTITLED, WARNING
 from core.model import (
     Answer,
     Claim,
@@ -42,7 +42,6 @@ HIDDEN_AFTER = 1_440  # minutes without a message
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
 WORTH_A_THREAD = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 LOOKED_AT = 20  # messages below an answer
-UNTITLED = "Question removed"
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
 TAG = "answered"

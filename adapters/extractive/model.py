@@ -14,16 +14,12 @@ from core.answering.prompts import NOT_IN_SELECTION, read_selection
 from core.answering.verdict import is_small_talk
 from core.documents.excerpt import stems
 from core.errors import EmbeddingUnavailable
+from core.messages import GREETING, NOTHING_TO_QUOTE, QUOTES_ONLY
 from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from core.ports import Embedder
 
 NAME = "extractive"
-NOTICE = "_These are quotes from the documents, since no chat model is configured._"
-GREETING = (
-    "Hello! I answer questions from this community's documents, with footnotes that lead to the pages. "
-    "Ask me something about them."
-)
-NOTHING = "None of these passages has a sentence that answers this."
+NOTICE = f"_{QUOTES_ONLY}_"
 MEANING = 0.6  # weight of the cosine against the share of words; set on the course book's questions
 SELECTION_RELEVANCE = 0.5
 MOST_PARTS = 3
@@ -66,7 +62,7 @@ class ExtractiveModel:
         sources = [Source(r["number"], r["score"], r["section"], tuple(units(r["text"]))) for r in results]
         chosen = choose(question, await self._scored(question, sources))
         if not chosen:
-            return [NOTHING]
+            return [NOTHING_TO_QUOTE]
         said = (each for each in prompt.messages if each["role"] == "assistant")
         is_noticed = any(NOTICE in str(each.get("content")) for each in said)  # not every answer says that it quotes
         return [*compose(chosen), *([] if is_noticed else [NOTICE])]

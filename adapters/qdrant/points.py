@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qdrant_edge import Bm25, Filter
 
 
-FORMAT = 2  # of ids, payloads and vectors; another one needs a new ingestion
+FORMAT = 2  # of ids, payloads and vectors; with another one, all documents have to be ingested again
 
 
 @dataclass(frozen=True, slots=True)

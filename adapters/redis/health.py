@@ -55,7 +55,7 @@ SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sent
 
 
 async def check(client: Redis, address: str, *, now: Callable[[], float] = time.time) -> str:
-    """Say in one line what the store is, *address* being its place without secrets, with advice if there is any.
+    """Return in one line what the store is, *address* being its place without secrets, with advice if there is any.
 
     Raises `Misconfigured` for what an operator has to change, and `StoreUnavailable` for the rest.
     """
@@ -123,7 +123,7 @@ async def _check_rights(client: Redis) -> None:
 
 
 async def _lack(client: Redis, name: str, *words: str) -> str | None:
-    """Say one command; return the right that is missing for it."""
+    """Return the right that is missing for a command, which is tried."""
     from redis.exceptions import NoPermissionError, ResponseError
 
     try:

@@ -82,7 +82,7 @@ async def _known(context: InteractionContext) -> list[str]:
     try:
         outline = await context.slack.chat.outline(Scope(open_at=context.slack.chat.now()))
     except RetrievalUnavailable:
-        return [f"{messages.WARNING} {messages.UNCOUNTED}"]
+        return [f"{messages.WARNING} {messages.UNAVAILABLE}"]
     first, *names = messages.outline_lines(outline)
     if not await context.slack.people.may_read(context.home.workspace, context.person.id):
         return [first]

@@ -21,12 +21,12 @@ from adapters.slack.streaming import EDITS_APART, TITLE, AnswerPoster, Budgets, 
 from adapters.slack.workspaces import People, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
+from core.messages import UNTITLED
 from core.model import Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
 
 EMOJI = {Reaction.WARNING: "warning"}
 PACE = Pace(interval=1.0)
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
-UNTITLED = "Question removed"
 
 
 @dataclass

@@ -23,6 +23,7 @@ from adapters.slack.api import BARRED, Denied, never_arrived, tell
 from adapters.slack.dialect import blocks_below
 from adapters.slack.poster import Place, ThreadPoster
 from core.errors import PostingFailed, RateLimited, Unreachable
+from core.messages import SEARCHING
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import People
@@ -41,7 +42,6 @@ LONGEST_LOOK = 2.0  # seconds, for the home of a person; people wait for the fir
 RENEWED = 100.0  # seconds; Slack takes the older status away after 120
 FAREWELL = 5.0  # seconds for taking a sign away
 TITLE = 200  # characters; Slack allows no more
-SEARCHING = "is searching the documents…"
 EYES = "eyes"
 NO_STREAMS = frozenset({"unknown_method", "feature_not_enabled", "not_allowed_token_type"})
 NO_SIGNS = NO_STREAMS | {"missing_scope"}

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from adapters.chat.delivery import PlatformSurface
 from adapters.chat.platform import ChatPlatform, Destination, Part, Posted
-from adapters.discord.dialect import MENTION_TO_CONTINUE, DiscordRenderer
+from adapters.discord.dialect import DiscordRenderer
 from bench.chat.load import BEGINS, ENDS, NUMBER
-from core.messages import NO_CONTEXT
+from core.messages import MENTION_TO_CONTINUE, NO_CONTEXT
 from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Withdrawal
 from core.ports import Deliveries
 

@@ -101,7 +101,7 @@ DRAWING = Drawing(plain=str, moment=str, bullet="-", resume="", page="", channel
 
 
 def resume_workspace(name: str, *, is_confirmed: bool) -> int:
-    """Put the usual policy in the place of one that cannot be read, if that is confirmed."""
+    """Replace a policy that cannot be read by the default one, if that is confirmed."""
     home = WorkspaceRef.parse(name)
 
     async def run() -> str:

@@ -72,7 +72,7 @@ class HybridRetriever:
         try:
             found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
             hits = await self._ranked(query, found, lexical_only=lexical_only)
-        except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot mend the settings either
+        except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
             self.observer(ServiceFailed("index", str(error)))
             raise RetrievalUnavailable(str(error)) from error
         end = self.clock()

@@ -68,7 +68,10 @@ def test_people_without_a_name_are_named_all_the_same() -> None:
 
     assert list(messages.policy_lines(Policy(paused_by=nobody), DRAWING)) == ["Paused by a moderator."]
     entry = AuditEntry(by=nobody, did="pause", at=NOON)
-    assert list(messages.log_lines([entry], DRAWING, older=None)) == ["What moderators did lately:", "- now: P1, pause"]
+    assert list(messages.log_lines([entry], DRAWING, older=None)) == [
+        "What moderators did recently:",
+        "- now: P1, pause",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ async def test_the_status_says_how_things_are(office: Office, place: Place, boss
         "Votes: 0 helpful, 1 not helpful.",
         "In the queue, everywhere: 0 questions.",
         "I'm missing these permissions here: Add Reactions, View Channel, Send Messages in Threads.",
-        "What moderators did lately:",
+        "What moderators did recently:",
         rf"- {moment}: Bo\*ss\*, pause",
     ]
     assert told.seen_by == boss.id
@@ -195,13 +195,13 @@ async def test_the_status_lists_channels_and_the_log_page_by_page(office: Office
 
     assert pages[0][1] == messages.auto_answer_line([f"<#{forum.id}>"])
     assert pages[0][-12:-9] == [
-        "What moderators did lately:",
+        "What moderators did recently:",
         rf"- {moment}: Bo\*ss\*, resume channel (<#{place.channel.id}>)",
         rf"- {moment}: Bo\*ss\*, pause channel (<#{place.channel.id}>)",
     ]
     assert pages[0][-1] == f"Older entries: `/{NAME} status page:2`"
     assert pages[1:] == [
-        ["What moderators did lately:", rf"- {moment}: Bo\*ss\*, auto-answer on (<#{forum.id}>)"],
+        ["What moderators did recently:", rf"- {moment}: Bo\*ss\*, auto-answer on (<#{forum.id}>)"],
         [messages.NO_ENTRIES],
     ]
 

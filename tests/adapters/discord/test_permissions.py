@@ -70,8 +70,8 @@ async def test_without_a_place_for_moderators_the_owner_is_told(server: DiscordS
 async def test_the_hint_names_channel_and_permissions() -> None:
     """In Discord's own words, which moderators look for."""
     assert permissions_lacking("<#7>", ("View Channel", "Send Messages")) == (
-        "In <#7> I lack permissions that I need to answer questions: **View Channel**, **Send Messages**. "
-        "Allow them for my role in the permissions of the channel, or of the server."
+        "I can't answer questions in <#7>: I'm missing **View Channel**, **Send Messages**. "
+        "Please allow this for my role, in that channel or in the whole server."
     )
 
 

@@ -13,9 +13,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from adapters.chat.pager import units
-from adapters.discord.dialect import DISCORD, MENTION_TO_CONTINUE, DiscordRenderer
+from adapters.discord.dialect import DISCORD, DiscordRenderer
 from core.answering.citations import Quoted, Remembered
 from core.answering.markup import read
+from core.messages import MENTION_TO_CONTINUE
 from core.model import Answer, Citation, Status
 from tests.adapters.discord.reader import BLOCK, fences, labels, links, live, previews, words
 from tests.answers import TEXT, answered, make_sources, written
@@ -235,7 +236,7 @@ def test_the_hint_stands_last() -> None:
     """Where follow-ups need a mention, the answer says so."""
     [message] = render_answer(answer("Robots act [1].", source()), hint=MENTION_TO_CONTINUE)
 
-    assert message.endswith(f"0.93\n{MENTION_TO_CONTINUE}")
+    assert message.endswith(f"0.93\n-# {MENTION_TO_CONTINUE}")
 
 
 @pytest.mark.promise("messages-stand-alone")

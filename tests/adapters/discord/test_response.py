@@ -10,11 +10,10 @@ from datetime import timedelta
 import pytest
 
 from adapters.chat.platform import Part
-from adapters.discord.dialect import MENTION_AGAIN
 from adapters.discord.limits import Throttle
 from adapters.discord.responses import ResponsePoster
 from core.errors import RateLimited
-from core.messages import FAILED
+from core.messages import FAILED, MENTION_AGAIN
 from core.model import Answer, Delivery, MessageRef, Progress, Status, Withdrawal
 from tests.fakes.surface import drafted
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord

@@ -12,12 +12,11 @@ from discord import RateLimited as DiscordRateLimited
 
 from adapters.chat.delivery import LATE, UPDATED
 from adapters.chat.live_message import Pace
-from adapters.discord.dialect import MENTION_TO_CONTINUE
 from adapters.discord.platform import typing
 from adapters.discord.poster import meaning, translated
 from core.answering.agent import answer_id
 from core.errors import PostingFailed, RateLimited, Unreachable
-from core.messages import FAILED
+from core.messages import FAILED, MENTION_TO_CONTINUE
 from core.model import (
     Answer,
     Claim,

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.discord.platform import UNTITLED
+from core.messages import UNTITLED
 from core.model import Withdrawal
 from tests.on_discord import ASKED, OnDiscord, on_discord
 from tests.platforms import ANSWER, progress, silence

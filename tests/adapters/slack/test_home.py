@@ -212,7 +212,7 @@ async def test_the_home_is_shown_while_what_stands_behind_it_is_away(office: Off
     async with office.open():
         texts = await shown(office, office.boss, office.server.open_home(office.boss))
 
-    assert (texts[1], texts[-1]) == (f"⚠️ {messages.UNCOUNTED}", f"⚠️ {messages.AWAY}")
+    assert (texts[1], texts[-1]) == (f"⚠️ {messages.UNAVAILABLE}", f"⚠️ {messages.AWAY}")
 
 
 async def test_the_messages_beside_the_home_are_no_home(office: Office) -> None:

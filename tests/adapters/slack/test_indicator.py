@@ -9,8 +9,9 @@ from contextlib import AsyncExitStack
 import pytest
 
 from adapters.slack.poster import Place
-from adapters.slack.streaming import SEARCHING, SIGNS, Indicator
+from adapters.slack.streaming import SIGNS, Indicator
 from adapters.slack.workspaces import OneWorkspace
+from core.messages import SEARCHING
 from core.model import Progress
 from tests.fakes.surface import drafted
 from tests.on_slack import OnSlack

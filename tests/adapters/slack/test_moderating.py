@@ -110,7 +110,7 @@ async def test_the_status_says_how_things_are(office: Office) -> None:
         f"Paused by bo&lt;ss {moment}.",
         "Votes: 0 helpful, 1 not helpful.",
         "In the queue, everywhere: 0 questions.",
-        "What moderators did lately:",
+        "What moderators did recently:",
         f"• {moment}: bo&lt;ss, pause",
     ]
 
@@ -128,10 +128,10 @@ async def test_the_status_shows_the_log_page_by_page(office: Office) -> None:
     )
     assert pages[0] == pages[1]
     assert (pages[0][-12:-9:2], pages[0][-1]) == (
-        ["What moderators did lately:", line.replace("pause", "resume")],
+        ["What moderators did recently:", line.replace("pause", "resume")],
         "Older entries: `/footnote admin status 2`",
     )
-    assert pages[2:] == [["What moderators did lately:", line], [messages.NO_ENTRIES]]
+    assert pages[2:] == [["What moderators did recently:", line], [messages.NO_ENTRIES]]
 
 
 @pytest.mark.promise("unreadable-is-closed")
