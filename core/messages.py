@@ -142,8 +142,8 @@ SLACK_FORMS = Forms(
     documents_page="`/footnote documents {}`",
     more="Slack has no commands in threads: there, mention me with "
     "`sources`, `documents`, `forget`, `help` or `privacy` alone.",
-    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with that word alone, "
-    "or choose **Show sources** in a message's menu.",
+    in_thread="Slack has no commands in threads. In the thread with the answer, mention me with `sources` or `forget` "
+    "alone, or choose **Show sources** in a message's menu.",
     unconfirmed="This forgets every conversation here. To do it, write `/footnote admin forget everything confirm`.",
 )
 SLACK_COMMANDS = """\
