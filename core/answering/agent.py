@@ -205,7 +205,7 @@ class Run:
         """Return the calls to run: the model's, or a search of our own where an answer came without any."""
         if self._rounds_left and self._turn.tool_calls:
             return self._turn.tool_calls[:MOST_CALLS]
-        if self._search.searched or self._is_grounded or self._is_free:
+        if self._search.searches or self._is_grounded or self._is_free:
             return ()
         arguments = json.dumps({"query": self._question.text}, ensure_ascii=False)
         return (ToolCall(id="search-1", name=SEARCH, arguments=arguments),)

@@ -27,7 +27,8 @@ _ENTRY = re.compile(rf"[ \t>]*(?:\*\*|__)?(?:{_MARK})")
 _REFERENCE = re.compile(rf"[ \t]*(?:\*\*)?(?:{_MARK})(?:\*\*)?[ \t]*(?::|.*(?:https?://|www\.|\]\())")
 _TITLES = (
     "source", "sources", "references", "reference", "footnotes", "citations", "bibliography", "works cited", "links",
-    "sources used", "sources used in this answer", "sources cited", "here are the sources", "source list", "list of sources", "quelle", "quellen", "quellenangaben", "einzelnachweise",
+    "sources used", "sources used in this answer", "sources cited", "here are the sources", "source list",
+    "list of sources", "quelle", "quellen", "quellenangaben", "einzelnachweise",
     "literatur", "fußnoten", "fuentes", "referencias", "références", "sources citées", "fonti", "riferimenti",
     "bronnen", "fontes", "referências", "źródła", "källor", "kilder", "lähteet", "zdroje", "kaynaklar",
     "источники", "джерела", "来源", "參考資料", "参考资料", "参考文献", "參考文獻", "出典", "출처", "المصادر",

@@ -140,8 +140,8 @@ class SearchTool:
     _: KW_ONLY
     earlier: str
     excerpt_limit: int
-    searched: bool = False
-    failed: bool = False
+    searches: int = 0
+    completed: int = 0
     lexical_only: bool = False
     retrieval_time_ms: float = 0.0
     _found: dict[str, Hit] = field(default_factory=dict[str, Hit])
@@ -162,14 +162,12 @@ class SearchTool:
             scope = scope.model_copy(update={"open_at": asked.asked_at})
         if chapter and (not asked.scope.chapters or chapter in asked.scope.chapters):  # it stays within its chapters
             scope = scope.model_copy(update={"chapters": (chapter,)})
-        self.searched = True
+        self.searches += 1
         try:
             result = await self.retriever.search(query, limit=limit, scope=scope, earlier=self.earlier)
-        except Exception as error:
-            self.failed = True
-            if isinstance(error, RetrievalUnavailable):
-                raise ToolError("The documents cannot be searched right now.") from None
-            raise
+        except RetrievalUnavailable:
+            raise ToolError("The documents cannot be searched right now.") from None
+        self.completed += 1
         self.retrieval_time_ms += result.total_time_ms
         self.lexical_only = self.lexical_only or result.lexical_only
         if chapter and not result.hits:
@@ -191,6 +189,11 @@ class SearchTool:
             if hit.score >= asked.relevance_threshold
         ]
         return {"results": shown, "total": len(shown), "query": query}
+
+    @property
+    def failed(self) -> bool:
+        """Whether a search could not be completed, for whatever reason."""
+        return self.completed < self.searches
 
     @property
     def nearest(self) -> tuple[Citation, ...]:

@@ -80,7 +80,7 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
     is_troubled = search.failed or search.lexical_only
     if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
-    if is_blank and (search.sources.citations or has_grounds or not search.searched):
+    if is_blank and (search.sources.citations or has_grounds or not search.searches):
         return Verdict(Status.FAILED, FAILED)
     nearest = search.nearest
     return Verdict(Status.NO_CONTEXT, no_context(question, has_nearest=bool(nearest)), nearest=nearest)

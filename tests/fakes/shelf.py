@@ -23,9 +23,9 @@ class Asked:
 class Shelf:
     """Gives the same hits for every query, or those of *by_query*; the scope and the limit are kept, the best first.
 
-    Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise
-    `error`, which is `RetrievalUnavailable` at first, or name queries in `fails_on`; set `lexical_only` to search as without an embedder. With a
-    `barrier`, each search waits there for the others.
+    Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise `error`, which is
+    `RetrievalUnavailable` at first, or name queries in `fails_on`; set `lexical_only` to search as without an embedder.
+    With a `barrier`, each search waits there for the others.
     """
 
     def __init__(self, *hits: Hit, by_query: Mapping[str, Sequence[Hit]] | None = None) -> None:
