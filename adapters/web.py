@@ -16,16 +16,22 @@ TURNS = 2  # of the event loop, after which a connection that has come in is set
 
 @contextlib.asynccontextmanager
 async def served(
-    routes: Iterable[web.AbstractRouteDef], host: str, port: int, *, refusal: str, patience: float, largest: int = 2**20
+    routes: Iterable[web.AbstractRouteDef],
+    host: str,
+    port: int,
+    *,
+    refusal: str,
+    shutdown_timeout: float,
+    largest: int = 2**20,
 ) -> AsyncGenerator[int]:
     """Serve *routes* while the block runs, and yield the port, which the system chooses for 0.
 
-    A request may have *largest* bytes. What is being answered at the end is finished, for up to *patience* seconds.
+    A request may have *largest* bytes. What is under way at the end is finished, within *shutdown_timeout* seconds.
     Raises `Misconfigured` with the sentence *refusal* if nothing can be served there.
     """
     application = web.Application(client_max_size=largest)
     application.add_routes(routes)
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=patience)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=shutdown_timeout)
     await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(runner.cleanup)

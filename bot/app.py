@@ -19,7 +19,7 @@ from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
 from bot.wiring import RetryTiming, open_platforms
-from bot.wiring.platforms import Platform, Speaker, TimedSurface
+from bot.wiring.platforms import Platform, PlatformClient, TimedSurface
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
 from core.answering.agent import Agent
@@ -115,7 +115,7 @@ class Bot:
     async def _work(self, inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with contextlib.AsyncExitStack() as stack:
-            speakers = [(each, await stack.enter_async_context(each.speaker(inbox))) for each in platforms]
+            clients = [(each, await stack.enter_async_context(each.client(inbox))) for each in platforms]
             members = {each.key: each.membership for each in platforms if each.membership is not None}
             entered = {platform.key: asyncio.Future[ChatSurface]() for platform in platforms}
             surfaces = {key: partial(asyncio.shield, future) for key, future in entered.items()}
@@ -132,25 +132,25 @@ class Bot:
             )
             worker = Worker(inbox, responder, surfaces, stores.conversations, now=now, observer=observer)
             async with asyncio.TaskGroup() as group:
-                for platform, speaker in speakers:
-                    group.create_task(self._enter(platform, speaker, entered[platform.key]))
+                for platform, client in clients:
+                    group.create_task(self._enter(platform, client, entered[platform.key]))
                 working = group.create_task(worker.run(concurrency=self._settings.answers_at_once))
                 await self._stopping.wait()
                 worker.stop()
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)
                 working.cancel()
 
-    async def _enter(self, platform: Platform, speaker: Speaker, entered: asyncio.Future[ChatSurface]) -> None:
+    async def _enter(self, platform: Platform, client: PlatformClient, entered: asyncio.Future[ChatSurface]) -> None:
         """Log in, and let answers through; until then, those of other platforms do not wait."""
         try:
-            await until(self._stopping, speaker.log_in())
+            await until(self._stopping, client.log_in())
         except Misconfigured as refused:
             self._go_on_without(platform, refused)
             entered.set_exception(refused)
             entered.exception()  # it is told already, whether or not anybody asks there
         else:
             metrics = self._health.metrics
-            entered.set_result(TimedSurface(speaker.surface, metrics) if metrics else speaker.surface)
+            entered.set_result(TimedSurface(client.surface, metrics) if metrics else client.surface)
             self._health.entered(platform.name)
 
     def _go_on_without(self, platform: Platform, refused: Misconfigured) -> None:
@@ -194,7 +194,7 @@ def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     return failure
 
 
-CROWDED = RetryTiming(breath=0.005)  # the longest, 0.7 seconds, with 140 answers at once
+CROWDED = RetryTiming(interval=0.005)  # the longest, 0.7 seconds, with 140 answers at once
 
 
 def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:

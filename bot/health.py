@@ -18,7 +18,7 @@ from core.model import Backlog
 from core.ports import Backlogged
 
 LIVE, READY, METRICS = "/live", "/ready", "/metrics"
-PATIENCE = 2.0  # seconds for each look
+TIMEOUT = 2.0  # seconds for each look
 OUR_STORE, DOCUMENTS = "data store", "documents"
 STARTING, STOPPING = "It is starting.", "It is stopping."
 UNHEARD, UNKNOWN = "{}: not connected yet.", "{}: not logged in yet."
@@ -34,12 +34,12 @@ class CachedCheck(Generic[Result]):
     """Looks at something now and then: whoever asks in between, or at the same time, hears of the last look."""
 
     def __init__(
-        self, name: str, look: Callable[[], Awaitable[Result]], *, kept: float = 1.0, patience: float = PATIENCE
+        self, name: str, look: Callable[[], Awaitable[Result]], *, kept: float = 1.0, timeout: float = TIMEOUT
     ) -> None:
         self._name = name
         self._look = look
         self._kept = kept
-        self._patience = patience
+        self._timeout = timeout
         self._lock = asyncio.Lock()
         self._found: tuple[Result | None, str | None] = (None, None)
         self._good_until = float("-inf")
@@ -54,10 +54,10 @@ class CachedCheck(Generic[Result]):
 
     async def _try(self) -> tuple[Result | None, str | None]:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 return await self._look(), None
         except TimeoutError:
-            return None, NO_ANSWER.format(self._name, self._patience)
+            return None, NO_ANSWER.format(self._name, self._timeout)
         except FootnoteError as error:
             return None, str(error)
         except Exception as error:  # noqa: BLE001 - whoever asks is to be answered, whatever is wrong
@@ -119,7 +119,7 @@ class Health:
             "process needs one of its own."
         )
         routes = [*self.pages(), web.get(METRICS, self._metrics_page)]
-        return served(routes, host, port, refusal=refusal, patience=LONGEST_END)
+        return served(routes, host, port, refusal=refusal, shutdown_timeout=LONGEST_END)
 
     async def _live(self, _: web.Request) -> web.Response:
         """Answer: that is the sign."""

@@ -35,7 +35,7 @@ class Pace:
     interval: float = 1.2  # between two calls at least
     for_each: float = 0.02  # the same for each answer that is written at the time: some 50 calls in a second for all
     longest: float = 10.0  # between two calls, however slow the platform is
-    patience: int = 3  # failures in a row after which nothing more is shown before the end
+    most_failures: int = 3  # failures in a row after which nothing more is shown before the end
     tries: int = 6  # failures at the end after which the messages are given up
     endurance: float = 300.0  # of waits that the platform asks for, in all
     farewell: float = 5.0  # for a post that is under way when nobody wants the answer any more
@@ -147,7 +147,7 @@ class LiveMessage:
     async def _edit(self) -> None:
         """Show snapshots until the end, or until showing them has failed too often."""
         failures, has_shown = 0, False
-        while failures < self.pace.patience and not self.is_deleted:
+        while failures < self.pace.most_failures and not self.is_deleted:
             await self._changed.wait()
             self._changed.clear()
             interval = max(self._interval, self.pacer.seconds)

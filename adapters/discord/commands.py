@@ -32,7 +32,7 @@ from adapters.discord.dialect import MARK, PATTERN
 from adapters.discord.events import words
 from adapters.discord.interactions import (
     ADMIN,
-    Used,
+    DiscordInteraction,
     address_of,
     awaited,
     context_of,
@@ -79,21 +79,21 @@ LONGEST_FIELD = 4_000  # characters
 async def install(client: AutoShardedClient, services: ChatServices) -> None:
     """Register the commands for a client that has logged in, and take all that people use."""
 
-    async def on_interaction(used: Used) -> None:
-        data = cast("Json", used.data or {})
-        match used.type:
+    async def on_interaction(interaction: DiscordInteraction) -> None:
+        data = cast("Json", interaction.data or {})
+        match interaction.type:
             case InteractionType.application_command if data.get("type") == MESSAGE_MENU:
                 raw: Json = data["resolved"]["messages"][str(data["target_id"])]
                 if text := words(raw):  # the previews and pictures of a message are none of its words
-                    await is_taken(used.response.send_modal(_selection_form(text)))
+                    await is_taken(interaction.response.send_modal(_selection_form(text)))
                 else:
-                    await tell(used, messages.NO_TEXT)
+                    await tell(interaction, messages.NO_TEXT)
             case InteractionType.application_command:
-                await _use(services, used, data)
+                await _use(services, interaction, data)
             case InteractionType.component:
-                await _press(services, used, data)
+                await _press(services, interaction, data)
             case InteractionType.modal_submit:
-                await _take_form(services, used, data)
+                await _take_form(services, interaction, data)
             case _:
                 pass
 
@@ -156,7 +156,7 @@ def _option(option: Option) -> Json:
     }
 
 
-async def _use(services: ChatServices, used: Used, data: Json) -> None:
+async def _use(services: ChatServices, interaction: DiscordInteraction, data: Json) -> None:
     """Do what a command says; one that Discord still shows as it was before gets a sentence."""
     chosen: list[Json] = data.get("options") or []
     in_group = data.get("name") == ADMIN and len(chosen) == 1
@@ -164,11 +164,11 @@ async def _use(services: ChatServices, used: Used, data: Json) -> None:
     command = command_named(str(named.get("name")), for_moderators=in_group)
     values = _values(command, named.get("options") or []) if command else None
     if command is None or values is None:
-        await tell(used, messages.OUTDATED)
+        await tell(interaction, messages.OUTDATED)
     elif command.act is None:
-        await _ask(services, used, values["question"], private=values.get("private", False))
+        await _ask(services, interaction, values["question"], private=values.get("private", False))
     else:
-        await privately(used, partial(command.act, context_of(services, used), values))
+        await privately(interaction, partial(command.act, context_of(services, interaction), values))
 
 
 def _values(command: Command, chosen: Sequence[Json]) -> Values | None:
@@ -185,33 +185,40 @@ def _values(command: Command, chosen: Sequence[Json]) -> Values | None:
 
 
 async def _ask(
-    services: ChatServices, used: Used, text: str, *, selection: str | None = None, private: bool = False
+    services: ChatServices,
+    interaction: DiscordInteraction,
+    text: str,
+    *,
+    selection: str | None = None,
+    private: bool = False,
 ) -> None:
     """Take a question, before Discord hears that an answer is on its way; tell the asker what cannot be asked."""
     private = private or selection is not None
     try:
         question = Question.create(
-            message=message_of(used),
+            message=message_of(interaction),
             text=text,
             selection=selection,
-            author=person_of(used),
-            asked_at=used.created_at,
+            author=person_of(interaction),
+            asked_at=interaction.created_at,
             visibility="private" if private else "thread",
             **services.terms.model_dump(),
         )
     except InvalidInput as refused:
-        await tell(used, str(refused))
+        await tell(interaction, str(refused))
         return
-    asked = Asked(question=question, address=address_of(used, question))
+    asked = Asked(question=question, address=address_of(interaction, question))
     try:
         until = await accepted(services, asked)
     except StoreUnavailable:
-        await tell(used, NO_STORE)
+        await tell(interaction, NO_STORE)
         await drop(services, asked)
         return
     if until is not None:
-        message_id = await deferred(used, private=private)
-        await settle(services, asked, until, partial(find, used.client, message_id=message_id), partial(tell, used))
+        message_id = await deferred(interaction, private=private)
+        await settle(
+            services, asked, until, partial(find, interaction.client, message_id=message_id), partial(tell, interaction)
+        )
 
 
 async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | None = None) -> Asked | None:
@@ -234,12 +241,12 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
     return Asked(question=question.model_copy(update={"message": message}), address=address.model_copy(update=place))
 
 
-async def _press(services: ChatServices, used: Used, data: Json) -> None:
+async def _press(services: ChatServices, interaction: DiscordInteraction, data: Json) -> None:
     """Do what a button says; one that is none of ours is left alone."""
     found = re.fullmatch(PATTERN, str(data.get("custom_id")))
     if found is None:
         return
-    context, about = context_of(services, used), found["about"]
+    context, about = context_of(services, interaction), found["about"]
 
     async def count() -> None:
         await vote(context, about)
@@ -247,38 +254,42 @@ async def _press(services: ChatServices, used: Used, data: Json) -> None:
     match found["what"]:
         case "stop":
             *place, asker = about.split(":")
-            if str(used.user.id) != asker and not used.permissions.manage_messages:
-                await tell(used, messages.NOT_YOURS)
+            if str(interaction.user.id) != asker and not interaction.permissions.manage_messages:
+                await tell(interaction, messages.NOT_YOURS)
             else:
-                await _quietly(used, used.response.defer(), partial(stop, context, message_of(used, *place)))
+                await _quietly(
+                    interaction, interaction.response.defer(), partial(stop, context, message_of(interaction, *place))
+                )
         case "retry":
-            asking_again = partial(retry, context, message_of(used, *about.split(":")))
-            await _quietly(used, used.response.defer(), asking_again)
+            asking_again = partial(retry, context, message_of(interaction, *about.split(":")))
+            await _quietly(interaction, interaction.response.defer(), asking_again)
         case "up":
-            await privately(used, partial(vote, context, about, is_helpful=True))
+            await privately(interaction, partial(vote, context, about, is_helpful=True))
         case _:  # it counts at once: whoever closes the form has voted all the same
-            await _quietly(used, used.response.send_modal(_reasons_form(about)), count)
+            await _quietly(interaction, interaction.response.send_modal(_reasons_form(about)), count)
 
 
-async def _quietly(used: Used, reply: Awaitable[object], act: Callable[[], Awaitable[str | None]]) -> None:
+async def _quietly(
+    interaction: DiscordInteraction, reply: Awaitable[object], act: Callable[[], Awaitable[str | None]]
+) -> None:
     """Acknowledge a button, do what it says, and say something only if that could not be done."""
     if await is_taken(reply):
-        await carried_out(act, partial(tell, used))
+        await carried_out(act, partial(tell, interaction))
 
 
-async def _take_form(services: ChatServices, used: Used, data: Json) -> None:
+async def _take_form(services: ChatServices, interaction: DiscordInteraction, data: Json) -> None:
     """Take what somebody has filled in."""
     custom_id = str(data.get("custom_id"))
     labels: Sequence[Json] = data.get("components") or ()
     fields: Mapping[str, Json] = {each["component"]["custom_id"]: each["component"] for each in labels}
     if custom_id == SELECTION_FORM:
         question, text = (str(fields.get(name, {}).get("value") or "") for name in ("question", "text"))
-        await _ask(services, used, question, selection=text)
+        await _ask(services, interaction, question, selection=text)
     elif found := re.fullmatch(REASONS_FORM, custom_id):
         chosen: Sequence[str] = fields.get("reasons", {}).get("values") or ()
         complaints = [each for each in messages.COMPLAINTS if each.value in chosen]  # in the order of the form
-        voting = partial(vote, context_of(services, used), found["answer"], complaints=complaints)
-        await privately(used, voting)
+        voting = partial(vote, context_of(services, interaction), found["answer"], complaints=complaints)
+        await privately(interaction, voting)
 
 
 def _selection_form(text: str) -> Modal:

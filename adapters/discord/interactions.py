@@ -34,7 +34,7 @@ from core.model import (
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
 
-Used: TypeAlias = discord.Interaction[Any]
+DiscordInteraction: TypeAlias = discord.Interaction[Any]
 
 ADMIN = "footnote-admin"  # the group of moderators' commands
 DRAWING = Drawing(
@@ -55,89 +55,91 @@ SUPPRESS_EMBEDS = 1 << 2
 LOADING = 1 << 7
 
 
-def context_of(services: ChatServices, used: Used) -> CommandContext:
+def context_of(services: ChatServices, interaction: DiscordInteraction) -> CommandContext:
     """Return who uses something, and where; the rights are those that Discord has sent with it."""
-    home = message_of(used).thread.home
-    may_moderate = used.guild_id is not None and used.permissions.manage_guild
+    home = message_of(interaction).thread.home
+    may_moderate = interaction.guild_id is not None and interaction.permissions.manage_guild
 
     async def actor() -> Actor:
-        return Actor(person=person_of(used), home=home, may_moderate=may_moderate)
+        return Actor(person=person_of(interaction), home=home, may_moderate=may_moderate)
 
     return CommandContext(
         services=services,
-        person=person_of(used),
+        person=person_of(interaction),
         homes=tuple(dict.fromkeys((home, DIRECT_HOME))),
-        thread=_thread_of(used),
+        thread=_thread_of(interaction),
         actor=actor,
         drawing=DRAWING,
         forms=Forms(),
         dialect=DISCORD,
-        lacking=[words for name, words in NAMES.items() if not getattr(used.app_permissions, name)],
+        lacking=[words for name, words in NAMES.items() if not getattr(interaction.app_permissions, name)],
     )
 
 
-def person_of(used: Used) -> Person:
+def person_of(interaction: DiscordInteraction) -> Person:
     """Return who did it, under the name that others see here."""
-    return Person(id=str(used.user.id), name=used.user.display_name)
+    return Person(id=str(interaction.user.id), name=interaction.user.display_name)
 
 
-def message_of(used: Used, channel: str = "", thread: str = "", message: str = "") -> MessageRef:
+def message_of(interaction: DiscordInteraction, channel: str = "", thread: str = "", message: str = "") -> MessageRef:
     """Return the message of these ids in the server where something was used.
 
     Without them that is what only one person sees: it is in no thread, and goes by the interaction's own id.
     """
-    place = _place_of(used)
+    place = _place_of(interaction)
     ref = ThreadRef(
         platform=PLATFORM,
-        workspace=str(used.guild_id or DIRECT_MESSAGES),
+        workspace=str(interaction.guild_id or DIRECT_MESSAGES),
         channel=channel or place.parent_id or place.id,
-        thread=thread or str(used.id),
+        thread=thread or str(interaction.id),
     )
-    return MessageRef(thread=ref, id=message or str(used.id))
+    return MessageRef(thread=ref, id=message or str(interaction.id))
 
 
-def _place_of(used: Used) -> ChannelInfo:
-    channel = used.channel
-    kind = DIRECT if used.guild_id is None else channel.type.value if channel else UNKNOWN
+def _place_of(interaction: DiscordInteraction) -> ChannelInfo:
+    channel = interaction.channel
+    kind = DIRECT if interaction.guild_id is None else channel.type.value if channel else UNKNOWN
     parent = str(channel.parent_id) if isinstance(channel, discord.Thread) else ""
-    return ChannelInfo(str(used.channel_id), kind, parent)
+    return ChannelInfo(str(interaction.channel_id), kind, parent)
 
 
-def _thread_of(used: Used) -> ThreadRef | None:
+def _thread_of(interaction: DiscordInteraction) -> ThreadRef | None:
     """Return the conversation that goes on here; a channel of a server holds many, and is none."""
-    place = _place_of(used)
-    return message_of(used, thread=place.id).thread if place.type in SETTINGS else None
+    place = _place_of(interaction)
+    return message_of(interaction, thread=place.id).thread if place.type in SETTINGS else None
 
 
-def address_of(used: Used, question: Question) -> ReplyAddress:
+def address_of(interaction: DiscordInteraction, question: Question) -> ReplyAddress:
     """Return where the answer goes: in the interaction's name while that may be, afterwards in the bot's own.
 
     The message that Discord will show for it takes the place of the question's, and its thread where none goes on here
     and where the bot may open one and write in it.
     """
-    token = Interaction(id=str(used.id), token=used.token, expires_at=used.created_at + TOKEN_LIFE)
+    token = Interaction(id=str(interaction.id), token=interaction.token, expires_at=interaction.created_at + TOKEN_LIFE)
     if question.visibility == "private":
         return ReplyAddress(thread=question.message.thread, interaction=token)
-    mine = used.app_permissions
+    mine = interaction.app_permissions
     may_open = mine.view_channel and mine.create_public_threads and mine.send_messages_in_threads
-    opens = used.guild_id is not None and _place_of(used).type in HAVE_THREADS and may_open
-    thread = _thread_of(used) or question.message.thread
+    opens = interaction.guild_id is not None and _place_of(interaction).type in HAVE_THREADS and may_open
+    thread = _thread_of(interaction) or question.message.thread
     return ReplyAddress(thread=thread, message=question.message if opens else None, interaction=token)
 
 
-async def privately(used: Used, act: Callable[[], Awaitable[str]]) -> None:
+async def privately(interaction: DiscordInteraction, act: Callable[[], Awaitable[str]]) -> None:
     """Acknowledge, do what was wanted, and say how it went, all of which one person sees."""
-    if await deferred(used, private=True):
-        await carried_out(act, partial(tell, used))
+    if await deferred(interaction, private=True):
+        await carried_out(act, partial(tell, interaction))
 
 
-async def deferred(used: Used, *, private: bool) -> str | None:
+async def deferred(interaction: DiscordInteraction, *, private: bool) -> str | None:
     """Show that an answer is on its way, and return its message's id.
 
     None if it is too late or was answered before, as with interactions that come again: then nothing must follow.
     """
     try:
-        receipt = await ACKNOWLEDGEMENT.call(lambda: translated(used.response.defer(ephemeral=private, thinking=True)))
+        receipt = await ACKNOWLEDGEMENT.call(
+            lambda: translated(interaction.response.defer(ephemeral=private, thinking=True))
+        )
     except Unreachable:
         pass
     except PostingFailed as failure:
@@ -147,7 +149,7 @@ async def deferred(used: Used, *, private: bool) -> str | None:
     else:
         return str(receipt.message_id) if receipt and receipt.message_id else None
     with suppress(PostingFailed):
-        return await awaited(used.client, used.token)
+        return await awaited(interaction.client, interaction.token)
     return None
 
 
@@ -174,31 +176,31 @@ async def is_taken(reply: Awaitable[object]) -> bool:
     return True
 
 
-async def tell(used: Used, text: str) -> None:
+async def tell(interaction: DiscordInteraction, text: str) -> None:
     """Show words to the one person who did it, in whatever way is left; nothing is raised if there is none."""
     first, limit = text, DISCORD.limit
     if len(text) > limit:  # as many whole lines as fit, or the beginning of the first one
         first = text[:limit].rpartition("\n")[0] or text[: limit - 1] + "…"
     with suppress(PostingFailed):
-        await QUICK.call(lambda: translated(_say(used, first)))
+        await QUICK.call(lambda: translated(_say(interaction, first)))
 
 
-async def _say(used: Used, text: str) -> None:
+async def _say(interaction: DiscordInteraction, text: str) -> None:
     nobody = AllowedMentions.none()
-    if not used.response.is_done():
+    if not interaction.response.is_done():
         try:
-            await used.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+            await interaction.response.send_message(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
         except HTTPException as refused:
             if refused.code != ACKNOWLEDGED:
                 raise
-            if not await awaited(used.client, used.token):
+            if not await awaited(interaction.client, interaction.token):
                 return
         else:
             return
-    elif used.response.type is not InteractionResponseType.deferred_channel_message:
-        await used.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
+    elif interaction.response.type is not InteractionResponseType.deferred_channel_message:
+        await interaction.followup.send(text, ephemeral=True, suppress_embeds=True, allowed_mentions=nobody)
         return
     # It takes the place of the sign that an answer is on its way; the library's own edit cannot suppress previews.
-    route = Route("PATCH", ORIGINAL, webhook_id=used.application_id, webhook_token=used.token)
+    route = Route("PATCH", ORIGINAL, webhook_id=interaction.application_id, webhook_token=interaction.token)
     body: dict[str, object] = {"content": text, "flags": SUPPRESS_EMBEDS, "allowed_mentions": {"parse": []}}
-    await used.client.http.request(route, json=body)
+    await interaction.client.http.request(route, json=body)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TIMEOUTS = OpenAITimeouts()
 DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
-SHORT = 1 / 30  # of a breath until the first words are there, since readers wait for them
+SHORT = 1 / 30  # of the interval until the first words are there, since readers wait for them
 MUCH = 15 * 1024  # bytes: the client gives 16 kB at a time, so behind such a piece the next one waits already
 SIGNATURES_KEPT = 1_000  # calls; those of an answer are needed until it is written, seconds later
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
@@ -56,7 +56,7 @@ class OpenAIChat:
         self._base_url = base_url
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
         self._timeouts = timeouts
-        self._pacer = LoadPacer(timeouts.breath, timeouts.longest_breath)
+        self._pacer = LoadPacer(timeouts.interval, timeouts.longest_interval)
         self._dialect = EndpointDialect(model)
         self._client: AsyncOpenAI | None = None
 

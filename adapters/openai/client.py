@@ -24,15 +24,16 @@ READ_AHEAD = 64  # bytes
 class OpenAITimeouts:
     """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it.
 
-    Between two pieces it rests for a *breath* for each answer that is written at the time, so that what comes meanwhile
-    is one piece: readers see a few states of an answer, and small pieces cost time for nothing where many are written.
+    Between two pieces it rests for an *interval* for each answer that is written at the time, so that what comes
+    meanwhile is one piece: readers see a few states of an answer, and small pieces cost time for nothing where many are
+    written.
     """
 
     connect: float = 5.0
     read: float = 30.0
     whole: float = 900.0
-    breath: float = 0.0
-    longest_breath: float = 0.7
+    interval: float = 0.0
+    longest_interval: float = 0.7
 
 
 def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> AsyncOpenAI:
@@ -46,7 +47,7 @@ def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> Asy
     parts = urlsplit(base_url or OFFICIAL)
     timeout = Timeout(timeouts.read, connect=timeouts.connect)
     http = DefaultAioHttpClient(timeout=timeout)
-    if timeouts.breath:
+    if timeouts.interval:
         _leave_to_the_system(http)
     client = AsyncOpenAI(
         api_key=api_key or NO_KEY,
@@ -67,7 +68,7 @@ def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> Asy
 
 
 def _leave_to_the_system(http: AsyncClient) -> None:
-    """Have what comes during a breath left to the system, which then has it ready in one piece.
+    """Have what comes during an interval left to the system, which then has it ready in one piece.
 
     As it is, the library wakes up for each token and takes it up. With so small a buffer it stops reading after the
     fifth piece of a chunked answer, until somebody wants more; only a session can be told so, which each of the

@@ -18,7 +18,7 @@ from redis.exceptions import MaxConnectionsError
 from adapters.redis.address import Host
 
 QUESTIONS = 4  # connections to one Sentinel
-PATIENCE = 1.0  # seconds for one Sentinel, as there are others
+TIMEOUT = 1.0  # seconds for one Sentinel, as there are others
 
 
 class SecureConnection(SSLConnection):
@@ -79,8 +79,8 @@ def sentinel_pool(
     master: str, hosts: Sequence[Host], login: Mapping[str, Any], *, is_secure: bool, **options: Any
 ) -> MasterPool:
     """Return a pool for the *master*; *options* are those of its connections, and of those to its Sentinels."""
-    limits = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE, "db": 0}
-    each: dict[str, Any] = {**options, **login, **limits, "max_connections": QUESTIONS, "timeout": PATIENCE}
+    limits = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT, "db": 0}
+    each: dict[str, Any] = {**options, **login, **limits, "max_connections": QUESTIONS, "timeout": TIMEOUT}
     kind = SecureConnection if is_secure else Connection
     sentinel = Sentinel(())
     for host, port in hosts:
@@ -111,7 +111,7 @@ class FreshSecureConnection(FreshConnection, SecureConnection):
 class Cluster(RedisCluster):
     """Sends each command to the node that has its key, a bounded number at once; the others wait for their turn."""
 
-    def __init__(self, hosts: Sequence[Host], *, limit: int, patience: float, is_secure: bool, **options: Any) -> None:
+    def __init__(self, hosts: Sequence[Host], *, limit: int, timeout: float, is_secure: bool, **options: Any) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - some of its options are untyped
             startup_nodes=[ClusterNode(host, port) for host, port in hosts],
             max_connections=2 * limit,  # of a node; broken ones count until they are closed
@@ -123,12 +123,12 @@ class Cluster(RedisCluster):
         for node in self.startup_nodes:
             node.connection_class = kind
         self._places = asyncio.Semaphore(limit)
-        self._patience = patience
+        self._timeout = timeout
 
     async def execute_command(self, *args: Any, **kwargs: Any) -> Any:
         """Send one command, once; only a node that did not execute it, since it has not the key, may send it on."""
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 await self._places.acquire()
         except TimeoutError:
             raise MaxConnectionsError("No connection available.") from None

@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 CONNECTIONS = 50
 READERS = 8  # connections that may wait for something to come
-PATIENCE = 5.0  # seconds for a connection, an answer, or a free place in the pool
+TIMEOUT = 5.0  # seconds for a connection, an answer, or a free place in the pool
 KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 45_000}
 """A machine without a sign of life for 45 seconds is gone."""
 
@@ -37,7 +37,7 @@ VERSION_KEY = "footnote:version"
 SCRIPT = re.compile(r"^function script\.(?P<name>\w+)\((?P<arguments>.*)\)$", re.MULTILINE)
 
 
-def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> Redis:
+def connect(url: str, *, blocking: bool = False, timeout: float = TIMEOUT) -> Redis:
     """Return a client for any form of REDIS_URL; it connects when it is first used.
 
     Nothing is tried twice by the client, because it cannot know whether repeating is safe; only a command that a node
@@ -48,12 +48,12 @@ def connect(url: str, *, blocking: bool = False, patience: float = PATIENCE) -> 
     an answer as long as the other machine is alive. Such a read belongs into `bounded`.
     """
     address = Address.parse(url)
-    options = _options(address, blocking=blocking, patience=patience)
+    options = _options(address, blocking=blocking, timeout=timeout)
     is_secure, limit = address.tls is not None, READERS if blocking else CONNECTIONS
     if address.form is Form.CLUSTER:
-        cluster = Cluster(address.hosts, limit=limit, patience=patience, is_secure=is_secure, **options)
+        cluster = Cluster(address.hosts, limit=limit, timeout=timeout, is_secure=is_secure, **options)
         return cast("Redis", cluster)  # it has the same commands, and no common name with the other
-    options |= {"db": address.db, "max_connections": limit, "timeout": patience}
+    options |= {"db": address.db, "max_connections": limit, "timeout": timeout}
     match address.form:
         case Form.SENTINEL:
             login = asdict(address.sentinel_login)
@@ -85,13 +85,13 @@ def translated() -> Generator[None, None, None]:
         raise asyncio.CancelledError
 
 
-async def bounded(read: Awaitable[Result], *, block: float, patience: float = PATIENCE) -> Result:
+async def bounded(read: Awaitable[Result], *, block: float, within: float = TIMEOUT) -> Result:
     """Await a read on a blocking client that the server ends after *block* seconds.
 
     Raises `StoreUnavailable` if the server fails, or does not end it: then it hangs, though its machine is alive.
     """
     with translated():
-        async with asyncio.timeout(block + patience):
+        async with asyncio.timeout(block + within):
             return await read
 
 
@@ -105,10 +105,10 @@ async def newest(client: Redis, key: str, *, limit: int = 0) -> list[tuple[str, 
     return [(member.decode(), score) for member, score in cast("list[tuple[bytes, float]]", found)]
 
 
-def _options(address: Address, *, blocking: bool, patience: float) -> dict[str, Any]:
+def _options(address: Address, *, blocking: bool, timeout: float) -> dict[str, Any]:
     options: dict[str, Any] = {
-        "socket_timeout": None if blocking else patience,
-        "socket_connect_timeout": patience,
+        "socket_timeout": None if blocking else timeout,
+        "socket_connect_timeout": timeout,
         "retry": Retry(NoBackoff(), 0),
         "protocol": 3,
         "legacy_responses": False,

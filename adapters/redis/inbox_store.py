@@ -179,10 +179,10 @@ class InboxStore:
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
         """Return what was given up, newest first."""
         found = await newest(self._client, f"{PREFIX}dead", limit=limit)
-        letters = [await self.letter(MessageRef.parse(ref)) for ref, _ in found]
+        letters = [await self.dead_letter(MessageRef.parse(ref)) for ref, _ in found]
         return [letter for letter in letters if letter]
 
-    async def letter(self, message: MessageRef) -> DeadLetter | None:
+    async def dead_letter(self, message: MessageRef) -> DeadLetter | None:
         """Return what is known of one question that was given up."""
         with translated():
             died_at = await self._client.zscore(f"{PREFIX}dead", str(message))
@@ -202,7 +202,7 @@ class InboxStore:
 
     async def revive(self, message: MessageRef) -> bool:
         """Have a question tried again."""
-        if await self.letter(message) is None:
+        if await self.dead_letter(message) is None:
             return False
         return bool(await self._run("retry", PREFIX, ref=str(message), thread=str(message.thread)))
 

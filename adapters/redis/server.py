@@ -23,8 +23,8 @@ from urllib.parse import quote
 
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
-PATIENCE = 5.0  # seconds for the server to answer, and to go
-LOADING_PATIENCE = 60.0  # seconds for a server that is reading its data, which it says
+TIMEOUT = 5.0  # seconds for the server to answer, and to go
+LOADING_TIMEOUT = 60.0  # seconds for a server that is reading its data, which it says
 PAUSE = 0.005  # seconds between two looks
 LONGEST_ADDRESS = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
 LEAST_ROOM = 65_536  # bytes of the disk without which nothing can be stored
@@ -51,9 +51,9 @@ class PrivateServer:
     What an earlier process left behind, running or not, is taken over. A folder has one owner at a time.
     """
 
-    def __init__(self, folder: Path, *, patience: float = PATIENCE) -> None:
+    def __init__(self, folder: Path, *, timeout: float = TIMEOUT) -> None:
         self._folder = folder.absolute()
-        self._patience = patience
+        self._timeout = timeout
         self._running = ExitStack()
         self._turn = threading.Lock()
 
@@ -74,17 +74,17 @@ class PrivateServer:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 stack.enter_context(_owned(self._folder))
                 socket = stack.enter_context(_short(self._folder)) / SOCKET
-                shut_down(socket, patience=self._patience)
+                shut_down(socket, timeout=self._timeout)
                 log = self._folder / LOG
                 with suppress(FileNotFoundError):
                     log.replace(self._folder / f"{LOG}.old")
-                process = stack.enter_context(guarded(self._command(), log=log, patience=self._patience))
+                process = stack.enter_context(guarded(self._command(), log=log, timeout=self._timeout))
                 self._wait(process, socket)
             except OSError as error:
                 raise self._failure(os.strerror(error.errno or errno.EIO)) from error
             # By a word, which the server obeys at once; a signal, which comes next, it would notice a little later.
             stack.enter_context(suppress(StoreUnavailable))
-            stack.callback(shut_down, socket, patience=self._patience)
+            stack.callback(shut_down, socket, timeout=self._timeout)
             self._running = stack.pop_all()
             return f"unix://{quote(os.fspath(socket))}?db=0"
 
@@ -110,8 +110,8 @@ class PrivateServer:
 
     def _wait(self, process: subprocess.Popen[bytes], socket: Path) -> None:
         started = time.monotonic()
-        while not (reply := ping(socket, patience=self._patience)).startswith(b"+PONG"):
-            limit = LOADING_PATIENCE if reply.startswith(b"-LOADING") else self._patience
+        while not (reply := ping(socket, timeout=self._timeout)).startswith(b"+PONG"):
+            limit = LOADING_TIMEOUT if reply.startswith(b"-LOADING") else self._timeout
             with suppress(subprocess.TimeoutExpired):
                 process.wait(PAUSE)
                 reason = ""
@@ -147,7 +147,7 @@ def private(path: Path, mode: str) -> IO[Any]:
 
 
 @contextmanager
-def guarded(command: Sequence[str], *, log: Path, patience: float) -> Generator[subprocess.Popen[bytes], None, None]:
+def guarded(command: Sequence[str], *, log: Path, timeout: float) -> Generator[subprocess.Popen[bytes], None, None]:
     """Run *command* until the context or this process ends; its session is its own, so Ctrl-C does not reach it."""
     with private(log, "ab") as output:
         process = subprocess.Popen(  # noqa: S603 - the command is ours
@@ -169,7 +169,7 @@ def guarded(command: Sequence[str], *, log: Path, patience: float) -> Generator[
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, number)
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(patience if number is signal.SIGTERM else None)
+                    process.wait(timeout if number is signal.SIGTERM else None)
                     break
         finally:
             if process.stdin:
@@ -202,18 +202,18 @@ def _short(folder: Path) -> Generator[Path, None, None]:
         yield link
 
 
-def ping(path: Path, *, patience: float) -> bytes:
+def ping(path: Path, *, timeout: float) -> bytes:
     """Return the server's answer: `+PONG`, `-LOADING ...`, or nothing if nobody listens."""
     try:
-        return _say(b"PING", path, patience=patience)
+        return _say(b"PING", path, timeout=timeout)
     except OSError:
         return b""
 
 
-def shut_down(path: Path, *, patience: float) -> None:
+def shut_down(path: Path, *, timeout: float) -> None:
     """End the server that listens at *path*, its data written, or take away the socket that a crash left behind."""
     try:
-        _say(b"SHUTDOWN NOSAVE NOW FORCE", path, patience=patience)  # the append-only file is written all the same
+        _say(b"SHUTDOWN NOSAVE NOW FORCE", path, timeout=timeout)  # the append-only file is written all the same
     except TimeoutError as error:
         raise StoreUnavailable(
             f"A store from an earlier run still works in {path.parent} and does not end. "
@@ -224,9 +224,9 @@ def shut_down(path: Path, *, patience: float) -> None:
     path.unlink(missing_ok=True)
 
 
-def _say(words: bytes, path: Path, *, patience: float) -> bytes:
+def _say(words: bytes, path: Path, *, timeout: float) -> bytes:
     with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(patience)
+        line.settimeout(timeout)
         line.connect(os.fspath(path))
         line.sendall(words + b"\r\n")
         return line.recv(512)

@@ -102,6 +102,6 @@ async def serve(
         "and PORT to a port that nothing else uses."
     )
     routes = [web.post(PATH, verifier.take), *more]
-    async with served(routes, host, port, refusal=refusal, patience=LONGEST_END, largest=LARGEST) as at:
+    async with served(routes, host, port, refusal=refusal, shutdown_timeout=LONGEST_END, largest=LARGEST) as at:
         started(at)
         await asyncio.Event().wait()

@@ -20,7 +20,7 @@ from core.model import ModerationOrder, OrderKind, Person, WorkspaceRef, without
 from core.ports import PolicyStore
 
 TROUBLE = 1
-PATIENCE = 20.0  # seconds for each look
+TIMEOUT = 20.0  # seconds for each look
 
 
 class Sign(StrEnum):
@@ -76,10 +76,10 @@ async def _findings(opened: Session) -> AsyncIterator[Finding]:
         yield finding
 
 
-async def look_at(check: Check, *, patience: float = PATIENCE) -> Finding:
+async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:
     """Look twice, since the first time loads libraries and connects; an error's sentence says what to do."""
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(within):
             await check.look()
             start = time.monotonic()
             says = await check.look()
@@ -87,7 +87,7 @@ async def look_at(check: Check, *, patience: float = PATIENCE) -> Finding:
         return Finding(Sign.WRONG, check.name, str(error))
     except TimeoutError:
         todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
-        return Finding(Sign.WRONG, check.name, f"It did not answer within {patience:g} seconds. {todo}")
+        return Finding(Sign.WRONG, check.name, f"It did not answer within {within:g} seconds. {todo}")
     if isinstance(says, Advice):
         return Finding(Sign.ADVICE, check.name, says)
     return Finding(Sign.WELL, check.name, f"{says} ({(time.monotonic() - start) * 1000:.0f} ms)")

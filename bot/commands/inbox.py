@@ -103,7 +103,7 @@ async def listed(inbox: DeadLetters) -> Report:
 async def shown(inbox: DeadLetters, words: str) -> Report:
     """Return a report on the one that is meant."""
     ref, found = (await Pile.of(inbox)).find(words)
-    letter = await inbox.letter(found.message) or found
+    letter = await inbox.dead_letter(found.message) or found
     text = letter.question.text if letter.question else None
     said = {**_said(ref, letter), "question": "its words are not kept any more" if text is None else text}
     return _aligned([*said.items()]), {**_facts(ref, letter), "text": text}

@@ -17,7 +17,7 @@ from adapters.discord.gateway import Listener
 from adapters.discord.limits import Throttle
 from adapters.discord.platform import DiscordChat
 from bot.settings import Settings, revealed
-from bot.wiring.platforms import Outlined, Platform, Speaker
+from bot.wiring.platforms import Outlined, Platform, PlatformClient
 from bot.wiring.services import Check
 from bot.wiring.stores import Stores
 from core.events import Connected, Observer, PlatformWaited
@@ -58,12 +58,12 @@ class DiscordPlatform(Platform):
         await stay_connected(listener, self._token, self._retries())
 
     @contextlib.asynccontextmanager
-    async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
+    async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
         """Yield what answers there; it has to log in first."""
         async with self._client(AutoShardedClient) as client:
             chat = DiscordChat(client, reads_all=self._reads_all, policies=self._policies, observer=self._observer)
             surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer)
-            yield Speaker(surface, partial(log_in, client, self._token, self._retries()))
+            yield PlatformClient(surface, partial(log_in, client, self._token, self._retries()))
 
     def check(self) -> Check:
         """Return what the doctor looks at."""

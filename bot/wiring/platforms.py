@@ -41,8 +41,8 @@ Outlined: TypeAlias = Callable[[Scope], Awaitable[Outline]]
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
-    """What answers, once it has logged in."""
+class PlatformClient:
+    """The surface of a platform, and what logs in to it, which has to come first."""
 
     surface: ChatSurface
     log_in: Callable[[], Coroutine[Any, Any, None]]
@@ -72,7 +72,7 @@ class Platform(ABC):
         """
 
     @abstractmethod
-    def speaker(self, inbox: Deliveries) -> AbstractAsyncContextManager[Speaker]:
+    def client(self, inbox: Deliveries) -> AbstractAsyncContextManager[PlatformClient]:
         """Return what answers there; it has to log in first."""
 
     def _retries(self) -> RetryPolicy:

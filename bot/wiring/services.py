@@ -39,7 +39,7 @@ class RetryTiming:
     """Seconds before a service that failed is asked again, and of rest between pieces of text for each answer."""
 
     retry_wait: float = 0.5
-    breath: float = 0.0
+    interval: float = 0.0
 
 
 DEFAULT_TIMING = RetryTiming()
@@ -82,7 +82,7 @@ class Services:
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
             retries=self._retries(SERVICE),
-            timeouts=OpenAITimeouts(breath=self._timing.breath),
+            timeouts=OpenAITimeouts(interval=self._timing.interval),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)

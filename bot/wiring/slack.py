@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.settings import Settings, revealed
-from bot.wiring.platforms import Outlined, Platform, Speaker
+from bot.wiring.platforms import Outlined, Platform, PlatformClient
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
 from core.events import Connected, Observer, ServiceFailed
@@ -97,14 +97,14 @@ class SlackPlatform(Platform):
             await self._hear(app, stores, partial(listener.catch_up, home))
 
     @contextlib.asynccontextmanager
-    async def speaker(self, inbox: Deliveries) -> AsyncGenerator[Speaker]:
+    async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
         """Yield what answers there; it has to log in first."""
         from adapters.chat.delivery import PlatformSurface
         from adapters.slack.platform import PACE, SlackChat
 
         chat = SlackChat(self._workspaces, self._people, observer=self._observer)
         surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
-        yield Speaker(surface, self._log_in)
+        yield PlatformClient(surface, self._log_in)
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""

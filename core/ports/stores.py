@@ -173,7 +173,7 @@ class DeadLetters(Protocol):
         """Return at most *limit* of them, newest first."""
         ...
 
-    async def letter(self, message: MessageRef) -> DeadLetter | None:
+    async def dead_letter(self, message: MessageRef) -> DeadLetter | None:
         """Return one of them, with the question if its words are kept; None if it is not among them."""
         ...
 

@@ -23,7 +23,7 @@ async def _page(_: web.Request) -> web.Response:
 async def test_a_page_is_served_while_the_block_runs() -> None:
     """And no longer."""
     async with (
-        served([web.get("/", _page)], HOST, 0, refusal="", patience=1) as port,
+        served([web.get("/", _page)], HOST, 0, refusal="", shutdown_timeout=1) as port,
         request("GET", f"http://{HOST}:{port}/") as response,
     ):
         assert await response.text() == "a page"
@@ -34,9 +34,9 @@ async def test_a_page_is_served_while_the_block_runs() -> None:
 
 async def test_an_address_that_cannot_be_used_is_told_in_words() -> None:
     """They are those of whoever wants to serve."""
-    async with served([], HOST, 0, refusal="", patience=0) as port:
+    async with served([], HOST, 0, refusal="", shutdown_timeout=0) as port:
         with pytest.raises(Misconfigured, match=r"Set PORT\."):
-            async with served([], HOST, port, refusal="Set PORT.", patience=0):
+            async with served([], HOST, port, refusal="Set PORT.", shutdown_timeout=0):
                 pass
 
 
@@ -44,7 +44,7 @@ async def test_an_address_that_cannot_be_used_is_told_in_words() -> None:
 async def test_whoever_comes_while_it_ends_is_hung_up_on(turns: int) -> None:
     """Wherever a connection is on its way in, it is closed, and not left open without an answer."""
     with socket.socket() as visitor:
-        async with served([web.get("/", _page)], HOST, 0, refusal="", patience=0) as port:
+        async with served([web.get("/", _page)], HOST, 0, refusal="", shutdown_timeout=0) as port:
             visitor.connect((HOST, port))
             for _ in range(turns):
                 await asyncio.sleep(0)

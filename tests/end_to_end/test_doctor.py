@@ -58,7 +58,7 @@ async def test_a_part_that_does_not_answer_is_given_up(setting: str | None, todo
     async def never() -> str:
         return await asyncio.Future[str]()
 
-    finding = await look_at(Check("part", never, setting), patience=0.01)
+    finding = await look_at(Check("part", never, setting), within=0.01)
 
     assert finding == Finding(Sign.WRONG, "part", f"It did not answer within 0.01 seconds. {todo}")
 

@@ -49,7 +49,7 @@ class Node:
 
     def start(self) -> None:
         """Begin to run; `wait_for` then waits until the server answers."""
-        command = guarded(self._command, log=self._folder / "log", patience=PATIENCE)
+        command = guarded(self._command, log=self._folder / "log", timeout=PATIENCE)
         self._process = self._running.enter_context(command)
 
     def stop(self) -> None:

@@ -118,7 +118,7 @@ async def test_a_part_that_does_not_answer_is_not_waited_for() -> None:
     async def never() -> Backlog:
         return await asyncio.Future[Backlog]()
 
-    assert await CachedCheck("index", never, patience=0.01)() == (None, NO_ANSWER.format("index", 0.01))
+    assert await CachedCheck("index", never, timeout=0.01)() == (None, NO_ANSWER.format("index", 0.01))
 
 
 async def test_probes_cost_nothing() -> None:

@@ -26,7 +26,7 @@ class Letters:
         """Give them without their words."""
         return [replace(letter, question=None) for letter in self._letters.values()][:limit]
 
-    async def letter(self, message: MessageRef) -> DeadLetter | None:
+    async def dead_letter(self, message: MessageRef) -> DeadLetter | None:
         """Give one."""
         return self._letters.get(message)
 

@@ -29,8 +29,8 @@ async def test_a_place_that_is_closed_to_the_bot_is_told_to_whoever_runs_it(disc
     claim = await discord.asks()
     discord.forbids(claim)
 
-    async with DiscordPlatform(Settings(**values), events.append, empty).speaker(discord.notes) as speaker:
-        await speaker.log_in()
-        await speaker.surface.reply(claim, progress(ANSWER))
+    async with DiscordPlatform(Settings(**values), events.append, empty).client(discord.notes) as client:
+        await client.log_in()
+        await client.surface.reply(claim, progress(ANSWER))
 
     assert [event for event in events if not isinstance(event, Passed)] == [PlaceRefused(claim.message)]

@@ -132,10 +132,10 @@ async def test_a_bot_made_from_settings_knows_where_all_posts_are_answered(disco
 
     async with (
         open_platforms(Settings(**values), unobserved, cast("Any", SimpleNamespace(**stores)), unknown) as found,
-        found[0].speaker(cast("Any", discord.notes)) as speaker,
+        found[0].client(cast("Any", discord.notes)) as client,
     ):
-        await speaker.log_in()
-        await speaker.surface.reply(followed(discord, post, first), progress(ANSWER))
+        await client.log_in()
+        await client.surface.reply(followed(discord, post, first), progress(ANSWER))
 
     assert named(forum, post) == ["answered"]
 

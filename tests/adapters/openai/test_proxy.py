@@ -10,12 +10,14 @@ from tests.adapters.openai.asking import turn_of
 from tests.servers.openai import KEY, MODEL, ChatServer
 
 
-@pytest.mark.parametrize("breath", [0.0, 0.01])
-async def test_the_machines_proxy_is_used(server: ChatServer, monkeypatch: pytest.MonkeyPatch, breath: float) -> None:
+@pytest.mark.parametrize("interval", [0.0, 0.01])
+async def test_the_machines_proxy_is_used(server: ChatServer, monkeypatch: pytest.MonkeyPatch, interval: float) -> None:
     """A request for an address that nobody else could answer comes to the proxy, which is a model's server here."""
     monkeypatch.setenv("HTTP_PROXY", server.base_url.removesuffix("/v1"))
     server.say("Robots act.")
-    model = OpenAIChat(MODEL, api_key=KEY, base_url="http://openai.invalid/v1", timeouts=OpenAITimeouts(breath=breath))
+    model = OpenAIChat(
+        MODEL, api_key=KEY, base_url="http://openai.invalid/v1", timeouts=OpenAITimeouts(interval=interval)
+    )
 
     turn = await turn_of(model)
     await model.aclose()

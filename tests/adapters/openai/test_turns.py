@@ -252,11 +252,11 @@ async def test_calls_of_tools_that_do_not_exist_and_bad_arguments_pass_as_they_a
     assert (await turn_of(model)).tool_calls == (ToolCall(id="call_0001", name="fly", arguments='{"query": '),)
 
 
-async def test_what_comes_during_a_breath_is_one_piece(server: ChatServer) -> None:
+async def test_what_comes_during_an_interval_is_one_piece(server: ChatServer) -> None:
     """The first words wait for a twentieth of it only."""
     piece = f"data: {json.dumps(chunk({'content': 'w'}))}\n\n".encode()
     server.stream(chunk({"role": "assistant", "content": ""}), Forever(piece))
-    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, timeouts=OpenAITimeouts(breath=0.25))
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, timeouts=OpenAITimeouts(interval=0.25))
     sizes: list[int] = []
     async with aclosing(model.stream(ASKED, tools=())) as pieces:
         async for each in pieces:

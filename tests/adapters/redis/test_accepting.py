@@ -37,7 +37,7 @@ def _where(request: pytest.FixtureRequest) -> Place:
 @asynccontextmanager
 async def opened(url: str, *, patience: float | None = None) -> AsyncGenerator[InboxStore]:
     """Open what an inbox writes into."""
-    client = connect(url) if patience is None else connect(url, patience=patience)
+    client = connect(url) if patience is None else connect(url, timeout=patience)
     try:
         yield InboxStore(client, seal=Seal([SECRET]))
     finally:

@@ -44,7 +44,7 @@ async def pop(client: Redis, *, seconds: float) -> object:
 async def test_a_command_to_a_server_that_stalls_is_never_repeated(where: Place) -> None:
     """After the time-out the server goes on with what it had been sent: once, or not at all."""
     async with clean(where.url) as observer:
-        client = connect(where.url, patience=SHORT)
+        client = connect(where.url, timeout=SHORT)
         await client.set(KEY, 0, ex=60)
         for server in where.servers:
             server.freeze()
@@ -88,7 +88,7 @@ async def test_a_wrong_login_names_the_setting_and_no_secret(where: Place) -> No
 async def test_a_full_pool_lets_callers_wait_and_then_gives_up(where: Place) -> None:
     """One caller more than there are places is unavailable after its patience; the others are served."""
     async with clean(where.url):
-        client = connect(where.url, blocking=True, patience=SHORT)
+        client = connect(where.url, blocking=True, timeout=SHORT)
         await client.get(KEY)
         waiting = [asyncio.create_task(pop(client, seconds=SHORT * 2)) for _ in range(READERS)]
         await asyncio.sleep(0)
@@ -109,7 +109,7 @@ async def test_more_callers_than_places_are_served_in_turn(where: Place) -> None
 async def test_a_blocking_read_may_take_longer_than_patience(where: Place) -> None:
     """It waits as long as it asked to, and comes back with nothing."""
     async with clean(where.url):
-        client = connect(where.url, blocking=True, patience=SHORT)
+        client = connect(where.url, blocking=True, timeout=SHORT)
         assert await bounded(pop(client, seconds=SHORT * 2), block=SHORT * 2) is None
         await client.aclose()
 
@@ -135,7 +135,7 @@ async def test_a_blocking_read_from_a_server_that_hangs_ends(where: Place) -> No
             server.freeze()
         try:
             with pytest.raises(StoreUnavailable, match="cannot be reached"):
-                await bounded(pop(client, seconds=0.1), block=0.1, patience=0.1)
+                await bounded(pop(client, seconds=0.1), block=0.1, within=0.1)
         finally:
             for server in where.servers:
                 server.thaw()

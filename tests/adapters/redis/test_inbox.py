@@ -187,7 +187,7 @@ def _where(request: pytest.FixtureRequest) -> Place:
 async def impatient(where: Place) -> AsyncGenerator[RedisInbox]:
     """Open the inbox of a server that can be frozen."""
     async with clean(where.url):
-        client, blocking = connect(where.url, patience=0.5), connect(where.url, blocking=True)
+        client, blocking = connect(where.url, timeout=0.5), connect(where.url, blocking=True)
         seal, bounds = Seal([SECRET]), Bounds(lease=1.0)
         async with RedisInbox(client, blocking, seal=seal, bounds=bounds, block=0.05) as inbox:
             yield inbox

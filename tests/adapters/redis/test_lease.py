@@ -32,7 +32,7 @@ async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
 async def test_while_the_store_is_away_a_hold_lasts_as_long_as_its_lease_and_no_longer(redis_alone: Node) -> None:
     """Nobody can have taken the question before; from then on anybody may, and it is lost."""
     held, now, url = list[bool](), [0.0], f"redis://{redis_alone.host}"
-    async with clean(url) as blocking, connect(url, patience=SHORT) as client:
+    async with clean(url) as blocking, connect(url, timeout=SHORT) as client:
         inbox = Desk(client, blocking).inbox(lease=60.0, now=lambda: now[0])
         await inbox.put(asked())
         await inbox.fetch()

@@ -127,7 +127,7 @@ async def test_an_orphan_that_does_not_end_is_named(tmp_path: Path) -> None:
         os.kill(process, signal.SIGKILL)
         await wait_until(lambda: not runs(process), what="the end of the owner")
         with pytest.raises(StoreUnavailable, match=f"still works in {tmp_path} .* End the process valkey-server"):
-            await asyncio.to_thread(PrivateServer(tmp_path, patience=0.1).start)
+            await asyncio.to_thread(PrivateServer(tmp_path, timeout=0.1).start)
         os.kill(server, signal.SIGCONT)
 
         await wait_until(lambda: not runs(server), what="the end of the server")
@@ -136,7 +136,7 @@ async def test_an_orphan_that_does_not_end_is_named(tmp_path: Path) -> None:
 async def test_a_server_that_hangs_is_ended_all_the_same(tmp_path: Path) -> None:
     """A stop has an end, whatever the server does."""
     before = children(os.getpid())
-    server = PrivateServer(tmp_path, patience=1.0)
+    server = PrivateServer(tmp_path, timeout=1.0)
     await asyncio.to_thread(server.start)
     [started] = set(children(os.getpid())) - set(before)
     os.kill(started, signal.SIGSTOP)

@@ -351,11 +351,11 @@ async def test_what_was_given_up_can_be_seen_tried_again_and_dropped(desk: Desk)
         (listed,) = await inbox.dead(limit=9)
         assert (listed.message, listed.attempts, listed.reason) == (message, 3, "ValueError")
         assert listed.can_be_retried
-        assert await inbox.letter(message) == listed
+        assert await inbox.dead_letter(message) == listed
         assert listed.question == asked().question
 
         assert await inbox.revive(message)
-        assert (await inbox.dead(limit=9), await inbox.letter(message)) == ([], None)
+        assert (await inbox.dead(limit=9), await inbox.dead_letter(message)) == ([], None)
         assert await fall_short(inbox) == Claim(asked().question, attempt=1, fence=4)
         assert not await inbox.revive(message)  # nobody has given it up this time
 

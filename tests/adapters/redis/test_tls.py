@@ -16,7 +16,7 @@ KEY = "footnote:nothing"
 
 async def refusal(url: str) -> str:
     """What a first command says."""
-    client = connect(url, patience=1.0)
+    client = connect(url, timeout=1.0)
     with pytest.raises(StoreUnavailable) as caught, translated():
         await client.get(KEY)
     await client.aclose()

@@ -39,7 +39,7 @@ class Browser:
         secret = place.server.client_secret
         pages = install_pages(place.client, vault, client_id=place.server.client_id, client_secret=secret)
         self._place = place
-        self._served = served(pages, "127.0.0.1", 0, refusal="", patience=0)
+        self._served = served(pages, "127.0.0.1", 0, refusal="", shutdown_timeout=0)
         self._port = 0
         self.cookie = ""
 
