@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from discord import AutoShardedClient, InteractionType, Permissions
 
-from adapters.chat.background import NO_STORE, accepted, drop, settle
+from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop, settle
 from adapters.chat.commands import (
     COMMANDS,
     Command,
@@ -76,10 +76,10 @@ REASONS_FORM = rf"{MARK}:why:(?P<answer>[0-9a-f]{{1,64}})"
 LONGEST_FIELD = 4_000  # characters
 
 
-async def install(client: AutoShardedClient, services: ChatServices) -> None:
-    """Register the commands for a client that has logged in, and take all that people use."""
+async def install(client: AutoShardedClient, services: ChatServices, commands: BackgroundTasks) -> None:
+    """Register the commands for a client that has logged in, and do all that people use among the *commands*."""
 
-    async def on_interaction(interaction: DiscordInteraction) -> None:
+    async def carry_out(interaction: DiscordInteraction) -> None:
         data = cast("Json", interaction.data or {})
         match interaction.type:
             case InteractionType.application_command if data.get("type") == MESSAGE_MENU:
@@ -96,6 +96,9 @@ async def install(client: AutoShardedClient, services: ChatServices) -> None:
                 await _take_form(services, interaction, data)
             case _:
                 pass
+
+    async def on_interaction(interaction: DiscordInteraction) -> None:
+        commands.begin(partial(carry_out, interaction))
 
     client.event(on_interaction)
     await _register(client, services)

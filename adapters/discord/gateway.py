@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 CHAIN = 5  # messages: the one replied to, and those before it
 RECALLED = 20  # messages of a thread that people were having
+LONGEST_END = 10.0  # seconds for commands that are under way
 _STARTER = 21  # the type of the message that stands in a thread for the one that it was opened on
 _NAMED = re.compile(r"<(?:@&|#)(\d{1,20})>")
 
@@ -62,6 +63,7 @@ class Listener(AutoShardedClient):
         self._services = services
         self._setup = setup
         self.background = BackgroundTasks()
+        self.commands = BackgroundTasks(ignore=())
         self._intake = Intake(services, self.background)
         self._catch_up = CatchUp(DiscordHistory(self, self.late, services), self._intake, services, at_once=AT_ONCE)
 
@@ -71,11 +73,11 @@ class Listener(AutoShardedClient):
             await self._setup(self)
 
     async def close(self) -> None:
-        """End what is done beside hearing, and disconnect."""
-        try:
-            await self.background.close()
-        finally:
-            await super().close()
+        """Let commands that are under way be answered, end what else is done beside hearing, and disconnect."""
+        async with AsyncExitStack() as stack:  # all of it is done, also where a stop comes first
+            stack.push_async_callback(super().close)
+            stack.push_async_callback(self.background.close)
+            await self.commands.close(LONGEST_END)
 
     async def on_socket_raw_receive(self, raw: str) -> None:
         """Take what the gateway sends. The library does not wait for it, and begins in the order of the events."""

@@ -51,7 +51,7 @@ class DiscordPlatform(Platform):
             await take_over(services, self.key, partial(find, client))
 
         async def set_up(client: Listener) -> None:
-            await install(client, services)
+            await install(client, services, client.commands)
             client.background.begin(partial(announce, client))
 
         listener = partial(self._client, Listener, services=services, setup=set_up)

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adapters.chat.background import BackgroundTasks
 from adapters.chat.services import ChatServices
 from adapters.discord.commands import install
 from adapters.discord.connection import connect
@@ -25,10 +26,11 @@ class OfficeClient(EagerClient):
     def __init__(self, *, services: ChatServices, **options: Any) -> None:
         super().__init__(**options)
         self._services = services
+        self.commands = BackgroundTasks(ignore=())
 
     async def setup_hook(self) -> None:
         """Install everything."""
-        await install(self, self._services)
+        await install(self, self._services, self.commands)
 
 
 @dataclass
