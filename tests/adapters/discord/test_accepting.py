@@ -1,20 +1,24 @@
-"""A process dies over a command on Discord, and who used it is answered by the next one."""
+"""A process dies over a command on Discord, and who used it is answered by the next one; one that stops answers first."""
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
 import pytest
+from discord import AutoShardedClient
 
 from adapters.chat.background import NO_STORE, take_over_once
-from adapters.discord.commands import find
+from adapters.discord.commands import find, install
 from adapters.discord.events import PLATFORM
+from adapters.discord.gateway import Listener
 from core.model import Asked, Interaction, MessageRef, ReplyAddress, ThreadRef
 from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.ears import listening
 from tests.adapters.discord.office import Office, OfficeClient
 from tests.builders import question
 from tests.servers.discord import DiscordServer, Reply
-from tests.servers.faults import Lost
+from tests.servers.faults import Hold, Lost
 from tests.servers.service import Reset
 
 ASKS = "What is a robot?"
@@ -153,3 +157,25 @@ async def test_a_store_that_is_away_for_a_moment_costs_nobody_an_answer(server: 
         asked = await office.heard()
 
     assert asked.message.id == str(used.original_id)
+
+
+@pytest.mark.promise("orderly-stop")
+async def test_a_command_that_is_under_way_at_the_end_is_answered(server: DiscordServer, place: Place) -> None:
+    """Whoever used it would read for a quarter of an hour that the bot is thinking."""
+    office, held = Office(server), Hold(asyncio.Event())
+
+    async def prepare(client: AutoShardedClient) -> None:
+        assert isinstance(client, Listener)
+        await install(client, office.services, client.commands)
+
+    async with listening(server, office.inbox, setup=prepare) as client:
+        server.faults.add(CALLBACK, held)
+        used = server.slash(place.ada, place.channel, "sources")
+        await server.until(lambda: held in server.faults.met, what="a command under way")
+        closing = asyncio.create_task(client.close())
+        await asyncio.wait({closing}, timeout=0.1)
+        held.until.set()
+        await closing
+        told = await office.told(used)
+
+    assert told.seen_by == place.ada.id

@@ -9,8 +9,7 @@ from collections.abc import Collection
 import pytest
 from discord import AutoShardedClient
 
-from adapters.discord.commands import install
-from adapters.discord.gateway import RECALLED, Listener
+from adapters.discord.gateway import RECALLED
 from core.errors import StoreUnavailable
 from core.messages import CANNOT_TAKE
 from core.model import (
@@ -25,7 +24,6 @@ from core.model import (
 )
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening, words
-from tests.adapters.discord.office import Office
 from tests.fakes.box import Box
 from tests.servers.discord import DiscordServer
 from tests.servers.faults import Hold
@@ -78,28 +76,6 @@ async def test_what_is_heard_at_the_very_end_begins_nothing_that_nobody_ends(
     await at_once(0)
 
     assert adapters_at_work() == set()
-
-
-@pytest.mark.promise("orderly-stop")
-async def test_a_command_that_is_under_way_at_the_end_is_answered(server: DiscordServer, place: Place) -> None:
-    """Whoever used it would read for a quarter of an hour that the bot is thinking."""
-    office, held = Office(server), Hold(asyncio.Event())
-
-    async def prepare(client: AutoShardedClient) -> None:
-        assert isinstance(client, Listener)
-        await install(client, office.services, client.commands)
-
-    async with listening(server, office.inbox, setup=prepare) as client:
-        server.faults.add("POST /interactions/{interaction}/{token}/callback", held)
-        used = server.slash(place.ada, place.channel, "sources")
-        await server.until(lambda: held in server.faults.met, what="a command under way")
-        closing = asyncio.create_task(client.close())
-        await asyncio.wait({closing}, timeout=0.1)
-        held.until.set()
-        await closing
-        told = await office.told(used)
-
-    assert told.seen_by == place.ada.id
 
 
 async def test_what_is_not_for_the_bot_stays_out(server: DiscordServer, place: Place) -> None:
