@@ -1,4 +1,4 @@
-"""A process dies over a command on Discord, and who used it is answered by the next one; one that stops answers first."""
+"""Who used a command on Discord is answered, also where the process stops over it, or dies and the next one has to."""
 
 from __future__ import annotations
 
