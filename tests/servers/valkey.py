@@ -17,7 +17,7 @@ import redis
 
 from adapters.redis.server import binary, guarded
 
-PATIENCE = 10.0  # seconds for a server, or several together, to be ready
+PATIENCE = 30.0  # seconds for a server, or several together, to be ready; a Sentinel looks at a node every ten
 PAUSE = 0.01  # seconds between two looks
 SLOTS = 16_384
 MASTER = "footnote"
