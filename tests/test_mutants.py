@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from random import Random
 
 from bench.mutants import lua, python
 from bench.mutants.mutant import Mutant, Place, sampled
@@ -28,6 +27,7 @@ def is_much(number: int | None, *, limit: int = LIMIT) -> bool:
     """Return whether it is more than 3."""
     return number is not None and number > limit
 '''
+NAMED = Path("script.lua")
 SCRIPT = """-- If 1 == 2 then it returns 3.
 local life = LIFE -- 7 is not changed
 if redis.call('GET', KEYS[1]) ~= '0' then return {1} end
@@ -83,13 +83,20 @@ def test_scripts_have_each_comparison_and_each_number_changed_once() -> None:
 
 
 def test_a_seed_means_a_sample() -> None:
-    """The same one each time; no place is in it twice."""
+    """The same one each time; no place is in it twice, and other files beside it only leave less room."""
 
     def drawn(seed: int) -> list[Mutant]:
-        return sampled(lua.places(Path("script.lua"), SCRIPT), 3, Random(seed))
+        return sampled({NAMED: lua.places(NAMED, SCRIPT), **more}, 3, seed)
+
+    more: dict[Path, list[Place]] = {}
+    alone = drawn(1)
+    more[Path("other.lua")] = lua.places(Path("other.lua"), SCRIPT)
+    beside = [mutant for mutant in drawn(1) if mutant.path == NAMED]
 
     assert drawn(1) == drawn(1)
-    assert len({mutant.text for mutant in drawn(2)}) == 3
+    assert len({(mutant.path, mutant.text) for mutant in drawn(2)}) == 3
+    assert 0 < len(beside) < 3
+    assert set(beside) < set(alone)
 
 
 def test_what_went_unnoticed_once_is_held_by_a_test_that_is_there() -> None:

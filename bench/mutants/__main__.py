@@ -12,7 +12,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from random import Random
 
 from bench.mutants.mutant import Mutant, sampled
 from bench.mutants.table import Group, equivalents, groups
@@ -23,11 +22,10 @@ KILLED = (Outcome.KILLED, Outcome.OUT_OF_TIME)
 
 def chosen(among: Sequence[Group], *, seed: int, sample: int, scripts: int | None) -> list[Mutant]:
     """Return *sample* mutants of Python, and *scripts* of Lua, or all of them; the same ones for the same seed."""
-    random = Random(seed)
-    in_python = [place for group in among for place in group.in_python()]
-    in_lua = [place for group in among for place in group.in_lua()]
-    count = len(in_lua) if scripts is None else scripts
-    return [*sampled(in_python, sample, random), *sampled(in_lua, count, random)]
+    in_python = {path: places for group in among for path, places in group.in_python().items()}
+    in_lua = {path: places for group in among for path, places in group.in_lua().items()}
+    count = sum(map(len, in_lua.values())) if scripts is None else scripts
+    return [*sampled(in_python, sample, seed), *sampled(in_lua, count, seed)]
 
 
 def tried(mutants: Sequence[Mutant], among: Sequence[Group], trees: Copies, at_once: int) -> list[Outcome]:

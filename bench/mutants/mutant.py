@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 from typing import TypeAlias
@@ -47,13 +49,16 @@ def changed(path: Path, before: str, after: str, *, is_in_lua: bool = False) -> 
     return None
 
 
-def sampled(places: Sequence[Place], size: int, random: Random) -> list[Mutant]:
-    """Return at most *size* mutants, each in another place, chosen by *random*."""
-    chosen: list[Mutant] = []
-    for place in random.sample(places, len(places)):
-        if len(chosen) == size:
-            break
-        mutant = random.choice(place)()
-        if mutant is not None:
-            chosen.append(mutant)
+def sampled(files: Mapping[Path, Sequence[Place]], size: int, seed: int) -> list[Mutant]:
+    """Return at most *size* mutants, each in another place.
+
+    Each place of a file has a rank by the seed and the file's name, and the lowest are taken; so the sample of a file
+    stays as it is, but for one or two at its end, when another file changes.
+    """
+    ranked: list[tuple[float, str, Variant]] = []
+    for path, places in files.items():
+        random = Random(f"{seed} {path}")
+        ranked += [(random.random(), str(path), random.choice(place)) for place in places]
+    made = (variant() for _, _, variant in sorted(ranked, key=itemgetter(0, 1)))
+    chosen = islice((mutant for mutant in made if mutant is not None), size)
     return sorted(chosen, key=lambda mutant: (mutant.path, mutant.line))

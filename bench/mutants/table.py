@@ -24,13 +24,13 @@ class Group:
     tests: Sequence[Path]
     only: str = ""
 
-    def in_python(self) -> list[Place]:
-        """Return every place of the sources that can be changed."""
-        return [place for path in self.sources for place in python.places(path, (ROOT / path).read_text())]
+    def in_python(self) -> dict[Path, list[Place]]:
+        """Return every place that can be changed, of each source."""
+        return {path: python.places(path, (ROOT / path).read_text()) for path in self.sources}
 
-    def in_lua(self) -> list[Place]:
-        """Return every comparison and number of the scripts."""
-        return [place for path in self.scripts for place in lua.places(path, (ROOT / path).read_text())]
+    def in_lua(self) -> dict[Path, list[Place]]:
+        """Return every comparison and number, of each script."""
+        return {path: lua.places(path, (ROOT / path).read_text()) for path in self.scripts}
 
 
 def groups() -> tuple[Group, ...]:
