@@ -238,3 +238,16 @@ def test_a_name_is_known_for_as_long_as_it_lasts_and_not_kept_for_longer() -> No
     added += [known.add("another"), known.add("a channel")]
 
     assert (added, is_kept()) == ([True, False, True, True], None)
+
+
+def test_a_name_stays_known_when_others_come() -> None:
+    """And lasts no longer for being added again."""
+    now = [NOON]
+    known = ExpiringSet(lambda: now[0], timedelta(minutes=1))
+    added = [known.add("a channel")]
+    now[0] += timedelta(seconds=59)
+    added += [known.add("another"), known.add("a channel")]
+    now[0] += timedelta(seconds=1)
+    added += [known.add("another"), known.add("a channel")]
+
+    assert added == [True, True, False, False, True]
