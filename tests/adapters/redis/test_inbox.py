@@ -142,7 +142,7 @@ async def test_a_signal_that_was_missed_is_found_when_the_lease_is_renewed(
     desk: Desk, field: str, reason: Interruption
 ) -> None:
     """Nothing depends on the stream of signals alone."""
-    async with desk.inbox(lease=0.6) as inbox:
+    async with desk.inbox(lease=1.5) as inbox:
         await inbox.put(asked())
         async with inbox.claim() as task:
             await say(desk.client, "HSET", key_of("question", "m1"), field, "1")
@@ -152,7 +152,7 @@ async def test_a_signal_that_was_missed_is_found_when_the_lease_is_renewed(
 
 async def test_a_task_that_another_has_taken_over_is_lost(desk: Desk) -> None:
     """Whoever held it hears of it, and can neither record nor settle nor return anything."""
-    async with desk.inbox(lease=0.6) as inbox:
+    async with desk.inbox(lease=1.5) as inbox:
         await inbox.put(asked())
         async with inbox.claim() as task:
             await say(desk.client, "HINCRBY", key_of("question", "m1"), "fence", "1")
@@ -163,7 +163,7 @@ async def test_a_task_that_another_has_taken_over_is_lost(desk: Desk) -> None:
 
 async def test_what_is_recorded_already_is_not_written_again(desk: Desk) -> None:
     """The end of an answer repeats what was noted before; whoever has lost the task hears of it all the same."""
-    async with desk.inbox(lease=0.6) as inbox:
+    async with desk.inbox(lease=1.5) as inbox:
         await inbox.put(asked())
         async with inbox.claim() as task:
             assert await inbox.record(task, POSTED)
@@ -187,7 +187,7 @@ def _where(request: pytest.FixtureRequest) -> Place:
 async def impatient(where: Place) -> AsyncGenerator[RedisInbox]:
     """Open the inbox of a server that can be frozen."""
     async with clean(where.url):
-        client, blocking = connect(where.url, timeout=0.5), connect(where.url, blocking=True)
+        client, blocking = connect(where.url, timeout=1.0), connect(where.url, blocking=True)
         seal, bounds = Seal([SECRET]), Bounds(lease=1.0)
         async with RedisInbox(client, blocking, seal=seal, bounds=bounds, block=0.05) as inbox:
             yield inbox

@@ -17,7 +17,7 @@ from tests.fixtures.redis import clean
 from tests.inboxes import ADA, asked, deleted, taken
 from tests.servers.valkey import Node
 
-SHORT = 0.2  # seconds, for a server that is away
+SHORT = 0.5  # seconds, for a server that is away
 LEASE = 2.0  # seconds; a busy machine renews within them
 
 
