@@ -144,7 +144,8 @@ async def test_the_log_is_read_newest_first_and_in_pages(policies: PolicyStore) 
     async def hours(limit: int, skip: int = 0) -> list[int]:
         return [(entry.at - NOON).seconds // 3_600 for entry in await policies.recent(HOME, limit=limit, skip=skip)]
 
-    assert [await hours(3), await hours(3, skip=3), await hours(3, skip=4), await hours(0)] == [[3, 2, 1], [0], [], []]
+    assert [await hours(3), await hours(3, skip=3), await hours(3, skip=4)] == [[3, 2, 1], [0], []]
+    assert [await hours(1), await hours(0)] == [[3], []]
     assert await policies.recent(ELSEWHERE, limit=9) == (AuditEntry(by=ADA, did="pause", at=NOON),)
 
 

@@ -92,7 +92,7 @@ async def test_a_quota_is_gone_when_its_time_is_over(redis_client: Redis) -> Non
     assert await all_keys(redis_client) == []
 
 
-@pytest.mark.parametrize("limit", [(0, 60.0), (1, 0.0), (-1, -1.0)])
+@pytest.mark.parametrize("limit", [(0, 60.0), (1, 0.0), (1, -1.0), (-1, -1.0)])
 def test_a_quota_that_allows_nothing_is_refused(redis_client: Redis, limit: tuple[int, float]) -> None:
     """It would silence the bot."""
     with pytest.raises(Misconfigured, match="at least one question"):
