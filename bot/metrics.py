@@ -38,31 +38,28 @@ MOST_MODELS = 20
 """So many names of models get a line of their own: services name them, and nobody else bounds what they say."""
 OTHERS = "other"
 REMEMBERED = 1_000
-"""So many questions are known again: what comes while the bot catches up is often heard twice."""
+"""So many questions are known again: what comes while the bot catches up is often received twice."""
 COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "questions": ("Questions that were heard, by platform; what is soon heard again counts once.", ("platform",)),
+    "questions": ("Questions received, by platform; one that soon arrives again counts once.", ("platform",)),
     "answers": ("Answers, by platform and how they ended.", ("platform", "status")),
     "tokens": (
         "Tokens as the model's service counts them; prompt ones include the cached ones.",
         ("model", "kind"),
     ),
     "cost": ("What answers cost, in the currency of the prices that are set.", ("model",)),
-    "service_retries": ("Calls to a service that were made again.", ("service",)),
-    "service_failures": ("Times that a service did not do its work.", ("service",)),
-    "lease_takeovers": ("Questions that were taken over from a worker without a sign of life.", ("platform",)),
+    "service_retries": ("Calls to a service that were retried.", ("service",)),
+    "service_failures": ("Calls to a service that failed.", ("service",)),
+    "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
     "task_failures": ("Attempts to answer that failed.", ("platform",)),
     "given_up": ("Questions that failed at their last attempt.", ("platform",)),
-    "possibly_doubled": ("Messages that may stand there twice.", ("platform",)),
-    "places_refused": ("Questions in places where the bot may say nothing.", ("platform",)),
-    "memory_failures": ("Answers that were given without memory, or are not remembered.", ("doing",)),
-    "platform_waits": ("Times that a platform asked to be left alone.", ("platform",)),
-    "platform_waited_seconds": ("Seconds that platforms asked to be left alone.", ("platform",)),
-    "catch_ups_cut_short": (
-        "Times that not everything could be read that was said while nobody heard it.",
-        ("platform",),
-    ),
-    "connections_lost": ("Times that a platform could not be reached.", ("platform",)),
-    "urls_removed": ("Addresses that a model wrote and no document holds.", ()),
+    "possibly_doubled": ("Messages that may have been posted twice.", ("platform",)),
+    "places_refused": ("Questions in places where the bot is not allowed to post.", ("platform",)),
+    "memory_failures": ("Answers given without memory, or not remembered.", ("doing",)),
+    "platform_waits": ("Times a platform asked the bot to slow down.", ("platform",)),
+    "platform_waited_seconds": ("Seconds that platforms asked the bot to wait.", ("platform",)),
+    "catch_ups_cut_short": ("Times that not all that was posted while the bot was away could be read.", ("platform",)),
+    "connections_lost": ("Times a platform could not be reached.", ("platform",)),
+    "urls_removed": ("Addresses that a model wrote and no document contains.", ()),
 }
 
 

@@ -60,9 +60,9 @@ async def check(client: AsyncWebClient, *, app_token: str | None) -> str:
         raise Misconfigured(LACKING.format(scopes=", ".join(lacking)))
     who = f"{said.get('user')} in {said.get('team')}"
     if app_token is None:
-        return f"{who}, to be heard over HTTP"
+        return f"{who}, over HTTP"
     await _checked(untyped.apps_connections_open(app_token=app_token), APP_TOKEN_REFUSED)
-    return f"{who}, heard in Socket Mode"
+    return f"{who}, over Socket Mode"
 
 
 async def _checked(call: Awaitable[Result], refusal: str) -> Result:

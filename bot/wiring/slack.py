@@ -163,7 +163,7 @@ async def check_slack(settings: Settings) -> str:
 
     settings.check_slack()
     if settings.has_installations:
-        return f"to be heard over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
+        return f"receives events over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
     async with open_session() as session:
         client = connect(session, token=revealed(settings.slack_bot_token) or "", api_url=settings.slack_api_url)
         return await check(client, app_token=revealed(settings.slack_app_token))

@@ -59,8 +59,8 @@ async def test_the_doctor_says_who_the_bot_is_or_what_to_do(place: Place) -> Non
     found.append(await looked(place))
 
     assert found == [
-        "footnote in Robots, heard in Socket Mode",
-        "footnote in Robots, to be heard over HTTP",
+        "footnote in Robots, over Socket Mode",
+        "footnote in Robots, over HTTP",
         BOT_TOKEN_REFUSED,
         APP_TOKEN_REFUSED,
         SOCKET_MODE_OFF,
