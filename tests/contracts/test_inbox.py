@@ -132,7 +132,7 @@ async def test_what_comes_late_goes_before_what_was_asked_after_it(inbox: Box, h
     """Unless somebody has begun with that: two connections, or a second delivery, may have changed the order."""
     for number in (1, 3, 2, 0):
         late = asked(f"m{number}")
-        later = late.question.model_copy(update={"asked_at": NOON + timedelta(seconds=number)})
+        later = late.question.model_copy(update={"asked_at": NOON + timedelta(milliseconds=number)})
         await inbox.put(late.model_copy(update={"question": later}))
         if number == 1 and how != "waits":
             await (fail(inbox, ValueError()) if how == "fails" else hand_back(inbox))

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from core.community.admission import REMINDER, Admission, Refusal
+from core.community.admission import Admission, Refusal
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
-from core.model import Claim, Interaction, Person, Policy, PolicyFault, ReplyAddress, ThreadRef, WorkspaceRef
+from core.model import Claim, Interaction, Person, Policy, PolicyFault, Question, ReplyAddress, ThreadRef, WorkspaceRef
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
 from tests.fakes.dedup import MemoryDedup
@@ -17,6 +17,7 @@ from tests.fakes.membership import MemoryMembership
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
 
+TEN_MINUTES = 600.0  # seconds after which somebody is told the same again
 PAUSE = Policy(paused_by=Person(id="mod"), paused_at=NOON)
 
 
@@ -45,6 +46,14 @@ class AwayPolicies(MemoryPolicies):
     """Nobody can read these."""
 
     async def load(self, home: WorkspaceRef) -> Policy:
+        """Fail."""
+        raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
+
+
+class AwayQuota(MemoryQuota):
+    """Nobody can count in this."""
+
+    async def spend(self, question: Question) -> float:
         """Fail."""
         raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
 
@@ -86,7 +95,7 @@ async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
     door.policies.set(thread().home, PAUSE)
 
     told = [await door.knock(claim("m1"))]
-    door.clock.advance(REMINDER.total_seconds() - 1)  # it begins with a period, as the hour does
+    door.clock.advance(TEN_MINUTES - 1)  # it begins with a period, as the hour does
     told.append(await door.knock(claim("m2")))
     door.clock.advance(1)
     later = await door.knock(claim("m3"))
@@ -140,7 +149,7 @@ async def test_nothing_is_answered_where_nobody_can_say_what_is_wanted(fault: Po
     door.policies.set(thread().home, PAUSE.model_copy(update={"fault": fault}))
 
     told = [await door.knock(claim(f"m{number}")) for number in range(2)]
-    door.clock.advance(REMINDER.total_seconds())
+    door.clock.advance(TEN_MINUTES)
 
     assert told == [Refusal(CLOSED), Refusal(CLOSED, is_told=False)]
     assert await door.knock(claim("m3")) == Refusal(CLOSED)
@@ -209,6 +218,15 @@ async def test_a_store_that_is_away_refuses_nobody() -> None:
     clock = Clock()
     quota = MemoryQuota(per_person=(1, 60.0), per_thread=(1, 60.0), now=clock.now)
     admission = Admission(AwayPolicies(), quota, MemoryDedup(), now=clock.now)
+
+    assert await admission.refusal(claim()) is None
+
+
+async def test_where_nobody_can_count_nobody_has_asked_too_much() -> None:
+    """A question more is cheaper than an answer that is not given."""
+    clock = Clock()
+    quota = AwayQuota(per_person=(1, 60.0), per_thread=(1, 60.0), now=clock.now)
+    admission = Admission(MemoryPolicies(), quota, MemoryDedup(), now=clock.now)
 
     assert await admission.refusal(claim()) is None
 

@@ -314,6 +314,16 @@ async def test_an_answer_that_is_shown_again_takes_the_warning_away(script: Scri
     assert (shown.text, desk.surface.reactions) == ("It acts.", [])
 
 
+async def test_a_first_try_looks_for_no_warning(script: Script) -> None:
+    """There is none yet, and every call to a platform counts."""
+    desk = Desk(script(*ANSWERED))
+    await desk.surface.react(question().message, Reaction.WARNING)
+
+    await desk.ask()
+
+    assert desk.surface.reactions == [(question().message, Reaction.WARNING)]
+
+
 async def test_a_warning_that_the_surface_leaves_in_a_later_try_stays(script: Script) -> None:
     """It could not show the answer that was found."""
     desk = Desk(script(*ANSWERED))

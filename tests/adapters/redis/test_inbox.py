@@ -230,7 +230,7 @@ async def test_a_server_that_stands_still_for_a_moment_costs_nobody_an_answer(wh
     """The question is put again: whether it was written the first time makes no difference."""
     async with impatient(where) as inbox:
         where.servers[0].freeze()
-        asyncio.get_running_loop().call_later(0.6, where.servers[0].thaw)
+        asyncio.get_running_loop().call_later(1.2, where.servers[0].thaw)  # longer than the client waits for an answer
         try:
             await inbox.put(asked())
         finally:
@@ -329,6 +329,7 @@ async def test_who_is_left_at_work_still_hears_what_happens(desk: Desk) -> None:
             async with inbox.claim() as other:
                 await inbox.put(stopped(second))
                 assert await heard(other.cancelled) is Interruption.STOPPED
+            await asyncio.sleep(0.2)  # longer than the read that had begun by then
             await inbox.put(stopped(first))
             assert await heard(task.cancelled) is Interruption.STOPPED
 

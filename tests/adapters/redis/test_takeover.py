@@ -162,6 +162,16 @@ async def test_a_worker_that_died_makes_no_later_wait_longer(desk: Desk) -> None
         assert (failed.attempt, (await taken(inbox)).attempt) == (2, 3)
 
 
+@pytest.mark.promise("tried-again")
+async def test_a_second_failure_is_followed_by_the_second_wait(desk: Desk) -> None:
+    """The longer one: what was away for a moment would be back."""
+    async with desk.inbox(delays=(0.0, 2 * PATIENCE)) as inbox:
+        await inbox.put(asked())
+        failed = [(await fail(inbox, OSError("the platform is away"))).attempt for _ in range(2)]
+
+        assert (failed, await is_empty(inbox)) == ([1, 2], True)
+
+
 class Sleeper(RedisInbox):
     """Hears what it has taken long after that was said, as a process does that was frozen meanwhile."""
 
