@@ -67,6 +67,19 @@ def end(child: Any) -> int:
     return child.exitstatus
 
 
+def leave(child: Any) -> int:
+    """Press Ctrl-C at the prompt, as often as it takes, and give the exit code.
+
+    Python's readline misses one that comes after it has shown the prompt and before it waits for a key.
+    """
+    for _ in range(3):
+        child.sendintr()
+        if child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=PATIENCE / 3) == 0:
+            break
+    child.close()
+    return child.exitstatus
+
+
 @pytest.mark.promise("follow-ups")
 def test_a_conversation_goes_on_in_the_next_process(footnote: Footnote) -> None:
     """What a follow-up leans on may have been asked yesterday."""
@@ -137,9 +150,7 @@ async def test_ctrl_c_stops_the_answer_and_the_chat_goes_on(footnote: Footnote, 
     await shows(child, "Sources")
     await shows(child, "> ")
 
-    child.sendintr()
-
-    assert await asyncio.to_thread(end, child) == 130
+    assert await asyncio.to_thread(leave, child) == 130
     assert "Traceback" not in child.before
     assert "1 question so far" in footnote("chat").out
 
