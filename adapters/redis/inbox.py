@@ -170,7 +170,9 @@ class RedisInbox(InboxStore):
         if delivery == lease.delivery and lease.is_recorded:
             return await self.holds(task)
         lease.delivery, lease.is_recorded = delivery, False
-        lease.is_recorded = bool(await self._on_hold(lease, "record", delivery=self._sealed_delivery(lease)))
+        lease.is_recorded = bool(
+            await self._on_hold(lease, "record", delivery=self._sealed(task.message, lease.delivery))
+        )
         return lease.is_recorded
 
     async def holds(self, task: Task) -> bool:
@@ -240,7 +242,7 @@ class RedisInbox(InboxStore):
         """Return what was taken; None if its words cannot be read."""
         token, text, address, delivery, leaving, concluded, deleted, stopped, begun = about
         place = f"{QUESTION}{ref}"
-        posted = self._delivery(place, delivery, leaving)
+        posted = self._delivery(ref, delivery, leaving)
         known: dict[str, Any] = {"attempt": attempt, "fence": fence, "delivery": posted, "was_released": bool(begun)}
         if deleted:
             return Withdrawal(MessageRef.parse(ref), **known)
@@ -318,7 +320,7 @@ class RedisInbox(InboxStore):
         }
         if isinstance(task, Claim):
             given |= {**self._words(task.question, task.address), "is_update": task.is_update}
-        posted = self._sealed_delivery(lease) if lease.delivery != Delivery() else b""
+        posted = self._sealed(task.message, lease.delivery) if lease.delivery != Delivery() else b""
         given |= {"holder": holder, "fence": int(fence) + 1, "attempt": task.attempt, "delivery": posted}
         found = cast("bytes | int", await self._run("restore", PREFIX, **given))
         if found:
@@ -329,16 +331,6 @@ class RedisInbox(InboxStore):
         lease.hold = {**lease.hold, "entry": found.decode(), "fence": f"{int(fence) + 1} {holder}"}
         lease.nudged.set()  # something may have been heard of it meanwhile
         return True
-
-    def _sealed_delivery(self, lease: Lease) -> bytes:
-        return self._seal.encrypt(lease.delivery.model_dump_json(), place=f"{QUESTION}{lease.task.message} delivery")
-
-    def _delivery(self, place: str, sealed: bytes | None, leaving: bytes | None) -> Delivery:
-        """Return what is posted; what a worker posted for whom the store knew nothing of the question has to go."""
-        delivery = self._seal.read(Delivery, sealed, place=f"{place} delivery") or Delivery()
-        strays = self._seal.read(Delivery, leaving, place=f"{place} delivery") or Delivery()
-        unknown = tuple(each for each in strays.standing if each not in delivery.standing)
-        return delivery.model_copy(update={"leaving": delivery.leaving + unknown})
 
     async def _tidy(self) -> None:
         """Do what could not be done when the server was away, and give back what it handed to us unknown to us."""

@@ -154,8 +154,7 @@ class InboxStore:
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Note what is said below a question, as long as nobody has had that."""
-        text = Delivery(notice=notice).model_dump_json()
-        sealed = self._seal.encrypt(text, place=f"{QUESTION}{message} delivery")
+        sealed = self._sealed(message, Delivery(notice=notice))
         return bool(await self._run("announce", PREFIX, ref=str(message), delivery=sealed))
 
     async def waiting(self) -> int:
@@ -238,6 +237,17 @@ class InboxStore:
         address = self._seal.read(ReplyAddress, sealed, place=f"{QUESTION}{message} address")
         interaction = self._seal.read(Interaction, token, place=f"{QUESTION}{message} interaction")
         return address and address.model_copy(update={"interaction": interaction}).at(datetime.now(UTC))
+
+    def _sealed(self, message: MessageRef, delivery: Delivery) -> bytes:
+        return self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{message} delivery")
+
+    def _delivery(self, message: str, sealed: bytes | None, leaving: bytes | None) -> Delivery:
+        """Return what is posted; what a worker posted for whom the store knew nothing of the question has to go."""
+        place = f"{QUESTION}{message} delivery"
+        delivery = self._seal.read(Delivery, sealed, place=place) or Delivery()
+        strays = self._seal.read(Delivery, leaving, place=place) or Delivery()
+        unknown = tuple(each for each in strays.standing if each not in delivery.standing)
+        return delivery.model_copy(update={"leaving": delivery.leaving + unknown})
 
     async def _forget(self, home: WorkspaceRef, person: str) -> int:
         gone = 0
