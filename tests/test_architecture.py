@@ -120,7 +120,7 @@ def test_functions_are_short() -> None:
 
 
 def test_the_product_does_not_grow() -> None:
-    """Each figure is at most what it was when its ceiling was set; one is raised only for what the product can do since."""
+    """Each figure is at most what it was when its ceiling was set; they rise with what it can do alone."""
     size = measured()
     figures = {
         "files": size.files,
