@@ -100,7 +100,7 @@ class Inbox(Protocol):
 class Accepting(Protocol):
     """The part of an inbox that takes questions before anybody knows where they belong. Raises `StoreUnavailable`.
 
-    What is accepted counts as waiting and is known; it is forgotten after half an hour. `Deleted` withdraws it.
+    What is accepted counts as waiting and is known; it is forgotten after 90 minutes. `Deleted` withdraws it.
     """
 
     accepted_for: float
