@@ -279,8 +279,7 @@ def document_pages(sources: Sequence[tuple[str, Outline]], drawing: Drawing) -> 
 class Drawing:
     """How a platform shows what stands in a line of the status.
 
-    `plain` makes a name harmless, `moment` shows a time by each reader's clock, `resume` is what ends a pause there,
-    and `page` shows a page of the log.
+    `plain` makes a name harmless, `moment` tells a time by each reader's clock, `resume` and `page` are what to type.
     """
 
     plain: Callable[[str], str]
