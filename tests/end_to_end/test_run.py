@@ -183,14 +183,6 @@ def test_a_misspelt_token_is_pointed_out_before_it_is_missed(footnote: Footnote)
     assert (ended.code, ended.err) == (2, f"{said}\n{NOTHING_TO_RUN}\n")
 
 
-def test_a_bot_without_documents_does_not_start(fresh: Footnote) -> None:
-    """It would answer nothing."""
-    ended = fresh("run", DISCORD_TOKEN="t0ken")
-
-    assert ended.code == 2
-    assert "There are no documents yet." in ended.err
-
-
 @pytest.mark.promise("no-secrets")
 async def test_what_only_the_operator_can_change_ends_the_bot_with_a_sentence(
     footnote: Footnote, server: DiscordServer
