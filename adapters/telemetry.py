@@ -14,6 +14,7 @@ from core.events import (
     CommandsFailed,
     ConnectionLost,
     Event,
+    LostByStore,
     MemoryFailed,
     Observer,
     PlaceRefused,
@@ -32,6 +33,7 @@ _TROUBLES = (
     | Retried
     | ServiceFailed
     | TaskFailed
+    | LostByStore
     | ConnectionLost
     | CommandsFailed
     | CatchUpCutShort

@@ -157,6 +157,14 @@ class TakenOver:
 
 
 @dataclass(frozen=True, slots=True)
+class LostByStore:
+    """The store has lost a question that a worker is at; it *is put back*, unless the store has it again."""
+
+    question: MessageRef
+    is_put_back: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Connected:
     """A platform hears us, and we hear it."""
 
@@ -231,6 +239,7 @@ Event: TypeAlias = (
     | ServiceFailed
     | TaskFailed
     | TakenOver
+    | LostByStore
     | Connected
     | ConnectionLost
     | CommandsFailed

@@ -34,7 +34,7 @@ KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER
 Argument: TypeAlias = str | bytes | int | float
 VERSION = b"1"  # of all that is stored; what was stored before there was a number is of the first
 VERSION_KEY = "footnote:version"
-SCRIPT = re.compile(r"^function script\.(?P<name>\w+)\((?P<arguments>.*)\)$", re.MULTILINE)
+SCRIPT = re.compile(r"^function script\.(?P<name>\w+)\((?P<arguments>[^)]*)\)$", re.MULTILINE)
 
 
 def connect(url: str, *, blocking: bool = False, timeout: float = TIMEOUT) -> Redis:
@@ -141,7 +141,7 @@ class ScriptRunner:
         self._client = client
         self._is_checked = False
         self._script = client.register_script(f"{text}\nreturn run(unpack(ARGV))\n")
-        self._names = {str(each["name"]): str(each["arguments"]).split(", ") for each in SCRIPT.finditer(text)}
+        self._names = {str(each["name"]): re.split(r",\s+", str(each["arguments"])) for each in SCRIPT.finditer(text)}
 
     async def __call__(self, script: str, *keys: str, **given: Argument) -> Any:
         """Return what a script does with those of the arguments that it names. Raises `StoreUnavailable`.

@@ -17,8 +17,8 @@ from adapters.redis.connection import Argument, bounded
 from adapters.redis.inbox_store import PREFIX, QUESTION, USUAL, Bounds, InboxStore
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
-from core.errors import ApologyFailed, FootnoteError, StoreUnavailable
-from core.events import Observer, Passed, Step, TakenOver, unobserved
+from core.errors import ApologyFailed, FootnoteError, ShutOut, StoreUnavailable
+from core.events import LostByStore, Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     MOST_ATTEMPTS,
     Cancellation,
@@ -53,8 +53,8 @@ class Lease:
 
     The `hold` shows the server whose it is: the entry of its thread, how often that was taken, with a name that no
     other hold has, and which revision it is about. `failures` are the attempts before it that failed, those not counted
-    which ended with their process. It is `nudged` when something may have happened to the question. `recorded` is what
-    the server is known to have of its delivery.
+    which ended with their process. It is `nudged` when something may have happened to the question. `delivery` is what
+    was last said of what is posted, and `is_recorded` tells whether the server is known to have that.
     """
 
     task: Task
@@ -62,7 +62,11 @@ class Lease:
     renewed: float
     failures: int
     nudged: asyncio.Event = field(default_factory=asyncio.Event)
-    recorded: Delivery | None = None
+    delivery: Delivery = field(init=False)
+    is_recorded: bool = False
+
+    def __post_init__(self) -> None:
+        self.delivery = self.task.delivery
 
 
 class RedisInbox(InboxStore):
@@ -137,17 +141,17 @@ class RedisInbox(InboxStore):
         keeping = asyncio.create_task(self._keep_up(lease))
         self._observer(Passed(task.message, Step.TAKEN))
         # For a block that is broken off, or has lost the task: if nobody has it, somebody shall.
-        script, given = "release", dict[str, Argument]()
+        script, given = "release", dict[str, Argument](pause=0)
         try:
             yield task
             if task.cancelled.reason is not Interruption.LOST:
-                script = "settle"
+                script, given = "settle", {}
         except Exception as error:
             script, given = self._failure(lease, error)
             raise
         finally:
             keeping.cancel()
-            write = partial(self._run, script, PREFIX, **lease.hold, **given)
+            write = partial(self._on_hold, lease, script, **given)
             try:
                 await asyncio.wait({keeping})
                 await self._write(task.cancelled, write)
@@ -163,13 +167,13 @@ class RedisInbox(InboxStore):
         lease = self._leases.get(task.cancelled)
         if lease is None:
             return False
-        if delivery == lease.recorded:
+        if delivery == lease.delivery and lease.is_recorded:
             return await self.holds(task)
-        lease.recorded = None
-        sealed = self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{task.message} delivery")
-        is_kept = bool(await self._run("record", PREFIX, **lease.hold, delivery=sealed))
-        lease.recorded = delivery if is_kept else None
-        return is_kept
+        lease.delivery, lease.is_recorded = delivery, False
+        lease.is_recorded = bool(
+            await self._on_hold(lease, "record", delivery=self._sealed(task.message, lease.delivery))
+        )
+        return lease.is_recorded
 
     async def holds(self, task: Task) -> bool:
         """Return whether nobody else can have taken the task; a process that was frozen asks the server."""
@@ -181,7 +185,7 @@ class RedisInbox(InboxStore):
     async def keep(self, task: Task) -> bool:
         """Keep the words of the task, if it is still ours."""
         lease = self._leases.get(task.cancelled)
-        return lease is not None and bool(await self._run("keep", PREFIX, **lease.hold, words=self._kept_words(task)))
+        return lease is not None and bool(await self._on_hold(lease, "keep", words=self._kept_words(task)))
 
     async def fetch(self) -> None:
         """Look once for threads that have something to do, for as many as wait for one, and for one that was left."""
@@ -217,24 +221,13 @@ class RedisInbox(InboxStore):
             found = await self._run("take", PREFIX, **hold, holder=holder)
             if not found:
                 return None
-            name, attempt, fence, token, revision, text, address, delivery, *more = found
-            concluded, deleted, stopped, failures, begun = more
+            name, attempt, fence, revision, put, failures, *about = found
             ref = str(name, "utf-8")
-            hold |= {"ref": ref, "fence": f"{fence} {holder}", "revision": WITHDRAWN if deleted else int(revision)}
-            place = f"{QUESTION}{ref}"
-            known: dict[str, Any] = {
-                "attempt": attempt,
-                "fence": fence,
-                "delivery": self._seal.read(Delivery, delivery, place=f"{place} delivery") or Delivery(),
-                "was_released": bool(begun),
-            }
-            if deleted:
-                task: Task = Withdrawal(MessageRef.parse(ref), **known)
-            elif question := self._seal.read(Question, text, place=f"{place} text"):
-                task = Claim(question, self._address(ref, address, token), bool(concluded), **known)
-                if stopped:
-                    task.cancelled.set(Interruption.STOPPED)
-            else:
+            task = self._task(ref, attempt, fence, about)
+            is_withdrawn = isinstance(task, Withdrawal)
+            hold |= {"ref": ref, "fence": f"{fence} {holder}", "put": put or b""}
+            hold |= {"revision": WITHDRAWN if is_withdrawn else int(revision)}
+            if task is None:
                 await self._run("bury", PREFIX, **hold, reason=UNREADABLE, words=b"")
                 return None
             lease = self._leases[task.cancelled] = Lease(task, hold, since, int(failures or 0))
@@ -244,6 +237,22 @@ class RedisInbox(InboxStore):
         if is_over:
             self._observer(TakenOver(task.message, attempt))
         return lease
+
+    def _task(self, ref: str, attempt: int, fence: int, about: Sequence[bytes | None]) -> Task | None:
+        """Return what was taken; None if its words cannot be read."""
+        token, text, address, delivery, leaving, concluded, deleted, stopped, begun = about
+        place = f"{QUESTION}{ref}"
+        posted = self._delivery(ref, delivery, leaving)
+        known: dict[str, Any] = {"attempt": attempt, "fence": fence, "delivery": posted, "was_released": bool(begun)}
+        if deleted:
+            return Withdrawal(MessageRef.parse(ref), **known)
+        question = self._seal.read(Question, text, place=f"{place} text")
+        if question is None:
+            return None
+        claim = Claim(question, self._address(ref, address, token), bool(concluded), **known)
+        if stopped:
+            claim.cancelled.set(Interruption.STOPPED)
+        return claim
 
     async def _next(self) -> Lease:
         """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
@@ -279,13 +288,49 @@ class RedisInbox(InboxStore):
     async def _renew(self, lease: Lease) -> None:
         begun, seconds, cancelled = self._now(), self._bounds.lease, lease.task.cancelled
         with suppress(StoreUnavailable):
-            found = await self._run("renew", PREFIX, **lease.hold)
+            found = await self._on_hold(lease, "renew")
             if found:
                 cancelled.set(Interruption(found))
             if found != Interruption.LOST:
                 lease.renewed = max(begun, lease.renewed)
         if self._now() - lease.renewed >= seconds:
             cancelled.set(Interruption.LOST)
+
+    async def _on_hold(self, lease: Lease, script: str, **given: Argument) -> Any:
+        """Do something with a task as whoever holds it; one that the store has lost is put back before."""
+        found = await self._run(script, PREFIX, **lease.hold, **given)
+        is_lost = found == Interruption.LOST if script == "renew" else not found
+        if is_lost and lease.task.cancelled.reason is not Interruption.LOST and await self._put_back(lease):
+            found = await self._run(script, PREFIX, **lease.hold, **given)
+        return found
+
+    async def _put_back(self, lease: Lease) -> bool:
+        """Put a task back that the store has lost, with what is posted, and hold it on.
+
+        False if the store knows the question: then another worker has it, or gets it.
+        """
+        task, (fence, _, holder) = lease.task, str(lease.hold["fence"]).partition(" ")
+        given: dict[str, Argument] = dict.fromkeys(("text", "person", "home", "address", "interaction"), b"")
+        given |= {
+            "left": 0,
+            "asked_at": 0,
+            "is_update": False,
+            "is_withdrawn": not isinstance(task, Claim),
+            **lease.hold,
+        }
+        if isinstance(task, Claim):
+            given |= {**self._words(task.question, task.address), "is_update": task.is_update}
+        posted = self._sealed(task.message, lease.delivery) if lease.delivery != Delivery() else b""
+        given |= {"holder": holder, "fence": int(fence) + 1, "attempt": task.attempt, "delivery": posted}
+        found = cast("bytes | int", await self._run("restore", PREFIX, **given))
+        if found:
+            self._observer(LostByStore(task.message, is_put_back=isinstance(found, bytes)))
+        if isinstance(found, int):
+            task.cancelled.set(Interruption.LOST)
+            return False
+        lease.hold = {**lease.hold, "entry": found.decode(), "fence": f"{int(fence) + 1} {holder}"}
+        lease.nudged.set()  # something may have been heard of it meanwhile
+        return True
 
     async def _tidy(self) -> None:
         """Do what could not be done when the server was away, and give back what it handed to us unknown to us."""
@@ -303,12 +348,17 @@ class RedisInbox(InboxStore):
 
     def _failure(self, lease: Lease, error: Exception) -> tuple[str, dict[str, Argument]]:
         """Return what to do after a failure; only our own errors are sentences that quote nobody."""
+        if isinstance(error, ShutOut):
+            return "release", {"pause": self._delayed(min(error.wait, self._delays[-1]))}
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             return "bury", {"reason": reason, "words": self._kept_words(lease.task)}
-        delay = self._delays[min(lease.failures, len(self._delays) - 1)]
-        self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
-        return "postpone", {"pause": int(delay * 1000)}
+        return "postpone", {"pause": self._delayed(self._delays[min(lease.failures, len(self._delays) - 1)])}
+
+    def _delayed(self, seconds: float) -> int:
+        """Look again in so many seconds; return them in milliseconds."""
+        self._next_look = min(self._next_look, asyncio.get_running_loop().time() + seconds)
+        return int(seconds * 1000)
 
     def _kept_words(self, task: Task) -> bytes:
         """Return what is kept of a question, sealed: nothing that others have written."""

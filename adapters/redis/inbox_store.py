@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -44,6 +44,7 @@ PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a 
 QUESTION = f"{PREFIX}question:"  # with its reference, the key of a question; each field is sealed for key and name
 PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
 TOO_LATE = -1
+CLOCK_JUMP = timedelta(hours=1)  # by which the server's clock may be set right without harm
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,7 @@ class InboxStore:
 
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Note what is said below a question, as long as nobody has had that."""
-        text = Delivery(notice=notice).model_dump_json()
-        sealed = self._seal.encrypt(text, place=f"{QUESTION}{message} delivery")
+        sealed = self._sealed(message, Delivery(notice=notice))
         return bool(await self._run("announce", PREFIX, ref=str(message), delivery=sealed))
 
     async def waiting(self) -> int:
@@ -227,16 +227,27 @@ class InboxStore:
             "revision": question.revision,
             "person": f"{home}:{quote(question.author.id, safe='')}",
             "home": str(home),
-            "expires": int(interaction.expires_at.timestamp() * 1000) if interaction else 0,
+            "left": _left_of(interaction) if interaction else 0,
             "asked_at": int(question.asked_at.timestamp() * 1000),
             **sealed,
         }
 
     def _address(self, message: str, sealed: bytes | None, token: bytes | None) -> ReplyAddress | None:
-        """Read where the answer to a question goes, with the token by which we may speak there."""
+        """Read where the answer to a question goes, with the token by which we may speak there as long as we may."""
         address = self._seal.read(ReplyAddress, sealed, place=f"{QUESTION}{message} address")
         interaction = self._seal.read(Interaction, token, place=f"{QUESTION}{message} interaction")
-        return address and address.model_copy(update={"interaction": interaction})
+        return address and address.model_copy(update={"interaction": interaction}).at(datetime.now(UTC))
+
+    def _sealed(self, message: MessageRef, delivery: Delivery) -> bytes:
+        return self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{message} delivery")
+
+    def _delivery(self, message: str, sealed: bytes | None, leaving: bytes | None) -> Delivery:
+        """Return what is posted; what a worker posted for whom the store knew nothing of the question has to go."""
+        place = f"{QUESTION}{message} delivery"
+        delivery = self._seal.read(Delivery, sealed, place=place) or Delivery()
+        strays = self._seal.read(Delivery, leaving, place=place) or Delivery()
+        unknown = tuple(each for each in strays.standing if each not in delivery.standing)
+        return delivery.model_copy(update={"leaving": delivery.leaving + unknown})
 
     async def _forget(self, home: WorkspaceRef, person: str) -> int:
         gone = 0
@@ -244,3 +255,9 @@ class InboxStore:
             thread = str(MessageRef.parse(ref).thread)
             gone += bool(await self._run("forget", PREFIX, ref=ref, thread=thread, person=person, home=str(home)))
         return gone
+
+
+def _left_of(interaction: Interaction) -> int:
+    """Return for how many milliseconds an interaction is kept: the server's clock may be put forward meanwhile."""
+    left = interaction.expires_at - datetime.now(UTC) + CLOCK_JUMP
+    return max(int(left.total_seconds() * 1000), 1)

@@ -16,6 +16,7 @@ from typing import Any, cast
 import redis
 
 from adapters.redis.server import binary, guarded
+from tests.servers.clock import ServerClock
 
 PATIENCE = 30.0  # seconds for a server, or several together, to be ready; a Sentinel looks at a node every ten
 PAUSE = 0.01  # seconds between two looks
@@ -26,13 +27,16 @@ MASTER = "footnote"
 class Node:
     """One server on a port that was free; it keeps its port and its data when it ends and starts again."""
 
-    def __init__(self, folder: Path, *, sentinel: str | None = None, **options: str) -> None:
+    def __init__(
+        self, folder: Path, *, sentinel: str | None = None, clock: ServerClock | None = None, **options: str
+    ) -> None:
         folder.mkdir(parents=True)
         self._folder = folder
         self._running = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
         self.port = free_port()
-        self._command = [os.fspath(binary())]
+        clocked = [f"{name}={value}" for name, value in clock.environment.items()] if clock else []
+        self._command = ["/usr/bin/env", *clocked, os.fspath(binary())]
         if sentinel is not None:
             (folder / "sentinel.conf").write_text(sentinel)
             self._command += ["sentinel.conf", "--sentinel"]
@@ -127,9 +131,9 @@ def running(*nodes: Node) -> Generator[None, None, None]:
 
 
 @contextmanager
-def alone(folder: Path, **options: str) -> Generator[Node, None, None]:
+def alone(folder: Path, *, clock: ServerClock | None = None, **options: str) -> Generator[Node, None, None]:
     """One server by itself."""
-    node = Node(folder / "alone", **options)
+    node = Node(folder / "alone", clock=clock, **options)
     with running(node):
         yield node
 
@@ -203,7 +207,9 @@ def shards(folder: Path, *, count: int = 2, **options: str) -> Generator[Shards,
     """
     common = {"cluster_enabled": "yes", "cluster_node_timeout": "60000", **options}
     buses = [free_port() for _ in range(count)]
-    nodes = tuple(Node(folder / f"node-{n}", cluster_port=str(bus), **common) for n, bus in enumerate(buses))
+    nodes = tuple(
+        Node(folder / f"node-{n}", clock=None, cluster_port=str(bus), **common) for n, bus in enumerate(buses)
+    )
     with running(*nodes):
         for n, node in enumerate(nodes):
             node.say("CLUSTER", "ADDSLOTSRANGE", n * SLOTS // count, (n + 1) * SLOTS // count - 1)

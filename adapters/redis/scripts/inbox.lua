@@ -13,6 +13,7 @@
 --     accepted:<platform>   those of them that were asked by a command and are in no thread as yet, by when the lease of
 --                           whoever accepted them ends
 --     delayed               the threads whose first message waits for its next attempt, by the time of that
+--     clock                 the time when something was last delayed, or due; the clock may be put back after it
 --     busy:<who>            the messages that somebody, or a workspace, is being answered, by when each lease ends
 --     parked:<who>          the threads that wait until less is done for them at once, by the time since when
 --     signals               stream that names the messages of which a worker has to look what has happened to them
@@ -29,11 +30,13 @@
 -- message is worked on under another entry drops it.
 local READY, GROUP = PREFIX .. 'ready', 'workers'
 local WAITING, DELAYED, DEAD, SIGNALS = PREFIX .. 'waiting', PREFIX .. 'delayed', PREFIX .. 'dead', PREFIX .. 'signals'
+local CLOCK = PREFIX .. 'clock'
 
 -- All in milliseconds.
 local LIFE = 259200000 -- 3 days since something was last heard of a question; as long is a repetition noticed
 local EARLY_LIFE = 600000 -- 10 minutes for what was heard of a question before itself
-local ACCEPTED_LIFE = 1800000 -- 30 minutes for a question whose place nobody finds: no way back to a person is open longer
+local ACCEPTED_LIFE = 5400000 -- 90 minutes for a question whose place nobody finds: no way back to a person is open for
+                              -- longer than 30, and the clock may be put forward by an hour meanwhile
 local FAILED_LIFE = 3600000 -- an hour for the words of a question that failed
 local DEAD_LIFE = 86400000 -- a day for those of a question that nobody tries any more, so that an operator can
 local LONGEST_PARK = 5000 -- after these a thread is looked at even if nobody has called it
@@ -58,7 +61,18 @@ local function dequeue(thread, ref)
   if redis.call('LLEN', line) > 0 then offer(thread) end
 end
 
+-- Lets nothing wait longer because the clock was put back, as far as it was seen before.
+local function follow_clock()
+  local time = now()
+  local back = tonumber(redis.call('GET', CLOCK) or time) - time
+  redis.call('SET', CLOCK, time, 'PX', LIFE)
+  if back < LONGEST_PARK then return end
+  local found = redis.call('ZRANGE', DELAYED, 0, -1, 'WITHSCORES')
+  for i = 1, #found, 2 do redis.call('ZADD', DELAYED, found[i + 1] - back, found[i]) end
+end
+
 local function delay(thread, milliseconds)
+  follow_clock()
   redis.call('ZADD', DELAYED, now() + milliseconds, thread)
   redis.call('PEXPIRE', DELAYED, LIFE)
 end

@@ -48,7 +48,7 @@ local function first_asked_after(thread, time)
 end
 
 -- Writes down a question, and that it is no longer what was `accepted`, where that is not empty.
-function script.ask(ref, thread, revision, text, person, home, address, interaction, expires, asked_at, accepted)
+function script.ask(ref, thread, revision, text, person, home, address, interaction, left, asked_at, accepted)
   local question = key('question', ref)
   if accepted ~= '' then
     local former = redis.call('HGET', key('question', accepted), 'state')
@@ -60,10 +60,10 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
   if state and (state ~= 'early' or is_deleted) then return false end
   note_asker(ref, person, home)
   if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
-  redis.call('HSET', question, 'attempts', 0, 'address', address, 'asked', asked_at)
+  redis.call('HSET', question, 'attempts', 0, 'address', address, 'asked', asked_at, 'put', now())
   set_state(ref, 'waiting')
   redis.call('PEXPIRE', question, LIFE)
-  if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PXAT', expires) end
+  if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
   local later = first_asked_after(thread, asked_at)
   if not later then
     enqueue(thread, ref)
@@ -173,7 +173,7 @@ end
 -- Accepts a question under the id of the command that asked it: 1 if it is accepted, also by a try before; 0 if it was
 -- known before, and -1 if nobody waits for it any more. A server that was frozen carries out what it was told before,
 -- which is why it is told until when, by its own clock: without a time it gives that.
-function script.accept(ref, platform, text, person, home, address, interaction, expires, lease, latest)
+function script.accept(ref, platform, text, person, home, address, interaction, left, lease, latest)
   if latest == '' then return now() end
   local question, index = key('question', ref), key('accepted', platform)
   local known = redis.call('HMGET', question, 'state', 'text')
@@ -183,16 +183,21 @@ function script.accept(ref, platform, text, person, home, address, interaction, 
   set_state(ref, 'accepted')
   note_asker(ref, person, home)
   redis.call('PEXPIRE', question, ACCEPTED_LIFE)
-  if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PXAT', expires) end
+  if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
   redis.call('ZADD', index, now() + lease, ref)
   redis.call('PEXPIRE', index, LIFE)
   return 1
 end
 
--- Gives an accepted question of which nobody has said in time where it goes, and a lease on it to whoever asks.
+-- Gives an accepted question of which nobody has said in time where it goes, and a lease on it to whoever asks. A lease
+-- that is longer than any shows that the clock was put back.
 function script.overdue(platform, lease)
   local index = key('accepted', platform)
-  for _, ref in ipairs(redis.call('ZRANGE', index, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)) do
+  local ended = redis.call('ZRANGE', index, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
+  if #ended == 0 then
+    ended = redis.call('ZRANGE', index, '(' .. now() + lease, '+inf', 'BYSCORE', 'LIMIT', 0, 100)
+  end
+  for _, ref in ipairs(ended) do
     local found = redis.call('HMGET', key('question', ref), 'state', 'text', 'address')
     if found[1] == 'accepted' then
       redis.call('ZADD', index, now() + lease, ref)

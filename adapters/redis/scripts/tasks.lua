@@ -35,7 +35,7 @@ end
 local function conclude_task(ref, thread, state)
   set_state(ref, state)
   redis.call('HSET', key('question', ref), 'concluded', 1)
-  redis.call('HDEL', key('question', ref), 'text', 'stopped', 'person', 'home', 'asked', 'begun')
+  redis.call('HDEL', key('question', ref), 'text', 'stopped', 'person', 'home', 'asked', 'begun', 'leaving')
   dequeue(thread, ref)
 end
 
@@ -46,10 +46,11 @@ local function give_back(ref)
 end
 
 -- Lets a thread wait if as much as may be is done at once for whoever asks; returns whether it does.
-local function park(ref, thread, bounds)
+local function park(ref, thread, lease, bounds)
   for at, who in ipairs(askers(ref)) do
     local busy = key('busy', who)
     redis.call('ZREMRANGEBYSCORE', busy, '-inf', now())
+    redis.call('ZREMRANGEBYSCORE', busy, '(' .. now() + lease, '+inf') -- the clock was put back
     redis.call('ZREM', busy, ref)
     if redis.call('ZCARD', busy) >= bounds[at] then
       redis.call('ZADD', key('parked', who), redis.call('ZSCORE', WAITING, ref) or now(), thread)
@@ -63,6 +64,7 @@ end
 
 -- Offers the threads that have waited long enough; returns in how many milliseconds the next has.
 function script.promote_due()
+  if redis.call('EXISTS', DELAYED) == 1 then follow_clock() end
   local past = redis.call('ZRANGE', DELAYED, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
   for _, thread in ipairs(past) do promote(thread) end
   redis.pcall('XGROUP', 'CREATE', READY, GROUP, '0', 'MKSTREAM')
@@ -110,7 +112,7 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
       redis.call('ZREM', WAITING, ref)
     end
   until not is_lost
-  if park(ref, thread, {per_person, per_workspace}) then
+  if park(ref, thread, lease, {per_person, per_workspace}) then
     acknowledge(entry)
     if state == 'running' then set_state(ref, 'waiting') end
     return false
@@ -124,9 +126,88 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
   redis.call('HSET', question, 'entry', entry, 'holder', holder)
   set_state(ref, 'running')
   redis.call('DEL', key('retry', ref))
+  local strays = redis.call('HGET', question, 'strays')
+  if strays then
+    redis.call('HSET', question, 'leaving', strays) -- further ones are for whoever takes it after this
+    redis.call('HDEL', question, 'strays')
+  end
   touch(ref, thread)
-  return {ref, attempt, fence, redis.call('GET', key('interaction', ref)), unpack(redis.call('HMGET', question,
-    'revision', 'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'failures', 'begun'))}
+  local revision, put, failures = unpack(redis.call('HMGET', question, 'revision', 'put', 'failures'))
+  return {ref, attempt, fence, revision, put, failures, redis.call('GET', key('interaction', ref)),
+    unpack(redis.call('HMGET', question,
+      'text', 'address', 'delivery', 'leaving', 'concluded', 'deleted', 'stopped', 'begun'))}
+end
+
+-- Hands a worker a new entry of a thread at once; what it would have been given before that is offered anew.
+local function hand(thread, consumer)
+  redis.pcall('XGROUP', 'CREATE', READY, GROUP, '0', 'MKSTREAM')
+  local entry, is_handed = redis.call('XADD', READY, '*', 'thread', thread), false
+  repeat
+    local found = redis.call('XREADGROUP', 'GROUP', GROUP, consumer, 'COUNT', 100, 'STREAMS', READY, '>')
+    for _, each in ipairs(found[1][2]) do
+      if each[1] == entry then
+        is_handed = true
+      else
+        acknowledge(each[1])
+        offer(each[2][2])
+      end
+    end
+  until is_handed
+  redis.call('PEXPIRE', READY, LIFE)
+  return entry
+end
+
+-- Leaves what a worker has posted to the question as the store has it again: whoever takes that goes on with it, or
+-- takes it away where it has posted something itself.
+local function leave(ref, thread, state, is_deleted, text, delivery)
+  local question = key('question', ref)
+  if delivery == '' then return end
+  if state == 'waiting' and redis.call('HEXISTS', question, 'delivery') == 0 then
+    redis.call('HSET', question, 'delivery', delivery, 'begun', 1)
+    return
+  end
+  redis.call('HSET', question, 'strays', delivery, 'begun', 1)
+  if state ~= 'done' and state ~= 'dead' then return end
+  redis.call('HDEL', question, 'concluded')
+  if not is_deleted then redis.call('HSET', question, 'text', text) end
+  redis.call('HSET', question, 'attempts', 0)
+  reopen(ref, thread)
+end
+
+-- Puts back a question of which the store has lost everything, for the worker that is at it; returns the entry under
+-- which that holds it. One that was `put` again counts as it is there: then it is -1; and 0 if nothing was lost, and
+-- another worker has it.
+function script.restore(ref, thread, entry, consumer, lease, holder, fence, attempt, put, is_update, is_withdrawn,
+  revision, text, person, home, address, interaction, left, asked_at, delivery)
+  local question = key('question', ref)
+  local state, is_deleted, known = look(ref)
+  local found = redis.call('HMGET', question, 'holder', 'entry', 'put')
+  if state == 'running' and found[1] == holder then return found[2] end
+  if state and found[3] == put then return 0 end
+  if state and state ~= 'early' then
+    leave(ref, thread, state, is_deleted, text, delivery)
+    return -1
+  end
+  redis.call('HSET', question, 'attempts', attempt, 'fence', fence, 'holder', holder, 'put', put)
+  if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
+  if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery) end
+  if is_update then redis.call('HSET', question, 'concluded', 1) end
+  if is_withdrawn then
+    redis.call('HSET', question, 'deleted', 1)
+  else
+    redis.call('HSET', question, 'address', address, 'asked', asked_at)
+    note_asker(ref, person, home)
+    if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
+  end
+  acknowledge(entry)
+  redis.call('LREM', key('thread', thread), 1, ref)
+  redis.call('LPUSH', key('thread', thread), ref)
+  entry = hand(thread, consumer)
+  redis.call('HSET', question, 'entry', entry)
+  acquire_slots(ref, lease)
+  set_state(ref, 'running')
+  touch(ref, thread)
+  return entry
 end
 
 -- Renews a hold; returns what has happened to the question.
@@ -156,20 +237,21 @@ end
 function script.settle(ref, thread, entry, fence, revision)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
+  if change < EDITED and redis.call('HEXISTS', key('question', ref), 'strays') == 1 then change = EDITED end
   if let_go(ref, thread, entry, change) then return true end
   conclude_task(ref, thread, 'done')
   if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
   return true
 end
 
--- Returns a question to whoever is next.
-function script.release(ref, thread, entry, fence, revision)
+-- Returns a question to whoever is next, after a `pause` of milliseconds if there is one.
+function script.release(ref, thread, entry, fence, revision, pause)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
   redis.call('HSET', key('question', ref), 'begun', 1)
   if let_go(ref, thread, entry, change) then return true end
   give_back(ref)
-  offer(thread)
+  if pause > 0 then delay(thread, pause) else offer(thread) end
   return true
 end
 

@@ -93,7 +93,7 @@ async def test_what_arrives_too_late_is_not_written(where: Place) -> None:
             "address": "",
             "interaction": "",
         }
-        given = {**words, "expires": 0, "lease": 1000}
+        given = {**words, "left": 1, "lease": 1000}
         tried = [await accept(**given, latest=latest) for latest in (0, 1 << 50, 0)]
         other = await accept(**{**given, "text": "u"}, latest=1 << 50)
 

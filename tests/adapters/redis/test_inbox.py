@@ -155,7 +155,7 @@ async def test_a_task_that_another_has_taken_over_is_lost(desk: Desk) -> None:
     async with desk.inbox(lease=1.5) as inbox:
         await inbox.put(asked())
         async with inbox.claim() as task:
-            await say(desk.client, "HINCRBY", key_of("question", "m1"), "fence", "1")
+            await say(desk.client, "HSET", key_of("question", "m1"), "holder", "another")
             assert await heard(task.cancelled) is Interruption.LOST
             assert not await inbox.record(task, POSTED)
         assert (await desk.question())[b"state"] == b"running"
@@ -173,7 +173,7 @@ async def test_what_is_recorded_already_is_not_written_again(desk: Desk) -> None
             assert await inbox.record(task, Delivery())
             assert await inbox.record(task, POSTED)
             assert b"delivery" in await desk.question()
-            await say(desk.client, "HINCRBY", key_of("question", "m1"), "fence", "1")
+            await say(desk.client, "HSET", key_of("question", "m1"), "holder", "another")
             assert await heard(task.cancelled) is Interruption.LOST
             assert not await inbox.record(task, POSTED)
 

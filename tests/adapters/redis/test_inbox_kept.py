@@ -67,7 +67,7 @@ async def test_of_an_answered_question_no_text_is_kept(desk: Desk) -> None:
             await inbox.record(task, POSTED)
         left = await desk.question()
 
-    assert left.keys() == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"delivery", b"address"}
+    assert left.keys() == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"delivery", b"address", b"put"}
     assert await desk.client.exists(key_of("interaction", "m1")) == 0
 
 
@@ -134,7 +134,7 @@ async def test_of_a_forgotten_person_neither_words_nor_a_name_are_left(desk: Des
         await inbox.forget_person(thread().home, "p1")
         names = [key for key in await all_keys(desk.client) if b"person" in key or b"workspace" in key]
 
-        assert (names, (await desk.question()).keys()) == ([], {b"state", b"revision", b"attempts", b"deleted"})
+        assert (names, (await desk.question()).keys()) == ([], {b"state", b"revision", b"attempts", b"deleted", b"put"})
 
 
 @pytest.mark.promise("forget-workspace")
@@ -150,7 +150,7 @@ async def test_of_a_forgotten_workspace_neither_words_nor_names_are_left(desk: D
         fields = set[bytes]().union(*[await desk.question(name) for name in ("1", "2", "3")])
 
     assert kinds <= {b"question", b"ready", b"thread", b"signals"}
-    assert fields == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"address", b"deleted"}
+    assert fields == {b"state", b"revision", b"attempts", b"fence", b"concluded", b"address", b"deleted", b"put"}
 
 
 async def test_a_token_goes_when_it_expires(desk: Desk) -> None:

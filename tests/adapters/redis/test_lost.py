@@ -1,0 +1,169 @@
+"""A store that loses everything while a worker is at a question: it is put back, or the one in the store counts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.asyncio import Redis
+
+from adapters.redis.connection import connect
+from adapters.redis.inbox import READY
+from core.events import Event, LostByStore
+from core.model import Backlog, Claim, Delivery, Interruption, MessageRef, Withdrawal
+from tests.adapters.redis.desk import Desk, key_of
+from tests.builders import thread
+from tests.fixtures.redis import say
+from tests.inboxes import POSTED, asked, asks, deleted, edited, heard, is_empty, stopped, taken
+
+THEIRS = Delivery(messages=(MessageRef(thread=thread(), id="another"),))
+
+
+@pytest.fixture(name="desk")
+async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
+    blocking = connect(redis_url, blocking=True)
+    yield Desk(redis_client, blocking)
+    await blocking.aclose()
+
+
+async def lose(desk: Desk) -> None:
+    """Lose everything, as a server without persistence does when it starts again; then somebody looks for work."""
+    await say(desk.client, "FLUSHALL")
+    await say(desk.client, "XGROUP", "CREATE", READY, "workers", "0", "MKSTREAM")
+    await say(desk.client, "PEXPIRE", READY, "60000")
+
+
+def losses(events: list[Event]) -> list[LostByStore]:
+    """What was told of lost questions."""
+    return [each for each in events if isinstance(each, LostByStore)]
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_question_that_the_store_lost_is_put_back_and_finished(desk: Desk) -> None:
+    """Its worker holds it on, with what is posted; when it is done, a repetition is noticed."""
+    events = list[Event]()
+    async with desk.inbox(observer=events.append) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            await lose(desk)
+            assert await inbox.record(task, THEIRS)
+            assert await inbox.backlog() == Backlog(running=1)
+            assert await inbox.put(stopped(asked()))
+            assert await heard(task.cancelled) is Interruption.STOPPED
+
+        assert await is_empty(inbox)
+        assert not await inbox.put(asked())
+        assert losses(events) == [LostByStore(asked().message, is_put_back=True)]
+
+
+@pytest.mark.promise("crash-safe")
+async def test_it_is_put_back_at_the_end_too_and_once(desk: Desk) -> None:
+    """What was lost just before its end is known as done afterwards."""
+    events = list[Event]()
+    async with desk.inbox(observer=events.append) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim():
+            await lose(desk)
+
+        assert (await inbox.knows(asked().message), await is_empty(inbox)) == (True, True)
+        assert len(losses(events)) == 1
+
+
+@pytest.mark.promise("crash-safe")
+async def test_another_worker_goes_on_with_what_was_put_back(desk: Desk) -> None:
+    """Whoever put it back hands it on, with its words and what is posted, and other threads are not forgotten."""
+    async with desk.inbox() as here, desk.inbox(consumer="there") as there:
+        await here.put(asked())
+        async with desk.inbox(consumer="gone") as gone:
+            await gone.fetch()
+            lease = await gone.take()
+            assert lease is not None
+            await lose(desk)
+            await here.put(asked("m2", in_thread="2"))
+            assert await gone.record(lease.task, POSTED)
+            gone._leases.clear()  # pyright: ignore[reportPrivateUsage] - its process ends here
+
+        found = [await taken(there), await taken(there)]
+
+    assert {asks(each).text for each in found} == {asked().question.text, asked("m2").question.text}
+    [again] = [each for each in found if each.message == asked().message]
+    assert (again.delivery, again.is_redelivered, again.fence) == (POSTED, True, 3)
+
+
+async def test_one_that_is_there_again_counts_and_has_what_was_posted(desk: Desk) -> None:
+    """The platform had told of it once more; nobody had begun to answer that."""
+    events = list[Event]()
+    async with desk.inbox(observer=events.append) as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            await lose(desk)
+            await inbox.put(asked())
+            assert not await inbox.keep(task)
+            assert task.cancelled.reason is Interruption.LOST
+
+        again = await taken(inbox)
+        assert (again.delivery, again.is_redelivered) == (POSTED, True)
+        assert losses(events) == [LostByStore(asked().message, is_put_back=False)]
+        assert await is_empty(inbox)
+
+
+async def test_what_was_posted_beside_another_answer_is_taken_away(desk: Desk) -> None:
+    """Also where the other worker is at it or is done with it; its own messages stay."""
+    async with desk.inbox() as here, desk.inbox(consumer="there") as there:
+        for ends_first in (False, True):
+            await here.put(asked())
+            async with here.claim() as old:
+                await here.record(old, POSTED)
+                await lose(desk)
+                await there.put(asked())
+                async with there.claim() as new:
+                    await there.record(new, THEIRS)
+                    if not ends_first:
+                        assert not await here.keep(old)
+                if ends_first:
+                    assert not await here.keep(old)
+            again = await taken(there)
+            assert isinstance(again, Claim)
+            assert (again.delivery.messages, again.delivery.leaving) == (THEIRS.messages, POSTED.messages)
+            assert again.is_redelivered
+            assert await is_empty(there)
+            await lose(desk)
+
+
+async def test_a_change_that_came_first_counts(desk: Desk) -> None:
+    """An edit or a deletion of the question that was lost is what comes next."""
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            await lose(desk)
+            await inbox.put(edited())
+            assert await inbox.keep(task)
+            assert await heard(task.cancelled) is Interruption.EDITED
+        assert asks(await taken(inbox)) == edited().question
+
+        await inbox.put(asked("m2"))
+        async with inbox.claim() as task:
+            await inbox.record(task, THEIRS)
+            await lose(desk)
+            await inbox.put(deleted(asked("m2")))
+            assert await inbox.keep(task)
+        withdrawal = await taken(inbox)
+        assert (isinstance(withdrawal, Withdrawal), withdrawal.delivery) == (True, THEIRS)
+
+
+async def test_a_withdrawal_that_was_lost_is_put_back(desk: Desk) -> None:
+    """What stands there is known after it."""
+    async with desk.inbox() as here, desk.inbox(consumer="there") as there:
+        await here.put(asked())
+        async with here.claim() as task:
+            await here.record(task, POSTED)
+            await here.put(deleted(asked()))
+        async with here.claim() as task:
+            assert isinstance(task, Withdrawal)
+            await lose(desk)
+            assert await here.keep(task)
+        assert await is_empty(there)
+        assert await say(desk.client, "HGET", key_of("question", "m1"), "deleted") == b"1"
