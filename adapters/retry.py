@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
-from core.errors import RateLimited, StoreUnavailable, Unreachable
+from core.errors import RateLimited, ShutOut, StoreUnavailable, Unreachable
 from core.events import Event, Observer, unobserved
 
 Result = TypeVar("Result")
@@ -174,12 +175,47 @@ PATIENT = RetryPolicy((5.0,), budget=600.0)
 # The way to a platform, for as long as it takes.
 CONNECTING = RetryPolicy((1.0, 2.0, 5.0, 10.0, 30.0, 60.0))
 
+# What a platform refuses altogether, such as all that comes from an address, or with a token.
+SHUT_OUT = RetryPolicy(doubling(1.0, 60.0))
+
 # The store: a signal, for which a platform waits a second at least; the note of a post; what is written once it is
 # back; and what workers are told.
 SIGNAL = RetryPolicy((0.05, 0.3), attempts=3)
 NOTE = RetryPolicy((0.25,))
 DEFERRED = RetryPolicy(doubling(0.25, 15.0))
 NEWS = RetryPolicy((1.0,))
+
+
+@dataclass(slots=True)
+class Gate:
+    """Keeps all that is done with one token from a platform that lets it do nothing for now.
+
+    When the time is over one call goes first, and the others follow once it has been let in.
+    """
+
+    policy: RetryPolicy = SHUT_OUT
+    clock: Callable[[], float] = time.monotonic
+    _shut_until: float = field(default=-math.inf, init=False)
+    _times: int = field(default=0, init=False)
+    _is_tried: bool = field(default=False, init=False)
+
+    def shut(self, seconds: float | None = None) -> None:
+        """Let nothing pass for so many *seconds*, or, where nobody says how many, the longer the more often it is."""
+        self._times, self._is_tried = self._times + 1, False
+        wait = self.policy.backoff(self._times) if seconds is None else seconds
+        self._shut_until = max(self._shut_until, self.clock() + wait)
+
+    def open(self) -> None:
+        """Let everything pass: the platform has let something in, and not only what it was sent before."""
+        if self._is_tried:
+            self._shut_until, self._times, self._is_tried = -math.inf, 0, False
+
+    def check(self, *, is_sent: bool = True) -> None:
+        """Raise `ShutOut` for what would not be let in now; what *is_sent* otherwise is what goes first."""
+        if self._times and (left := self._shut_until - self.clock()) > 0:
+            raise ShutOut(left)
+        if self._times and is_sent:
+            self._shut_until, self._is_tried = self.clock() + self.policy.backoff(1), True
 
 
 @dataclass(slots=True)

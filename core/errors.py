@@ -14,6 +14,7 @@ FootnoteError
 │   └── PolicyUnreadable        what moderators have set cannot be read, and so not be changed either
 └── PostingFailed           a platform did not do what it was asked to with a message
     ├── RateLimited             it wants to be left alone for some seconds
+    │   └── ShutOut                 it lets the bot do nothing at all, wherever it is
     ├── Gone                    the message was deleted
     ├── Rejected                it will not do this, however often it is asked
     ├── Unreachable             nobody knows whether the call arrived; it may be made again
@@ -93,6 +94,10 @@ class RateLimited(PostingFailed):
     def __init__(self, wait: float) -> None:
         super().__init__("rate limit")
         self.wait = wait
+
+
+class ShutOut(RateLimited):
+    """The platform lets the bot do nothing at all for now, so that the question waits, and no attempt is counted."""
 
 
 class Gone(PostingFailed):

@@ -25,6 +25,7 @@ WARNING = "⚠️"
 UNAVAILABLE = "I can't search the documents right now. Please try again in a moment."
 FAILED = "Sorry, I couldn't finish this answer. Please try again in a moment."
 STOPPED = "Stopped."
+CUT = "This answer got too long, so it was cut off here."
 PAUSED = "The moderators have paused me here, so I can't answer for now."
 SWITCHED_OFF = "I'm switched off in this channel. Please ask me in another one, or talk to the moderators."
 CLOSED = "I can't read the moderators' settings here, so I can't answer for now. Please let them know."
@@ -278,8 +279,7 @@ def document_pages(sources: Sequence[tuple[str, Outline]], drawing: Drawing) -> 
 class Drawing:
     """How a platform shows what stands in a line of the status.
 
-    `plain` makes a name harmless, `moment` shows a time by each reader's clock, `resume` is what ends a pause there,
-    and `page` shows a page of the log.
+    `plain` makes a name harmless, `moment` tells a time by each reader's clock, `resume` and `page` are what to type.
     """
 
     plain: Callable[[str], str]

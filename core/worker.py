@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 
 from core.answering.responder import Responder
-from core.errors import ApologyFailed, DeadLettered, FootnoteError, Misconfigured, StoreUnavailable
+from core.errors import ApologyFailed, DeadLettered, FootnoteError, Misconfigured, ShutOut, StoreUnavailable
 from core.events import Observer, ServiceFailed, TaskFailed, unobserved
 from core.model import MOST_ATTEMPTS, REPLACED, Claim, Interruption, Recheck, Task, Turn, Withdrawal, ended_by
 from core.ports import ChatSurface, ConversationStore, Inbox
@@ -87,6 +87,8 @@ class Worker:
         except Exception as error:
             if task.cancelled.reason is Interruption.LOST:
                 return  # whoever has it now sees to it
+            if isinstance(error, ShutOut):
+                raise
             is_last = task.is_last_attempt and await self._apologized(task)
             self.observer(TaskFailed(task.message, task.attempt, is_last, _reason(error)))
             if task.is_last_attempt and not is_last:
@@ -155,6 +157,8 @@ class Worker:
             await self.responder.apologize(task, await self._surface(task))
         except Misconfigured:
             return True
+        except ShutOut:
+            raise
         except Exception:  # noqa: BLE001 - whatever it was, the next time it may work
             return task.attempt == MOST_APOLOGIES
         return True

@@ -51,6 +51,7 @@ PROMISES = {
     # Questions on their way
     "asked-once": "A question that arrives again is answered once.",
     "in-order": "The questions of a thread are answered one at a time, in order, and threads do not wait for others.",
+    "bans-are-waited-out": "While a platform refuses the bot altogether nothing is sent, and the questions wait.",
     "tried-again": "What fails is tried three times, and is then laid aside with the reason.",
     "edits-count": "The newest words of a question are the ones that are answered, also while it is being answered.",
     "deletions-count": "A question that was deleted is not answered, and what was answered is taken back.",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from adapters.chat.background import ExpiringSet
 from adapters.chat.live_message import LiveMessage, Pace
 from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, utc_now
-from adapters.retry import NOTE, QUICK, LoadPacer, retry_after
+from adapters.retry import NOTE, QUICK, Gate, LoadPacer, retry_after
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved
 from core.messages import LATE, UPDATED
@@ -55,12 +55,21 @@ def while_held(task: Task, deliveries: Deliveries | None) -> Generator[None]:
         _HELD.reset(token)
 
 
-def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
-    """Return what has a session ask before it changes something; *waited* hears how long a platform wants peace."""
+def traced(
+    waited: Callable[[float], object] = unobserved,
+    *,
+    before: Callable[[TraceRequestStartParams], object] = unobserved,
+    after: Callable[[TraceRequestEndParams], object] = unobserved,
+) -> TraceConfig:
+    """Return what has a session ask before it changes something; *waited* hears how long a platform wants peace.
+
+    *before* may refuse a request by raising `PostingFailed`, and *after* hears how each was answered.
+    """
     from aiohttp import TraceConfig
 
     async def require_lease(_session: ClientSession, _context: object, request: TraceRequestStartParams) -> None:
         """Raise `LeaseLost` for a request that would change something about a task that another worker may have."""
+        before(request)
         is_held = _HELD.get()
         if is_held is not None and request.method not in READING and not await is_held():
             raise LeaseLost(LOST)
@@ -68,6 +77,7 @@ def traced(waited: Callable[[float], object] = unobserved) -> TraceConfig:
     async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
         if ended.response.status == TOO_MANY_REQUESTS:
             waited(retry_after(ended.response.headers) or 0.0)
+        after(ended)
 
     trace = TraceConfig()
     trace.on_request_start.append(require_lease)
@@ -237,6 +247,7 @@ class PlatformSurface:
     pace: Pace = PACE
     now: Callable[[], datetime] = utc_now
     observer: Observer = unobserved
+    gate: Gate = field(default_factory=Gate)
 
     def __post_init__(self) -> None:
         self._pacer = LoadPacer(self.pace.for_each, self.pace.longest)
@@ -245,9 +256,10 @@ class PlatformSurface:
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Show the answer while it comes, and end with the whole of it; where nothing may be said, mark the question.
 
-        An answer for one person only whom it cannot reach any more is not shown. Raises `PostingFailed` if the
-        platform does not do its work, or if another worker has the claim.
+        An answer for one person only whom it cannot reach any more is not shown. Raises `ShutOut` while the
+        platform lets the bot do nothing, or another `PostingFailed` if it does not do its work or the claim is lost.
         """
+        self.gate.check(is_sent=False)  # before a model is asked for what could be shown to nobody
         with while_held(claim, self.deliveries):
             if self._breaker.keeps_out(claim):
                 await self.react(claim.message, Reaction.WARNING)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+import discord
 import yarl
 from aiohttp import ClientError
 from discord import (
@@ -18,17 +19,16 @@ from discord import (
     Intents,
     LoginFailure,
     PrivilegedIntentsRequired,
-    RateLimited,
 )
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from discord.utils import oauth_url
 
 from adapters.chat.delivery import traced
-from adapters.discord.limits import LONGEST_WAIT, Throttle, throttle_requests
-from adapters.discord.poster import NEEDED
+from adapters.discord.limits import LONGEST_WAIT, Throttle, admit, judge, throttle_requests
+from adapters.discord.poster import NEEDED, meaning
 from adapters.retry import CONNECTING, Retrying, RetryPolicy, Transient
-from core.errors import Misconfigured, Unavailable
+from core.errors import Misconfigured, RateLimited, Unavailable
 from core.events import unobserved
 
 ClientT = TypeVar("ClientT", bound=AutoShardedClient)
@@ -58,16 +58,18 @@ def connect(
     recommends. The library keeps its two addresses for the whole process, so all clients of a process have the same.
     All clients that speak for one bot share the *throttle*; *waited* hears for how many seconds Discord wants peace.
     """
+    throttle = throttle or Throttle()
+    gate = throttle.gate
     Route.BASE = (api_url or API).rstrip("/")
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway_url or GATEWAY)
     safe: dict[str, Any] = {
         "intents": Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=message_content),
         "allowed_mentions": AllowedMentions.none(),
         "max_ratelimit_timeout": LONGEST_WAIT,
-        "http_trace": traced(waited),
+        "http_trace": traced(waited, before=partial(admit, gate), after=partial(judge, gate)),
     }
     client = kind(**{**safe, **options})
-    throttle_requests(client.http, throttle or Throttle(), waited)
+    throttle_requests(client.http, throttle, waited)
     return client
 
 
@@ -103,8 +105,8 @@ def _judge(error: Exception) -> Transient | None:
         raise Misconfigured(TOKEN_REFUSED) from error
     if isinstance(error, PrivilegedIntentsRequired):
         raise Misconfigured(MESSAGE_CONTENT_DENIED) from error
-    reason = reason_of(error)
-    return Transient(reason) if reason else None
+    failure, reason = meaning(error), reason_of(error)
+    return Transient(reason, failure.wait if isinstance(failure, RateLimited) else None) if reason else None
 
 
 def reason_of(error: Exception) -> str | None:
@@ -114,7 +116,7 @@ def reason_of(error: Exception) -> str | None:
             return f"HTTP {error.status}"
         case ConnectionClosed():
             return f"gateway closed with {error.code}"
-        case RateLimited():
+        case discord.RateLimited() | RateLimited():
             return "rate limit"
         case TimeoutError():
             return "time-out"

@@ -11,16 +11,22 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import discord
 from discord.http import HTTPClient, Ratelimit
 
+from adapters.retry import Gate, retry_after
 from core.errors import RateLimited
 from core.events import unobserved
+
+if TYPE_CHECKING:
+    from aiohttp import TraceRequestEndParams, TraceRequestStartParams
 
 REQUESTS_PER_SECOND = 45.0  # Discord allows 50
 AT_ONCE = 0.1  # of a second's requests: more would pass Discord's limit together with those of the second after
 ENOUGH = 1 - 1e-6  # of a request: times are not exact, and a timer for nothing would come again and again
+TOO_MANY_REQUESTS, UNAUTHORIZED, FIRST_SERVER_ERROR = 429, 401, 500
 LONGEST_WAIT = 30.0  # seconds: what would have to wait longer fails, as soon as that is known
 _OBSOLETE: ContextVar[asyncio.Event | None] = ContextVar("obsolete", default=None)  # past the library to the buckets
 
@@ -42,10 +48,11 @@ class Throttle:
     """Lets requests pass at an even rate, those first that a reader waits for; one for a process, whatever it does.
 
     What listens shares it with what answers: its requests are few, somebody waits for each of them, and Discord counts
-    them together.
+    them together. The `gate` is shut while Discord takes nothing from the bot's token, or from its address.
     """
 
     def __init__(self, requests_per_second: float = REQUESTS_PER_SECOND) -> None:
+        self.gate = Gate()
         self._rate = requests_per_second
         self._most = max(requests_per_second * AT_ONCE, 1.0)
         self._left = self._most
@@ -110,6 +117,27 @@ class Throttle:
                 self._left -= 1
                 granted.set_result(None)
         self._schedule()
+
+
+def admit(gate: Gate, request: TraceRequestStartParams) -> None:
+    """Raise `ShutOut` for a request that comes while the *gate* is shut; the gateway is another place."""
+    if "Upgrade" not in request.headers:
+        gate.check()
+
+
+def judge(gate: Gate, ended: TraceRequestEndParams) -> None:
+    """Shut the *gate* after a refusal of the token or of the address, and open it once something was let in.
+
+    A limit that Discord itself sets comes with `Via`. Without it the network in front refuses an address altogether,
+    and for longer if it is not left alone.
+    """
+    response = ended.response
+    if response.status == TOO_MANY_REQUESTS and "Via" not in response.headers:
+        gate.shut(retry_after(response.headers))
+    elif response.status == UNAUTHORIZED and "Authorization" in ended.headers:
+        gate.shut()
+    elif response.status < FIRST_SERVER_ERROR:
+        gate.open()
 
 
 class Bucket(Ratelimit):

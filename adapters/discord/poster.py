@@ -22,9 +22,9 @@ from discord.utils import time_snowflake
 from adapters.chat.intake import Rights
 from adapters.chat.platform import Barred, Part, Posted
 from adapters.discord.dialect import buttons_of, controls_view, names_question
-from adapters.discord.limits import low_priority
-from adapters.retry import QUICK
-from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
+from adapters.discord.limits import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, UNAUTHORIZED, low_priority
+from adapters.retry import QUICK, SHUT_OUT, retry_after
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.messages import permissions_lacking
 from core.model import Claim, Question, Task
 
@@ -43,8 +43,7 @@ MAY_NOT_REPLY = 160002
 UNKNOWN_CHANNEL = 10003
 UNKNOWN_MESSAGE = 10008
 TOO_MANY_LATE_EDITS = 30046  # waiting does not help
-FIRST_SERVER_ERROR = 500
-TOO_MANY_REQUESTS = 429
+NO_INTERACTION = 50027  # the token of a command or a button is over, not the bot's
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
 NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channel is gone with it
 BARRED = frozenset({50001, 50007, 50013})  # no access, no direct messages, no permission
@@ -136,18 +135,26 @@ def meaning(error: Exception, *, gone: Collection[int] = NO_MESSAGE) -> PostingF
     match error:
         case discord.RateLimited(retry_after=wait):
             return RateLimited(wait)
-        case discord.HTTPException(status=status, code=code):
-            if code in gone:
-                return Gone("it is not there any more")
-            if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
-                return RateLimited(1.0)
-            kind = MayNotReply if code == MAY_NOT_REPLY else Barred if code in BARRED else Rejected
-            is_broken = kind is Rejected and status >= FIRST_SERVER_ERROR
-            return Unreachable(f"status {status}") if is_broken else kind(f"code {code}")
+        case discord.HTTPException():
+            return _refusal(error, gone)
         case ClientError() | OSError() | TimeoutError():
             return Unreachable(type(error).__name__)
         case _:
             return None
+
+
+def _refusal(error: discord.HTTPException, gone: Collection[int]) -> PostingFailed:
+    """Return what it means that Discord does not do something."""
+    status, code = error.status, error.code
+    if code in gone:
+        return Gone("it is not there any more")
+    if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
+        return RateLimited(retry_after(error.response.headers) or 1.0)
+    if status == UNAUTHORIZED and code != NO_INTERACTION:
+        return ShutOut(SHUT_OUT.backoff(1))
+    kind = MayNotReply if code == MAY_NOT_REPLY else Barred if code in BARRED else Rejected
+    is_broken = kind is Rejected and status >= FIRST_SERVER_ERROR
+    return Unreachable(f"status {status}") if is_broken else kind(f"code {code}")
 
 
 async def find_lost(

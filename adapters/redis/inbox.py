@@ -17,7 +17,7 @@ from adapters.redis.connection import Argument, bounded
 from adapters.redis.inbox_store import PREFIX, QUESTION, USUAL, Bounds, InboxStore
 from adapters.redis.secrets import Seal
 from adapters.retry import NEWS
-from core.errors import ApologyFailed, FootnoteError, StoreUnavailable
+from core.errors import ApologyFailed, FootnoteError, ShutOut, StoreUnavailable
 from core.events import LostByStore, Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     MOST_ATTEMPTS,
@@ -141,11 +141,11 @@ class RedisInbox(InboxStore):
         keeping = asyncio.create_task(self._keep_up(lease))
         self._observer(Passed(task.message, Step.TAKEN))
         # For a block that is broken off, or has lost the task: if nobody has it, somebody shall.
-        script, given = "release", dict[str, Argument]()
+        script, given = "release", dict[str, Argument](pause=0)
         try:
             yield task
             if task.cancelled.reason is not Interruption.LOST:
-                script = "settle"
+                script, given = "settle", {}
         except Exception as error:
             script, given = self._failure(lease, error)
             raise
@@ -348,12 +348,17 @@ class RedisInbox(InboxStore):
 
     def _failure(self, lease: Lease, error: Exception) -> tuple[str, dict[str, Argument]]:
         """Return what to do after a failure; only our own errors are sentences that quote nobody."""
+        if isinstance(error, ShutOut):
+            return "release", {"pause": self._delayed(min(error.wait, self._delays[-1]))}
         if lease.task.is_last_attempt and not isinstance(error, ApologyFailed):
             reason = str(error) if isinstance(error, FootnoteError) else type(error).__name__
             return "bury", {"reason": reason, "words": self._kept_words(lease.task)}
-        delay = self._delays[min(lease.failures, len(self._delays) - 1)]
-        self._next_look = min(self._next_look, asyncio.get_running_loop().time() + delay)
-        return "postpone", {"pause": int(delay * 1000)}
+        return "postpone", {"pause": self._delayed(self._delays[min(lease.failures, len(self._delays) - 1)])}
+
+    def _delayed(self, seconds: float) -> int:
+        """Look again in so many seconds; return them in milliseconds."""
+        self._next_look = min(self._next_look, asyncio.get_running_loop().time() + seconds)
+        return int(seconds * 1000)
 
     def _kept_words(self, task: Task) -> bytes:
         """Return what is kept of a question, sealed: nothing that others have written."""

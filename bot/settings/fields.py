@@ -78,6 +78,8 @@ class ServiceSettings(BaseSettings):
     own."""
     openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini")
     """The chat model, by the name that its service gives it."""
+    openai_max_tokens: int = setting("OPENAI_MAX_TOKENS", 8_192, ge=1)
+    """The most tokens that the chat model may write at once, thoughts included. What is cut off says so."""
     price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False)
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""

@@ -62,7 +62,8 @@ class DiscordPlatform(Platform):
         """Yield what answers there; it has to log in first."""
         async with self._client(AutoShardedClient) as client:
             chat = DiscordChat(client, reads_all=self._reads_all, policies=self._policies, observer=self._observer)
-            surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer)
+            gate = self._throttle.gate
+            surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer, gate=gate)
             yield PlatformClient(surface, partial(log_in, client, self._token, self._retries()))
 
     def check(self) -> Check:

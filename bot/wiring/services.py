@@ -75,14 +75,14 @@ class Services:
             self.checks.insert(0, Check("chat model", look))
             return ExtractiveModel(embedder)
         from adapters.openai import OpenAIChat
-        from adapters.openai.client import OpenAITimeouts
+        from adapters.openai.client import OpenAILimits
 
         model = OpenAIChat(
             settings.openai_model,
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
             retries=self._retries(SERVICE),
-            timeouts=OpenAITimeouts(interval=self._timing.interval),
+            limits=OpenAILimits(tokens=settings.openai_max_tokens, interval=self._timing.interval),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)

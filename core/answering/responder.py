@@ -9,7 +9,7 @@ from datetime import datetime
 
 from core.answering.agent import Agent, answer_id
 from core.community.admission import Admission
-from core.errors import StoreUnavailable
+from core.errors import ShutOut, StoreUnavailable
 from core.events import Answered, ErrorType, MemoryFailed, Observer, Passed, State, StateChanged, Step, unobserved
 from core.messages import FAILED
 from core.model import Answer, Claim, Delivery, MessageRef, Progress, Question, Reaction, Status, Turn
@@ -106,7 +106,7 @@ class Responder:
         memory = self.conversations if is_remembered else None
         try:
             delivery = await self._show(claim, surface, self._run(claim, memory, outcome))
-        except StoreUnavailable:  # is no failure of the model
+        except (StoreUnavailable, ShutOut):  # is no failure of the model
             raise
         except Exception:
             self.observer(StateChanged(claim.message, State.ERROR, "generation"))

@@ -21,6 +21,7 @@ from core.ports import Retriever
 
 ToolFunction: TypeAlias = Callable[..., Awaitable[Mapping[str, Any]]]
 
+MOST_KEPT = 2_000  # characters of a call's arguments
 NEAREST = 3
 NEAR = 0.05  # the relevance below which a section is not worth a look
 
@@ -114,7 +115,7 @@ class Toolbox:
         text = text or json.dumps({"success": False, "data": None, "error": error}, ensure_ascii=False)
         took = (self.clock() - start) * 1000
         record = ToolRecord(
-            name=call.name, arguments=call.arguments, success=is_done, result_size=len(text), time_ms=took
+            name=call.name, arguments=call.arguments[:MOST_KEPT], success=is_done, result_size=len(text), time_ms=took
         )
         self.observer(ToolCalled(question=self.question, **record.model_dump()))
         return text, record

@@ -75,8 +75,8 @@ class Inbox(Protocol):
         """Wait for the next task, and hold its thread.
 
         Leaving normally settles the task. Raising returns it, to be given out again after a delay, or to be laid aside
-        as dead after the last attempt; being cancelled returns it at once and counts for nothing. What happens to the
-        question meanwhile is told by `cancelled`.
+        as dead after the last attempt; being cancelled returns it at once and counts for nothing, as does `ShutOut`
+        after a delay. What happens to the question meanwhile is told by `cancelled`.
         """
         ...
 

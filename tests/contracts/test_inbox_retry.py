@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from core.errors import ShutOut
 from core.model import MOST_ATTEMPTS, Asked, Claim, Interaction, Interruption, ReplyAddress, Withdrawal
 from tests.builders import question, thread
 from tests.inboxes import (
@@ -296,6 +297,17 @@ async def test_a_worker_that_is_cancelled_hands_its_task_back(boxes: Boxes) -> N
     await hand_back(boxes.here)
 
     assert await taken(boxes.there) == Claim(asked().question, attempt=1, fence=2, was_released=True)
+
+
+@pytest.mark.promise("bans-are-waited-out")
+async def test_a_platform_that_refuses_the_bot_costs_no_attempt(boxes: Boxes) -> None:
+    """However often that is found out."""
+    await boxes.here.put(asked())
+    for _ in range(MOST_ATTEMPTS + 1):
+        await fail(boxes.here, ShutOut(600.0))
+
+    again = await taken(boxes.there)
+    assert (again.attempt, again.was_released) == (1, True)
 
 
 @pytest.mark.promise("deletions-count")

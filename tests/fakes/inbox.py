@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from core.errors import ApologyFailed, StoreUnavailable
+from core.errors import ApologyFailed, ShutOut, StoreUnavailable
 from core.model import (
     MOST_ATTEMPTS,
     Asked,
@@ -247,6 +247,12 @@ class MemoryInbox:
         task = record.task()
         try:
             yield task
+        except ShutOut:
+            record.begun = True
+            if not self._again(record, task):
+                record.attempts -= 1
+                self._wait(record, self._delays[-1])
+            raise
         except Exception as error:
             if not self._again(record, task):
                 self._fail(record, error)
@@ -396,7 +402,6 @@ class MemoryInbox:
         return True
 
     def _fail(self, record: Record, error: Exception) -> None:
-        thread = record.message.thread
         if record.attempts >= MOST_ATTEMPTS and not isinstance(error, ApologyFailed):
             record.state, record.concluded, record.stopped, record.asked = "dead", True, False, None
             record.begun = False
@@ -404,8 +409,10 @@ class MemoryInbox:
             record.keep()
             self._leave(record)
             return
-        record.state = "waiting"
-        delay = self._delays[min(record.attempts, len(self._delays)) - 1]
+        self._wait(record, self._delays[min(record.attempts, len(self._delays)) - 1])
+
+    def _wait(self, record: Record, delay: float) -> None:
+        thread, record.state = record.message.thread, "waiting"
         self._delayed[thread] = asyncio.get_running_loop().call_later(delay, self._hurry, thread)
 
     def _hurry(self, thread: ThreadRef) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 
-from core.model import Answer, ThreadRef, Turn
+from core.errors import ShutOut
+from core.model import MOST_ATTEMPTS, Answer, Claim, Delivery, Progress, Status, ThreadRef, Turn
 from tests.fakes.chat import Script, Silence, search, turn
 from tests.fakes.clock import Clock
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.office import WHOLE, Office, silent
+from tests.fakes.surface import RecordingSurface
 from tests.inboxes import asked, doubted, edited
 from tests.waiting import wait_until
 
@@ -120,3 +123,27 @@ async def test_what_is_remembered_without_footnotes_is_asked_again(script: Scrip
 
     assert (before.citations, await office.remembered()) == ((), ["What is 1?"])
     assert (again.text, len(again.citations)) == ("Robots act [1].", 1)
+
+
+class Shut(RecordingSurface):
+    """A platform that refuses the bot some times, before it shows anything."""
+
+    refusals = 2 * MOST_ATTEMPTS
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Refuse, and at last reply."""
+        self.refusals -= 1
+        if self.refusals >= 0:
+            raise ShutOut(0.0)
+        return await super().reply(claim, progress)
+
+
+@pytest.mark.promise("bans-are-waited-out")
+async def test_a_question_waits_for_a_platform_that_refuses_the_bot(script: Script) -> None:
+    """However often that is found out, it is neither given up nor apologized for, and the model is asked once."""
+    office = Office(script(*WHOLE), surface=Shut())
+    await office.inbox.put(asked("1"))
+    async with office.open():
+        (answer,) = await office.answered(1)
+
+    assert (answer.status, office.inbox.dead, office.events) == (Status.ANSWERED, {}, [])

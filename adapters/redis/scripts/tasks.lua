@@ -244,14 +244,14 @@ function script.settle(ref, thread, entry, fence, revision)
   return true
 end
 
--- Returns a question to whoever is next.
-function script.release(ref, thread, entry, fence, revision)
+-- Returns a question to whoever is next, after a `pause` of milliseconds if there is one.
+function script.release(ref, thread, entry, fence, revision, pause)
   local change = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
   redis.call('HSET', key('question', ref), 'begun', 1)
   if let_go(ref, thread, entry, change) then return true end
   give_back(ref)
-  offer(thread)
+  if pause > 0 then delay(thread, pause) else offer(thread) end
   return true
 end
 

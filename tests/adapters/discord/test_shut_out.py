@@ -1,0 +1,113 @@
+"""Discord refuses an address or a token altogether: nothing is sent until it may be, and no question is lost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from discord import AutoShardedClient
+
+from adapters.chat.delivery import PlatformSurface
+from adapters.chat.live_message import Pace
+from adapters.discord.connection import connect, log_in
+from adapters.discord.limits import Throttle
+from adapters.discord.platform import DiscordChat
+from core.errors import RateLimited, ShutOut
+from core.events import Event, PlaceRefused
+from core.model import Progress
+from tests.fakes.clock import Clock
+from tests.on_discord import OnDiscord, on_discord
+from tests.platforms import ANSWER, progress
+from tests.servers.discord import Reply
+
+LONG = 600.0  # seconds
+BANNED = Reply(429, "error code: 1015", {"Retry-After": str(int(LONG)), "Content-Type": "text/plain"})
+
+
+@dataclass
+class Speaker:
+    """What answers on Discord, by a clock that stands."""
+
+    discord: OnDiscord
+    clock: Clock = field(default_factory=Clock)
+    throttle: Throttle = field(default_factory=Throttle)
+    events: list[Event] = field(default_factory=list[Event])
+
+    def __post_init__(self) -> None:
+        """Look at the clock."""
+        self.throttle.gate.clock = self.clock
+
+    @asynccontextmanager
+    async def surface(self) -> AsyncGenerator[PlatformSurface]:
+        """Log a client in."""
+        server = self.discord.server
+        addresses: dict[str, Any] = {"api_url": server.api_url, "gateway_url": server.gateway_url}
+        client = connect(AutoShardedClient, message_content=False, throttle=self.throttle, **addresses)
+        await log_in(client, server.token)
+        try:
+            shared: dict[str, Any] = {"deliveries": self.discord.notes, "observer": self.events.append}
+            yield PlatformSurface(DiscordChat(client), pace=Pace(endurance=0.0), gate=self.throttle.gate, **shared)
+        finally:
+            await client.close()
+
+
+@pytest.fixture(name="speaker")
+async def _speaker() -> AsyncIterator[Speaker]:
+    async with on_discord(OnDiscord) as discord:
+        yield Speaker(discord)
+
+
+@pytest.mark.promise("bans-are-waited-out")
+async def test_a_banned_address_is_left_alone_for_as_long_as_it_was_said(speaker: Speaker) -> None:
+    """By whatever speaks for the bot: only the first request is refused, and no model is asked in vain."""
+    discord, asked = speaker.discord, list[str]()
+
+    async def asking() -> AsyncGenerator[Progress]:
+        asked.append("a model")
+        async for item in progress(ANSWER):
+            yield item
+
+    async with speaker.surface() as one, speaker.surface() as other:
+        discord.server.faults.break_("*", BANNED)
+        claim, before = await discord.asks(), len(discord.server.requests)
+        with pytest.raises(RateLimited) as first:
+            await one.reply(claim, progress(ANSWER))
+        with pytest.raises(ShutOut) as second:
+            await other.reply(claim, asking())
+        assert (first.value.wait, second.value.wait, asked) == (LONG, LONG, [])
+        assert len(discord.server.requests) - before == 1
+
+        discord.server.faults.mend()
+        speaker.clock.advance(LONG)
+        await other.reply(claim, progress(ANSWER))
+        assert len(discord.stands(claim)) == 1
+
+
+@pytest.mark.promise("bans-are-waited-out")
+async def test_a_token_that_is_refused_is_tried_again_until_it_is_good(speaker: Speaker) -> None:
+    """More and more rarely, and nobody is told that the place is closed."""
+    discord, gate, waits = speaker.discord, speaker.throttle.gate, list[float]()
+    good = discord.server.token
+    async with speaker.surface() as surface:
+        discord.server.token = "another one"
+        claim = await discord.asks()
+        for _ in range(4):
+            with pytest.raises(ShutOut):
+                await surface.reply(claim, progress(ANSWER))
+            with pytest.raises(ShutOut) as caught:
+                gate.check()
+            waits.append(caught.value.wait)
+            speaker.clock.advance(caught.value.wait)
+        assert (waits, [each for each in speaker.events if isinstance(each, PlaceRefused)]) == (
+            [1.0, 2.0, 4.0, 8.0],
+            [],
+        )
+        assert [each.status for each in discord.server.requests].count(401) == 4
+
+        discord.server.token = good
+        await surface.reply(claim, progress(ANSWER))
+        assert len(discord.stands(claim)) == 1
+        gate.check()
