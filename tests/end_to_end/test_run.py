@@ -160,13 +160,13 @@ async def test_what_was_asked_while_it_was_away_is_answered_once(footnote: Footn
         await bot.ended()
         missed = bot.ask("What is a lighthouse?")
     answered = said(server, before)
-    bot = await asyncio.create_subprocess_exec(
+    again = await asyncio.create_subprocess_exec(
         *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.DEVNULL
     )
     await server.until(lambda: "tower" in said(server, missed), what="the late answer", seconds=PATIENCE)
-    running.send_signal(signal.SIGTERM)
+    again.send_signal(signal.SIGTERM)
 
-    assert await asyncio.wait_for(running.wait(), PATIENCE) == 0
+    assert await asyncio.wait_for(again.wait(), PATIENCE) == 0
     assert said(server, before) == answered
 
 
