@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from adapters.retry import NEWS
 from bot.commands.doctor import look_inside
 from bot.commands.session import RUN, Session, session, tell_slips, version
 from bot.health import Health
@@ -26,7 +27,7 @@ from bot.wiring.stores import Stores
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
-from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
+from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, StoreUnavailable
 from core.events import Connected, Observer, PlatformFailed, everyone, only, unobserved
 from core.model import EVERYTHING, Outline, Scope
 from core.ports import ChatSurface
@@ -94,16 +95,29 @@ class Bot:
             platforms = await stack.enter_async_context(opening)
             self._there = {platform.key for platform in platforms}
             heard = [platform.name for platform in platforms if Role(platform.key) in chosen]
+            is_durable = await self._is_durable()
             if Role.WORKER in chosen:
                 health.begin(inbox, heard=heard, entered=[platform.name for platform in platforms])
                 health.needs(partial(hint, self._outline), kept=OUTLINE_KEPT)
             else:
                 health.begin(inbox, heard=heard, entered=())
-            await until(self._leaving, self._share(chosen, inbox, platforms))
+            await until(self._leaving, self._share(chosen, inbox, platforms, is_durable=is_durable))
 
-    async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
+    async def _is_durable(self) -> bool:
+        """Return whether the store keeps what it is given; False while it cannot be asked. Raises `Misconfigured`."""
+        try:
+            await self._stores.require_durable()
+        except StoreUnavailable:
+            return False
+        return True
+
+    async def _share(
+        self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform], *, is_durable: bool
+    ) -> None:
         try:
             async with asyncio.TaskGroup() as group:
+                if not is_durable:
+                    group.create_task(NEWS.call(self._stores.require_durable))
                 if Role.WORKER in chosen:
                     group.create_task(self._work(inbox, platforms))
                 for platform in platforms:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
@@ -42,6 +43,7 @@ class Stores:
     """Everything that outlives a process; `seen` are the requests that arrived, remembered for some minutes.
 
     All of it lies on the server at the `address`, which may be the private one.
+    `require_durable` raises `Misconfigured` for a server that may lose questions, or `StoreUnavailable`.
     """
 
     conversations: ConversationStore
@@ -54,6 +56,7 @@ class Stores:
     vault: Vault
     address: str
     opened: Callable[[Observer], AbstractAsyncContextManager[RedisInbox]]
+    require_durable: Callable[[], Awaitable[object]]
 
     def inbox(self, observer: Observer = unobserved) -> AbstractAsyncContextManager[RedisInbox]:
         """Return the inbox, to be opened, with connections of its own for reads that wait."""
@@ -67,6 +70,7 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
     from adapters.redis.connection import connect
     from adapters.redis.conversations import RedisConversations
     from adapters.redis.dedup import RedisChannelCursor, RedisDedup
+    from adapters.redis.health import require_durable
     from adapters.redis.inbox import RedisInbox
     from adapters.redis.inbox_store import Bounds
     from adapters.redis.secrets import RedisVault, Seal
@@ -100,6 +104,7 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
             vault=RedisVault(client, seal=seal),
             address=url,
             opened=opened,
+            require_durable=partial(require_durable, client, allows_loss=settings.redis_allow_loss),
         )
 
 
@@ -110,13 +115,13 @@ async def check_stores(settings: Settings, private: str | None = None) -> str:
     from adapters.redis.health import check
 
     async with _open_client(settings, private) as (url, client):
-        if settings.redis_url is None:
-            return await check(client, "a private socket in the data folder")
-        address = str(Address.parse(url))
+        is_private, address = settings.redis_url is None, str(Address.parse(url))
+        place = "a private socket in the data folder" if is_private else address
         try:
-            return await check(client, address)
+            says, advice = await check(client, place, allows_loss=settings.redis_allow_loss)
+            return Advice(" ".join([f"{says}.", *advice])) if advice else says
         except StoreUnavailable as error:
-            if str(error) != UNREACHABLE:
+            if is_private or str(error) != UNREACHABLE:
                 raise
             raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
 

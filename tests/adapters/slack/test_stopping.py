@@ -50,6 +50,7 @@ async def platform(place: Place) -> AsyncGenerator[asyncio.Task[None]]:
         channel_cursor=MemoryChannelCursor(),
         vault=MemoryVault(),
         opened=unopened,
+        require_durable=unopened,
     )
     values: dict[str, Any] = {
         "SLACK_BOT_TOKEN": place.workspace.token,
