@@ -108,6 +108,8 @@ class ServiceSettings(BaseSettings):
     redis_url: SecretStr | None = setting("REDIS_URL", None)
     """A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one runs in
     the data folder."""
+    redis_allow_loss: bool = setting("REDIS_ALLOW_LOSS", False)
+    """Work with a server that may lose questions: one that evicts them, or keeps nothing on disk."""
 
     @property
     def prices(self) -> Prices | None:

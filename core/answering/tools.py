@@ -154,6 +154,7 @@ class SearchTool:
     searches: int = 0
     completed: int = 0
     lexical_only: bool = False
+    has_documents: bool = True
     retrieval_time_ms: float = 0.0
     _found: dict[str, Hit] = field(default_factory=dict[str, Hit])
 
@@ -182,6 +183,7 @@ class SearchTool:
         self.completed += 1
         self.retrieval_time_ms += result.total_time_ms
         self.lexical_only = self.lexical_only or result.lexical_only
+        self.has_documents = result.has_documents
         if chapter and not result.hits:
             raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
         for hit in (*result.hits, *result.nearest):
