@@ -6,28 +6,29 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+import sys
+from collections.abc import Collection, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.retry import SHUT_OUT, Transient
-from bot.commands.ask import check_searchable
-from bot.commands.session import session, tell_slips
+from adapters.retry import NEWS, SHUT_OUT, Transient
+from bot.commands.doctor import look_inside
+from bot.commands.session import RUN, Session, session, tell_slips, version
 from bot.health import Health
 from bot.metrics import Metrics
 from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
-from bot.wiring import RetryTiming, open_platforms
-from bot.wiring.platforms import Platform, PlatformClient, TimedSurface
+from bot.wiring import NOTHING_TO_SEARCH, Check, RetryTiming, open_platforms
+from bot.wiring.platforms import Outlined, Platform, PlatformClient, TimedSurface
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
-from core.errors import FootnoteError, Misconfigured, ShutOut
+from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import Connected, ConnectionLost, Observer, PlatformFailed, everyone, only, unobserved
 from core.model import EVERYTHING, Outline, Scope
 from core.ports import ChatSurface
@@ -47,6 +48,11 @@ async def unknown(_: Scope) -> Outline:
     return Outline(passages=0, pages=0, sources=(), chapters=())
 
 
+async def hint(outline: Outlined) -> str | None:
+    """Return what to do where there is nothing to search. Raises `RetrievalUnavailable` and `Misconfigured`."""
+    return None if (await outline(EVERYTHING)).passages else NOTHING_TO_SEARCH
+
+
 class Bot:
     """One process of the bot; *outline* says what there is to search, and *health* how it is, for those who ask."""
 
@@ -56,7 +62,7 @@ class Bot:
         agent: Agent,
         stores: Stores,
         observer: Observer,
-        outline: Callable[[Scope], Awaitable[Outline]] = unknown,
+        outline: Outlined = unknown,
         health: Health | None = None,
     ) -> None:
         self._settings = settings
@@ -92,16 +98,29 @@ class Bot:
             platforms = await stack.enter_async_context(opening)
             self._there = {platform.name for platform in platforms}
             heard = [platform.name for platform in platforms if Role(platform.key) in chosen]
+            is_durable = await self._is_durable()
             if Role.WORKER in chosen:
                 health.begin(inbox, heard=heard, entered=[platform.name for platform in platforms])
-                health.needs(partial(self._outline, EVERYTHING), kept=OUTLINE_KEPT)
+                health.needs(partial(hint, self._outline), kept=OUTLINE_KEPT)
             else:
                 health.begin(inbox, heard=heard, entered=())
-            await until(self._leaving, self._share(chosen, inbox, platforms))
+            await until(self._leaving, self._share(chosen, inbox, platforms, is_durable=is_durable))
 
-    async def _share(self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform]) -> None:
+    async def _is_durable(self) -> bool:
+        """Return whether the store keeps what it is given; False while it cannot be asked. Raises `Misconfigured`."""
+        try:
+            await self._stores.require_durable()
+        except StoreUnavailable:
+            return False
+        return True
+
+    async def _share(
+        self, chosen: Collection[Role], inbox: RedisInbox, platforms: Collection[Platform], *, is_durable: bool
+    ) -> None:
         try:
             async with asyncio.TaskGroup() as group:
+                if not is_durable:
+                    group.create_task(NEWS.call(self._stores.require_durable))
                 if Role.WORKER in chosen:
                     group.create_task(self._work(inbox, platforms))
                 for platform in platforms:
@@ -243,10 +262,29 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     chosen = shares(named, settings)
     metrics = None if settings.health_port is None else Metrics()
     heard = everyone(observer, metrics.observe if metrics else unobserved)
-    with session("footnote run", memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
+    with session(RUN, memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
         app, stores = opened.app, opened.app.stores
         assert stores is not None  # noqa: S101 - the session was opened with memory
-        opened.run(check_searchable(app.index, Scope()))
-        bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index.outline, Health(metrics))
-        opened.run(bot.run(chosen))
+        with contextlib.suppress(RetrievalUnavailable):  # an index that cannot be reached may be there later
+            if said := opened.run(hint(app.index.outline)):
+                sys.stderr.write(f"{said}\n")
+        health = Health(metrics)
+        bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index.outline, health)
+        opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen)))
     return OK
+
+
+async def _beside_commands(opened: Session, store: str, health: Health, work: Coroutine[Any, Any, None]) -> None:
+    """Do *work*, and what commands beside this process need of the data folder where it has that for itself."""
+    from adapters.beside import Offer, Welcome
+
+    app, folder = opened.app, opened.settings.data_dir
+    welcome = Welcome(version(), app.embedder.name, app.embedder.dimension, store)
+    offer = Offer(welcome, app.index, partial(look_inside, opened, Check("bot", health.look)))
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            if not opened.settings.is_shared:
+                await stack.enter_async_context(offer.shared(folder))
+        except Misconfigured as refused:  # the bot itself can do without
+            sys.stderr.write(f"{refused}\n")
+        await work

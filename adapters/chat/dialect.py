@@ -6,13 +6,16 @@ import re
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
-from adapters.chat.pager import Pager, units
+from adapters.chat.pager import MOST_PARTS, Pager, units
 from adapters.chat.platform import Part
 from core.answering.citations import host
 from core.answering.dialect import MarkdownDialect, one_line
 from core.answering.markup import shown_blocks
+from core.messages import CUT
 from core.model import Answer, Citation, PartialAnswer, without_controls
+from core.model.markup import Emphasis, Text
 
 MOST_SOURCES = 5  # in a list; the footnotes in the text lead to all of them
 TITLE_LENGTH = 120  # characters
@@ -44,7 +47,7 @@ class ChatDialect(MarkdownDialect):
 
     def can_link(self, url: str) -> bool:
         """Return whether the platform can show an address as a link."""
-        return bool(self.linkable.fullmatch(url) and host(url))
+        return _is_linkable(self.linkable, url)
 
     def small_link(self, url: str, label: str) -> str:
         """Return a link for small print; the label is written already."""
@@ -87,6 +90,11 @@ class ChatDialect(MarkdownDialect):
         return [*title, *lines]
 
 
+@lru_cache(maxsize=512)  # an answer has few addresses, and writes each of them often
+def _is_linkable(linkable: re.Pattern[str], url: str) -> bool:
+    return bool(linkable.fullmatch(url) and host(url))
+
+
 @dataclass
 class MessageRenderer:
     """Draws one answer as messages; what is finished is drawn once.
@@ -105,7 +113,8 @@ class MessageRenderer:
     def sketch(self, draft: PartialAnswer) -> Sequence[Part]:
         """Return the messages of an answer that is being written.
 
-        What more text could change, or move to another message, is not shown yet.
+        What more text could change, or move to another message, is not shown yet. If there are many messages, the last
+        one may have to say that the answer is cut.
         """
         if draft is not self._draft:
             self._draft, self._drawn = draft, 0
@@ -119,7 +128,7 @@ class MessageRenderer:
             ahead.add(block)
         for block in tail[-1:]:
             ahead.add_open(block)
-        return ahead.parts(is_open=self.stays_open)
+        return ahead.parts(is_open=self.stays_open)[: MOST_PARTS - 1]
 
     def drawn(self, answer: Answer, below: str = "") -> Sequence[Part]:
         """Return the messages of a whole answer, with what stands *below* it in the last of them."""
@@ -128,6 +137,8 @@ class MessageRenderer:
             pager.add(block)
         pager.finish(units(f"\n\n{below}") if below else 0)
         *parts, last = pager.parts() or [Part("")]
+        if pager.is_cut or len(parts) >= MOST_PARTS:
+            parts, last = parts[: MOST_PARTS - 1], Part(self.dialect.inline((Emphasis((Text(CUT),)),)), plain=CUT)
         text = "\n\n".join(filter(None, [last.text, below]))
         return [*parts, replace(last, text=text)] if text else []
 

@@ -17,6 +17,7 @@ from core.answering.dialect import MarkdownDialect
 from core.answering.nodes import TextRun, runs, visible
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, Inline, LineBreak, Paragraph, TableRow, Text
 
+MOST_PARTS = 12  # messages of an answer; footnotes and tables can be much longer there than the model wrote them
 _HALF = 0.5  # of a message: from here on, what does not fit goes whole into the next one
 _SURE = 0.7  # of a message: what does not fit is cut behind this
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*(?:[ \t]?\ufffc)*(?=[ \t\n])|[。！？]\ufffc*(?=[^\ufffc])|(?=\n)")
@@ -25,11 +26,15 @@ _WORD = re.compile(r"(?<=\S)(?=[ \t])(?![ \t]*\ufffc)")
 
 @dataclass
 class Pager:
-    """Puts blocks into messages of at most so many units, and cuts what is too long; a copy goes its own way."""
+    """Puts blocks into messages of at most so many units, and cuts what is too long; a copy goes its own way.
+
+    Once there are as many as an answer may have, nothing is added any more, and it is cut.
+    """
 
     dialect: MarkdownDialect
     limit: int
     head: str = ""  # stands above the first message, and is not counted
+    is_cut: bool = False
     _done: tuple[Part, ...] = ()
     _titles: tuple[Block, ...] = ()  # each stays with what it is the title of
     _blocks: tuple[Block, ...] = ()
@@ -45,6 +50,9 @@ class Pager:
 
     def add(self, block: Block) -> None:
         """Add a block that is whole."""
+        self.is_cut = self.is_cut or len(self._done) >= MOST_PARTS
+        if self.is_cut:
+            return
         group, self._titles = (*self._titles, block), ()
         if isinstance(block.leaf, Heading):
             self._titles = group
@@ -57,7 +65,7 @@ class Pager:
 
     def add_open(self, block: Block) -> None:
         """Add as much of a block that still grows as will stand there in the end too."""
-        if not isinstance(block.leaf, Paragraph):
+        if len(self._done) >= MOST_PARTS or not isinstance(block.leaf, Paragraph):
             self.add(block)
             return
         group, self._titles = (*self._titles, block), ()
@@ -114,10 +122,11 @@ class Pager:
         elif isinstance(block.leaf, TableRow):
             cells = [node for cell in block.leaf.cells or block.leaf.head for node in (*cell, Text(" · "))]
             block = replace(block, leaf=Paragraph(tuple(cells[:-1])))
-        while self._place((block,)) > self.limit:
+        while not self.is_cut and self._place((block,)) > self.limit:
             left, block = self._cut(block)
             self._place((left,))
             self._turn()
+            self.is_cut = len(self._done) >= MOST_PARTS
 
     def _cut(self, block: Block, *, is_open: bool = False) -> tuple[Block, Block]:
         """Cut a block behind a sentence, else a word, else a character; one that *is_open* where it will be cut too."""

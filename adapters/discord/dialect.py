@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from adapters.chat.dialect import QUESTION_LENGTH, ChatDialect, MessageRenderer
@@ -106,6 +107,7 @@ class DiscordRenderer(MessageRenderer):
         return self.drawn(answer, "\n".join([*(line.text for line in lines), *small]))
 
 
+@lru_cache(maxsize=512)
 def _address(url: str) -> str:
     """Return characters that Discord would read as marks as their codes, which lead to the same page."""
     return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", url)

@@ -1,6 +1,6 @@
 """The chat model of OpenAI, or of any service that speaks its chat completions."""
 
 from adapters.openai.chat import OpenAIChat
-from adapters.openai.client import OpenAITimeouts
+from adapters.openai.client import OpenAILimits
 
-__all__ = ["OpenAIChat", "OpenAITimeouts"]
+__all__ = ["OpenAIChat", "OpenAILimits"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from adapters.openai.client import OpenAITimeouts, connect, place
+from adapters.openai.client import OpenAILimits, connect, place
 from adapters.openai.failures import WebPage, diagnose, failures
 from adapters.openai.reading import Reading, Watch, is_object
 from adapters.retry import SERVICE, LoadPacer, Retrying, RetryPolicy, Transient
@@ -26,14 +27,18 @@ from core.model import ChatMessage, ModelTurn, Prompt, Restarted, TextDelta, Too
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
 
-TIMEOUTS = OpenAITimeouts()
+LIMITS = OpenAILimits()
 DRAINING = 0.1  # seconds for what comes after the end
 FIRST_WORDS = 40  # characters
 SHORT = 1 / 30  # of the interval until the first words are there, since readers wait for them
 MUCH = 15 * 1024  # bytes: the client gives 16 kB at a time, so behind such a piece the next one waits already
 SIGNATURES_KEPT = 1_000  # calls; those of an answer are needed until it is written, seconds later
 UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+BOUNDS = ("max_tokens", "max_completion_tokens")  # the one that more services know, and that of newer models
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
+
+
+_ON_LENGTH = re.compile(r"max_(?:completion_)?tokens|in the completion", re.IGNORECASE)
 
 
 class OpenAIChat:
@@ -48,16 +53,16 @@ class OpenAIChat:
         api_key: str,
         base_url: str | None = None,
         retries: RetryPolicy = SERVICE,
-        timeouts: OpenAITimeouts = TIMEOUTS,
+        limits: OpenAILimits = LIMITS,
         observer: Observer = unobserved,
     ) -> None:
         self._model = model
         self._api_key = api_key
         self._base_url = base_url
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
-        self._timeouts = timeouts
-        self._pacer = LoadPacer(timeouts.interval, timeouts.longest_interval)
-        self._dialect = EndpointDialect(model)
+        self._limits = limits
+        self._pacer = LoadPacer(limits.interval, limits.longest_interval)
+        self._dialect = EndpointDialect(model, limits.tokens)
         self._client: AsyncOpenAI | None = None
 
     async def stream(
@@ -139,7 +144,7 @@ class OpenAIChat:
 
     async def _whole(self, pieces: AsyncIterator[bytes], reading: Reading) -> AsyncGenerator[str, None]:
         """Yield the text of an answer that came in one piece although a stream was asked for."""
-        watch, whole = Watch(self._timeouts), bytearray()
+        watch, whole = Watch(self._limits), bytearray()
         async for piece in pieces:
             watch.saw(piece, is_news=True)
             whole += piece
@@ -147,7 +152,7 @@ class OpenAIChat:
 
     async def _streamed(self, pieces: AsyncIterator[bytes], reading: Reading) -> AsyncGenerator[str, None]:
         """Yield the text of all events that came together as one piece: whoever is behind catches up in one step."""
-        watch, length = Watch(self._timeouts), 0
+        watch, length = Watch(self._limits), 0
         async for piece in pieces:
             text, events, trouble = reading.read(piece)
             watch.saw(piece, is_news=events > 0)
@@ -170,9 +175,9 @@ class OpenAIChat:
         if self._client is None:
             await asyncio.to_thread(import_module, "openai")  # a second of work, which must not stop everything else
         if self._client is None:
-            self._client = connect(self._api_key, self._base_url, self._timeouts)
+            self._client = connect(self._api_key, self._base_url, self._limits)
         client = self._client
-        limit = self._timeouts.connect + self._timeouts.read
+        limit = self._limits.connect + self._limits.read
         from openai import AsyncStream, BadRequestError, UnprocessableEntityError
 
         while True:
@@ -190,8 +195,10 @@ class OpenAIChat:
 class EndpointDialect:
     """Writes requests for one endpoint, and learns from its refusals what it understands."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, tokens: int | None = None) -> None:
         self._model = model
+        self._tokens = tokens
+        self._bounds = BOUNDS if tokens else ()
         self._asks_usage = True
         self._signs = False
         self._extras: OrderedDict[str, Any] = OrderedDict()
@@ -203,6 +210,8 @@ class EndpointDialect:
             "messages": [self._message(message) for message in prompt.messages],
             "stream": True,
         }
+        for bound in self._bounds[:1]:
+            body[bound] = self._tokens
         if self._asks_usage:
             body["stream_options"] = {"include_usage": True}
         if tools:
@@ -218,6 +227,10 @@ class EndpointDialect:
 
         It counts what was sent, not what is known: of several requests at once, each has to be sent again.
         """
+        bound = next((bound for bound in BOUNDS if bound in body), None)
+        if bound and _ON_LENGTH.search(refusal):  # it is not known, or more than the model or what is left has room for
+            self._bounds = tuple(other for other in self._bounds if other != bound)
+            return True
         if "stream_options" in body and ("stream_options" in refusal or "include_usage" in refusal):
             self._asks_usage = False
             return True

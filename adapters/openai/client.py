@@ -21,14 +21,15 @@ READ_AHEAD = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAITimeouts:
-    """How many seconds to wait for a connection, for the next piece of an answer, and for the whole of it.
+class OpenAILimits:
+    """How many tokens to ask for, and seconds to wait for a connection, the next piece of an answer, and all of it.
 
     Between two pieces it rests for an *interval* for each answer that is written at the time, so that what comes
     meanwhile is one piece: readers see a few states of an answer, and small pieces cost time for nothing where many are
     written.
     """
 
+    tokens: int | None = None
     connect: float = 5.0
     read: float = 30.0
     whole: float = 900.0
@@ -36,7 +37,7 @@ class OpenAITimeouts:
     longest_interval: float = 0.7
 
 
-def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> AsyncOpenAI:
+def connect(api_key: str, base_url: str | None, limits: OpenAILimits) -> AsyncOpenAI:
     """Return a client that connects when it is first used, and repeats nothing by itself.
 
     A login in the address is left out: the key is sent in its place, and both cannot be.
@@ -45,9 +46,9 @@ def connect(api_key: str, base_url: str | None, timeouts: OpenAITimeouts) -> Asy
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
     parts = urlsplit(base_url or OFFICIAL)
-    timeout = Timeout(timeouts.read, connect=timeouts.connect)
+    timeout = Timeout(limits.read, connect=limits.connect)
     http = DefaultAioHttpClient(timeout=timeout)
-    if timeouts.interval:
+    if limits.interval:
         _leave_to_the_system(http)
     client = AsyncOpenAI(
         api_key=api_key or NO_KEY,

@@ -12,11 +12,15 @@ from uuid import uuid4
 
 from pydantic_core import from_json
 
-from adapters.openai.client import OpenAITimeouts
+from adapters.openai.client import OpenAILimits
 from adapters.openai.failures import BrokenAnswer, EndlessAnswer, failures
 from core.model import ModelTurn, ToolCall, Usage
 
 LARGEST = 32 * 1024 * 1024  # bytes, most of them the framing of tokens
+LONGEST_EVENT = 1024 * 1024  # bytes
+MOST_ARGUMENTS = 20_000  # characters of all calls of a turn; a query of 2,000 has at most 12,000 in JSON
+MOST_BLANK = 1_000  # characters before the first word, of which nobody sees any
+CUT = frozenset({"length", "max_tokens", "MAX_TOKENS"})  # a service's words for an answer that got too long
 OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
 
@@ -29,7 +33,7 @@ class Watch:
     when a reader who took their time went on.
     """
 
-    timeouts: OpenAITimeouts
+    limits: OpenAILimits
     heard: float = field(default_factory=time.monotonic)
     _begun: float = field(default_factory=time.monotonic, init=False)
     _size: int = field(default=0, init=False)
@@ -38,10 +42,10 @@ class Watch:
         """Count a piece. Raises `TimeoutError` or `EndlessAnswer` for one too many."""
         now = time.monotonic()
         self._size += len(piece)
-        if self._size > LARGEST or now - self._begun > self.timeouts.whole:
+        if self._size > LARGEST or now - self._begun > self.limits.whole:
             raise EndlessAnswer("an answer without an end in sight")
         self.heard = now if is_news else self.heard
-        if now - self.heard > self.timeouts.read:
+        if now - self.heard > self.limits.read:
             raise TimeoutError
 
 
@@ -68,6 +72,7 @@ class Thoughts:
             if opening := next((mark for mark in OPENINGS if begun.startswith(mark)), None):
                 self.held, self.closing, self._thought = begun.removeprefix(opening), OPENINGS[opening], True
             elif any(mark.startswith(begun) for mark in OPENINGS):
+                self.held = self.held[-MOST_BLANK:]
                 return ""
             else:
                 self.held, self.are_over = begun if self._thought else self.held, True
@@ -103,9 +108,13 @@ class ToolCalls:
     """The calls of one turn, put together from fragments, which differ from service to service."""
 
     _drafts: list[PartialCall] = field(default_factory=list[PartialCall])
+    _size: int = 0
 
     def add(self, pieces: object) -> None:
-        """Take the `tool_calls` of one event, whatever it is; arguments that came as an object are written out."""
+        """Take the `tool_calls` of one event, whatever it is; arguments that came as an object are written out.
+
+        Raises `EndlessAnswer` for more than anybody could want to call.
+        """
         for raw in cast("list[Any]", pieces) if isinstance(pieces, list) else []:
             if not isinstance(raw, dict):
                 continue
@@ -116,6 +125,9 @@ class ToolCalls:
                 arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
             index, name = index if isinstance(index, int) else None, _words(function.get("name"))
             piece = PartialCall(index, _words(fields.get("id")), name, [arguments], fields.get("extra_content"))
+            self._size += len(arguments) + len(name) + 1
+            if self._size > MOST_ARGUMENTS:
+                raise EndlessAnswer("tool calls without an end in sight")
             newest = reversed(self._drafts)
             if index is None:
                 last = self._drafts[-1] if self._drafts else None
@@ -161,9 +173,10 @@ class Reading:
     model: str
     tools: Sequence[str]
     finished: bool = False
+    is_cut: bool = False
     ended: bool = False
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
-    _rest: bytes = b""
+    _rest: bytearray = field(default_factory=bytearray)
     _text: list[str] = field(default_factory=list[str])
     _thoughts: Thoughts = field(default_factory=Thoughts)
     _calls: ToolCalls = field(default_factory=ToolCalls)
@@ -175,11 +188,9 @@ class Reading:
         Return the text of the events that are whole by now, up to the first that is broken, how many there are, and
         what is wrong with that one. What the quicker reader of JSON minds, such as half of an emoji, the other takes.
         """
-        come = self._rest + piece
-        *events, self._rest = _BLANK_LINE.split(come) if b"\r" in come else come.split(b"\n\n")
         text, count = "", 0
         try:
-            for event in events:
+            for event in self._events(piece):
                 data = event[5:] if event.startswith(b"data:") else b""
                 if not data or len(data.splitlines()) > 1:  # an event may have more lines, of other kinds too
                     data = b"\n".join(line[5:] for line in event.splitlines() if line.startswith(b"data:"))
@@ -198,6 +209,19 @@ class Reading:
             return text, count, error
         return text, count, None
 
+    def _events(self, piece: bytes) -> Sequence[bytes]:
+        """Return the events that are whole now. An end is looked for in what is new, so that each byte is seen once."""
+        seen = max(len(self._rest) - len(b"\r\n\r"), 0)
+        self._rest += piece
+        if not _BLANK_LINE.search(self._rest, seen):
+            if len(self._rest) > LONGEST_EVENT:
+                raise EndlessAnswer("an event without an end in sight")
+            return ()
+        come = bytes(self._rest)
+        *events, rest = _BLANK_LINE.split(come) if b"\r" in come else come.split(b"\n\n")
+        self._rest = bytearray(rest)
+        return events
+
     def take(self, event: object) -> str:
         """Return the text that an event adds to the answer. Raises `BrokenAnswer`."""
         fields = _fields(event)
@@ -214,6 +238,7 @@ class Reading:
         if (reason := choice.get("finish_reason")) == "error":
             raise BrokenAnswer("an error in place of an end")
         self.finished = bool(reason) or self.finished
+        self.is_cut = self.is_cut or reason in CUT
         if calls := delta.get("tool_calls"):
             self._calls.add(calls)
         text = _words(delta.get("content")) or _words(delta.get("refusal"))
@@ -237,8 +262,8 @@ class Reading:
 
         Raises `BrokenAnswer` if it did not come to its end, or says nothing. Thoughts that never ended are not shown.
 
-        An answer cut by its length stays: the service's own limit cut it, so asking again would cut it again. A refusal
-        is text like any other: asking again would be refused again, and the core decides what is shown.
+        An answer cut by its length stays: asking again would cut it again. So it would one that is cut before its first
+        word, which raises `EndlessAnswer`. A refusal is text like any other: the core decides what is shown.
         """
         if not self.finished:
             raise BrokenAnswer("an answer without an end")
@@ -246,13 +271,13 @@ class Reading:
         rest = "" if self._thoughts.closing else self._thoughts.held
         text = "".join((*self._text, rest))
         if not calls and not text.strip():
-            raise BrokenAnswer("an empty answer")
+            raise (EndlessAnswer if self.is_cut else BrokenAnswer)("an empty answer")
         usage = _fields(self._usage)
         cached = _fields(usage.get("prompt_tokens_details")).get("cached_tokens")
         counted = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
         prompt, completion, cached = (max(each, 0) if isinstance(each, int) else 0 for each in counted)
         used = Usage(prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
-        return rest, ModelTurn(text, calls, used, self.model)
+        return rest, ModelTurn(text, calls, used, self.model, self.is_cut)
 
 
 def is_object(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -50,12 +50,16 @@ MAKING = "LPUSH {key} 1, PEXPIRE {key} 9999, RPUSH {key} 1, HSET {key} 1 1, HSET
 
 EVICTS = "Under pressure it evicts questions that wait, and conversations: set maxmemory-policy to noeviction."
 FORGETS = "It writes nothing to disk, so that a restart costs what was stored: set appendonly to yes."
+UNTOLD = "It does not tell whether it may evict questions, or keeps anything on disk: see that it does not, and does."
+LOSES = "The data store may lose questions that wait. {} Or set REDIS_ALLOW_LOSS=true if that is meant."
 LACKING = "The user in REDIS_URL lacks rights: {}. Grant them with ACL SETUSER on the server."
 SENTINEL = "REDIS_URL names a Sentinel as if it were the store. Write redis+sentinel://host:26379/master."
 
 
-async def check(client: Redis, address: str, *, now: Callable[[], float] = time.time) -> str:
-    """Return in one line what the store is, *address* being its place without secrets, with advice if there is any.
+async def check(
+    client: Redis, address: str, *, allows_loss: bool = False, now: Callable[[], float] = time.time
+) -> tuple[str, Sequence[str]]:
+    """Return in one line what the store is, *address* being its place without secrets, and advice if there is any.
 
     Raises `Misconfigured` for what an operator has to change, and `StoreUnavailable` for the rest.
     """
@@ -65,7 +69,8 @@ async def check(client: Redis, address: str, *, now: Callable[[], float] = time.
             _check_mode(client, facts)
             await _check_rights(client)
             await check_version(client)
-            advice = [*await _on_clock(client, now), *await _on_memory(client, facts)]
+            dangers = await require_durable(client, allows_loss=allows_loss)
+            advice = [*await _on_clock(client, now), *dangers]
     except StoreUnavailable as error:
         if str(error) in OPERATORS:
             raise Misconfigured(str(error)) from error
@@ -74,7 +79,28 @@ async def check(client: Redis, address: str, *, now: Callable[[], float] = time.
     for kind in ("Redis", "Valkey"):
         if version := facts.get(f"{kind.lower()}_version"):
             name = f"{kind} {version}"
-    return " ".join([f"{name} at {address}.", *advice]) if advice else f"{name} at {address}"
+    return f"{name} at {address}", advice
+
+
+async def require_durable(client: Redis, *, allows_loss: bool) -> Sequence[str]:
+    """Look whether the store may lose questions that wait, by itself or in a restart; return what is to be seen to.
+
+    Of a cluster, each node is asked. Raises `Misconfigured` where it may, unless that is allowed, and
+    `StoreUnavailable`.
+    """
+    from redis.asyncio import RedisCluster
+
+    with translated():
+        if isinstance(client, RedisCluster):
+            await client.initialize()
+            found = [await _on_memory(client, target_nodes=node) for node in client.get_nodes()]
+        else:
+            found = [await _on_memory(client)]
+    dangers = list(dict.fromkeys(danger for each in found for danger in each))
+    certain = [danger for danger in dangers if danger != UNTOLD]
+    if certain and not allows_loss:
+        raise Misconfigured(LOSES.format(" ".join(certain)))
+    return dangers
 
 
 def _check_mode(client: Redis, facts: Facts) -> None:
@@ -88,11 +114,11 @@ def _check_mode(client: Redis, facts: Facts) -> None:
         raise Misconfigured(NODE)
 
 
-async def _facts(client: Redis) -> Facts:
+async def _facts(client: Redis, **node: object) -> Facts:
     from redis.exceptions import NoPermissionError
 
     with suppress(NoPermissionError):
-        return cast("dict[str, object]", await _say(client, "INFO"))
+        return cast("dict[str, object]", await _say(client, "INFO", **node))
     return {}
 
 
@@ -136,20 +162,25 @@ async def _lack(client: Redis, name: str, *words: str) -> str | None:
     return None
 
 
-async def _on_memory(client: Redis, facts: Facts) -> list[str]:
+async def _on_memory(client: Redis, **node: object) -> list[str]:
+    """Return in what ways a server may lose what it was given."""
     from redis.exceptions import ResponseError
 
-    advice: list[str] = []
-    if facts.get("maxmemory") and facts.get("maxmemory_policy") != "noeviction":
-        advice.append(EVICTS)
-    if facts.get("aof_enabled") == 0:
-        with suppress(ResponseError):  # nobody may ask, as with many hosted servers
-            settings = cast("dict[Any, Any]", await _say(client, "CONFIG GET", "save"))
-            if settings.get("save", settings.get(b"save")) in ("", b""):  # no snapshots are written either
-                advice.append(FORGETS)
-    return advice
+    facts = await _facts(client, **node)
+    if "aof_enabled" not in facts or "maxmemory" not in facts:
+        return [UNTOLD]
+    evicts = facts["maxmemory"] and facts.get("maxmemory_policy") != "noeviction"
+    dangers = [EVICTS] if evicts else []
+    if not facts["aof_enabled"]:
+        try:
+            settings = cast("dict[Any, Any]", await _say(client, "CONFIG GET", "save", **node))
+        except ResponseError:  # nobody may ask, as with many hosted servers
+            return [*dangers, UNTOLD]
+        if settings.get("save", settings.get(b"save")) in ("", b""):  # no snapshots are written either
+            dangers.append(FORGETS)
+    return dangers
 
 
-async def _say(client: Redis, *words: str | int) -> object:
+async def _say(client: Redis, *words: str | int, **node: object) -> object:
     execute = cast("Callable[..., Awaitable[object]]", client.execute_command)
-    return await execute(*words)
+    return await execute(*words, **node)

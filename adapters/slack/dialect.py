@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, SmallPrint
@@ -150,6 +151,7 @@ def escaped(text: str) -> str:
     return _ENTITY.sub(lambda found: f"&amp;{found[0][1:]}", text).replace("<", "&lt;").replace(">", "&gt;")
 
 
+@lru_cache(maxsize=512)
 def address(url: str) -> str:
     """Return characters that would end a link or begin an entity as their codes, which lead to the same page."""
     url = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)

@@ -78,6 +78,8 @@ class ServiceSettings(BaseSettings):
     own."""
     openai_model: str = setting("OPENAI_MODEL", "gpt-4o-mini")
     """The chat model, by the name that its service gives it."""
+    openai_max_tokens: int = setting("OPENAI_MAX_TOKENS", 8_192, ge=1)
+    """The most tokens that the chat model may write at once, thoughts included. What is cut off says so."""
     price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False)
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""
@@ -106,6 +108,8 @@ class ServiceSettings(BaseSettings):
     redis_url: SecretStr | None = setting("REDIS_URL", None)
     """A Redis or Valkey server for conversations, such as redis://localhost:6379/0. Without it, a private one runs in
     the data folder."""
+    redis_allow_loss: bool = setting("REDIS_ALLOW_LOSS", False)
+    """Work with a server that may lose questions: one that evicts them, or keeps nothing on disk."""
 
     @property
     def prices(self) -> Prices | None:

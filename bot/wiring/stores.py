@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings, revealed
@@ -39,7 +40,11 @@ SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is g
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything that outlives a process; `seen` are the requests that arrived, remembered for some minutes."""
+    """Everything that outlives a process; `seen` are the requests that arrived, remembered for some minutes.
+
+    All of it lies on the server at the `address`, which may be the private one.
+    `require_durable` raises `Misconfigured` for a server that may lose questions, or `StoreUnavailable`.
+    """
 
     conversations: ConversationStore
     policies: PolicyStore
@@ -49,7 +54,9 @@ class Stores:
     seen: Dedup
     channel_cursor: ChannelCursor
     vault: Vault
+    address: str
     opened: Callable[[Observer], AbstractAsyncContextManager[RedisInbox]]
+    require_durable: Callable[[], Awaitable[object]]
 
     def inbox(self, observer: Observer = unobserved) -> AbstractAsyncContextManager[RedisInbox]:
         """Return the inbox, to be opened, with connections of its own for reads that wait."""
@@ -57,12 +64,13 @@ class Stores:
 
 
 @contextlib.asynccontextmanager
-async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
-    """Reach the server, or start the private one, until the end of the context."""
+async def open_stores(settings: Settings, private: str | None = None) -> AsyncGenerator[Stores]:
+    """Reach the server, or start the private one, until the end of the context; *private* is one that runs already."""
     from adapters.redis.community import RedisPolicies, RedisQuota, RedisVotes
     from adapters.redis.connection import connect
     from adapters.redis.conversations import RedisConversations
     from adapters.redis.dedup import RedisChannelCursor, RedisDedup
+    from adapters.redis.health import require_durable
     from adapters.redis.inbox import RedisInbox
     from adapters.redis.inbox_store import Bounds
     from adapters.redis.secrets import RedisVault, Seal
@@ -76,7 +84,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
         settings.answers_per_workspace,
         accepted=min(max(settings.lease_seconds, SHORTEST_ACCEPTED), LONGEST_ACCEPTED),
     )
-    async with _open_client(settings) as (url, client):
+    async with _open_client(settings, private) as (url, client):
 
         @contextlib.asynccontextmanager
         async def opened(observer: Observer) -> AsyncGenerator[RedisInbox]:
@@ -94,37 +102,39 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             seen=RedisDedup(client, kept=SEEN),
             channel_cursor=RedisChannelCursor(client),
             vault=RedisVault(client, seal=seal),
+            address=url,
             opened=opened,
+            require_durable=partial(require_durable, client, allows_loss=settings.redis_allow_loss),
         )
 
 
-async def check_stores(settings: Settings) -> str:
+async def check_stores(settings: Settings, private: str | None = None) -> str:
     """Return one line on what keeps the conversations. Raises `Misconfigured` or `StoreUnavailable`."""
     from adapters.redis.address import Address
     from adapters.redis.failure import UNREACHABLE
     from adapters.redis.health import check
 
-    async with _open_client(settings) as (url, client):
-        if settings.redis_url is None:
-            return await check(client, "a private socket in the data folder")
-        address = str(Address.parse(url))
+    async with _open_client(settings, private) as (url, client):
+        is_private, address = settings.redis_url is None, str(Address.parse(url))
+        place = "a private socket in the data folder" if is_private else address
         try:
-            return await check(client, address)
+            says, advice = await check(client, place, allows_loss=settings.redis_allow_loss)
+            return Advice(" ".join([f"{says}.", *advice])) if advice else says
         except StoreUnavailable as error:
-            if str(error) != UNREACHABLE:
+            if is_private or str(error) != UNREACHABLE:
                 raise
             raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
 
 
-async def check_inbox(settings: Settings) -> str:
+async def check_inbox(settings: Settings, private: str | None = None) -> str:
     """Return how many questions wait; ones that wait for long or have failed are worth a look."""
-    async with open_stores(settings) as stores, stores.inbox() as inbox:
+    async with open_stores(settings, private) as stores, stores.inbox() as inbox:
         return verdict(await inbox.backlog(), is_shared=settings.is_shared)
 
 
-async def check_policies(settings: Settings) -> str:
+async def check_policies(settings: Settings, private: str | None = None) -> str:
     """Return whether what moderators have set can be read everywhere. Raises `Misconfigured` where it cannot."""
-    async with open_stores(settings) as stores:
+    async with open_stores(settings, private) as stores:
         closed = [str(home) for home in await stores.policies.closed()]
     if not closed:
         return "the moderators' settings can be read"
@@ -151,12 +161,12 @@ def _questions(count: int, plural: str, singular: str | None = None) -> str:
 
 
 @contextlib.asynccontextmanager
-async def _open_client(settings: Settings) -> AsyncGenerator[tuple[str, Redis]]:
+async def _open_client(settings: Settings, private: str | None) -> AsyncGenerator[tuple[str, Redis]]:
     from adapters.redis.connection import connect
     from adapters.redis.server import PrivateServer
 
     async with contextlib.AsyncExitStack() as stack:
-        url = revealed(settings.redis_url)
+        url = revealed(settings.redis_url) or private
         if url is None:
             url = await stack.enter_async_context(PrivateServer(settings.data_dir / "store"))
         yield url, await stack.enter_async_context(contextlib.aclosing(connect(url)))

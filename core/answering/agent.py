@@ -45,10 +45,11 @@ MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far one answer may go."""
+    """How far one answer may go; one of so many characters is some seven messages on Discord."""
 
     tool_rounds: int = 4
     excerpt_characters: int = 500
+    answer_characters: int = 12_000
     history_tokens: int = 100_000
 
 
@@ -91,8 +92,7 @@ class Agent:
             self.observer(ServiceFailed("chat model", str(error)))
             failed = True
         for prompt, usage in run.asked:
-            size = len(json.dumps(prompt.messages, ensure_ascii=False).encode(errors="replace"))
-            self.bytes_per_token = learned(self.bytes_per_token, size, usage.prompt_tokens)
+            self.bytes_per_token = learned(self.bytes_per_token, _size(prompt), usage.prompt_tokens)
         for item in run.conclude(failed=failed):
             yield item
 
@@ -173,32 +173,47 @@ class Run:
         self._restart()
         begun = agent.clock()
         tools = tuple(tool.spec for tool in self._toolbox.tools) if self._rounds_left else ()
+        turn: ModelTurn | None = None
         try:
             async with aclosing(agent.model.stream(self._prompt, tools=tools)) as stream:
                 async for item in stream:
                     match item:
                         case TextDelta(text):
                             shown = self._draft.feed(text)
+                            if self._draft.is_cut:
+                                break  # which ends the model's work at once
                         case Restarted():
                             shown = (item,) if self._restart() else ()
                         case turn:
-                            shown = self._draft.feed("", is_last=True)
-                            self._turn = turn
-                            self._usage += turn.usage
-                            self._model_name = turn.model or self._model_name
+                            self._draft.is_cut = turn.is_cut
+                            shown = self._draft.feed("", is_last=not turn.is_cut)
                             self.asked.append((self._prompt, turn.usage))
-                            agent.observer(TokensUsed(about, turn.model, turn.usage))
                     for progress in shown:
                         yield progress
+            self._turn = turn or self._cut_turn()
+            self._usage += self._turn.usage
+            self._model_name = self._turn.model or self._model_name
+            agent.observer(TokensUsed(about, self._model_name, self._turn.usage))
         finally:
             self._generation_ms += (agent.clock() - begun) * 1000
+
+    def _cut_turn(self) -> ModelTurn:
+        """Return what the model has said until it was cut, of which no service tells how many tokens it were."""
+        said = self._draft.text
+        prompt, completion = (
+            round(size / self._agent.bytes_per_token)
+            for size in (_size(self._prompt), len(said.encode(errors="replace")))
+        )
+        usage = Usage(prompt_tokens=prompt, completion_tokens=completion)
+        return ModelTurn(said, usage=usage, model=self._model_name, is_cut=True)
 
     def _restart(self) -> bool:
         """Begin the answer anew; return whether anything of it was shown."""
         was_shown = self._draft.is_shown
         unless = "" if self._question.selection is None else NOT_IN_SELECTION
         is_live = self._is_free or self._is_grounded
-        self._draft = AnswerDraft(MarkupReader(Footnotes(self._sources)), is_live=is_live, unless=unless)
+        markup, most = MarkupReader(Footnotes(self._sources)), self._agent.limits.answer_characters
+        self._draft = AnswerDraft(markup, is_live=is_live, unless=unless, most=most)
         return was_shown
 
     def _calls(self) -> tuple[ToolCall, ...]:
@@ -261,6 +276,11 @@ class Run:
             generation_time_ms=round(self._generation_ms, 1),
             total_time_ms=round((agent.clock() - self._start) * 1000, 1),
         )
+
+
+def _size(prompt: Prompt) -> int:
+    """Return the bytes of a prompt."""
+    return len(json.dumps(prompt.messages, ensure_ascii=False).encode(errors="replace"))
 
 
 def answer_id(question: Question) -> str:

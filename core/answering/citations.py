@@ -9,10 +9,11 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from core.model import Citation, Hit
-from core.model.markup import Block, Footnote, Heading, ListItem, Paragraph, Quote, TableRow
+from core.model.markup import Block, Footnote, Heading, Inline, ListItem, Paragraph, Quote, TableRow
 
 LONGEST_URL = 800  # characters of a link: two of them leave room for words in a message
 
+MOST_FOOTNOTES = 100  # of an answer, each of which may be a link of that length
 URL = re.compile(r"""(?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.)[^\s<>"'`\\^{}|\[\]]+""")
 _TRAILING = ".,;:!?*_~"
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{1,30}:)?//|(?=www\.)", re.IGNORECASE)
@@ -113,15 +114,21 @@ class Footnotes:
 
     sources: Sources
     removed_urls: int = 0
+    given: int = 0
     shown: dict[int, Citation] = field(default_factory=dict[int, Citation])  # by the numbers that the model uses
+    head: tuple[object, tuple[tuple[Inline, ...], ...]] = (None, ())  # of a table, as it is and as it was read
 
     def read(self, mark: str) -> Iterator[Footnote]:
-        """Return the footnotes that a mark of the model names, in its order; a range names what it spans."""
+        """Return the footnotes that a mark of the model names, in its order; a range names what it spans.
+
+        Nobody needs hundreds: of more there are none.
+        """
         known, shown = self.sources.citations, self.shown
         for first, last, single in _RANGE.findall(mark.partition("†")[0]):
             low, high = (int(single), int(single)) if single else (int(first), int(last))
             for number in (low,) if single else sorted(number for number in known if low <= number <= high):
-                if number in known:
+                if number in known and self.given < MOST_FOOTNOTES:
+                    self.given += 1
                     if number not in shown:
                         new = number if self.sources.keeps_numbers else len(shown) + 1
                         shown[number] = known[number].model_copy(update={"number": new})

@@ -24,6 +24,7 @@ from core.model.markup import (
     CodeLine,
     Footnote,
     Heading,
+    Inline,
     Leaf,
     LineBreak,
     ListItem,
@@ -310,17 +311,20 @@ def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:
             case Heading(level):
                 leaf = Heading(level, InlineReader(text, notes, raw.is_whole).read())
             case TableRow(is_first=is_first):
-                rows = ([InlineReader(cell, notes).read() for cell in row] for row in (raw.head, raw.lines))
-                head, cells = (  # a cell is one line
-                    tuple(tuple(Text(" ") if isinstance(node, LineBreak) else node for node in cell) for cell in row)
-                    for row in rows
-                )
-                leaf = TableRow(head, cells, is_first)
+                if notes.head[0] is not raw.head:  # which is read once for all of its rows
+                    notes.head = raw.head, _read_cells(notes, raw.head)
+                leaf = TableRow(notes.head[1], _read_cells(notes, raw.lines), is_first)
             case _:
                 pass
         if not isinstance(leaf, (Paragraph, Heading)) or leaf.children:
             blocks.append(raw.block if leaf is raw.block.leaf else replace(raw.block, leaf=leaf))
     return blocks
+
+
+def _read_cells(notes: Footnotes, cells: Sequence[str]) -> tuple[tuple[Inline, ...], ...]:
+    """Read the cells of a row, each of which is one line."""
+    read = (InlineReader(cell, notes).read() for cell in cells)
+    return tuple(tuple(Text(" ") if isinstance(node, LineBreak) else node for node in cell) for cell in read)
 
 
 def shown_blocks(answer: Answer) -> tuple[Block, ...]:

@@ -21,6 +21,7 @@ from core.ports import Retriever
 
 ToolFunction: TypeAlias = Callable[..., Awaitable[Mapping[str, Any]]]
 
+MOST_KEPT = 2_000  # characters of a call's arguments
 NEAREST = 3
 NEAR = 0.05  # the relevance below which a section is not worth a look
 
@@ -114,7 +115,7 @@ class Toolbox:
         text = text or json.dumps({"success": False, "data": None, "error": error}, ensure_ascii=False)
         took = (self.clock() - start) * 1000
         record = ToolRecord(
-            name=call.name, arguments=call.arguments, success=is_done, result_size=len(text), time_ms=took
+            name=call.name, arguments=call.arguments[:MOST_KEPT], success=is_done, result_size=len(text), time_ms=took
         )
         self.observer(ToolCalled(question=self.question, **record.model_dump()))
         return text, record
@@ -143,6 +144,7 @@ class SearchTool:
     searches: int = 0
     completed: int = 0
     lexical_only: bool = False
+    has_documents: bool = True
     retrieval_time_ms: float = 0.0
     _found: dict[str, Hit] = field(default_factory=dict[str, Hit])
 
@@ -170,6 +172,7 @@ class SearchTool:
         self.completed += 1
         self.retrieval_time_ms += result.total_time_ms
         self.lexical_only = self.lexical_only or result.lexical_only
+        self.has_documents = result.has_documents
         if chapter and not result.hits:
             raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
         for hit in (*result.hits, *result.nearest):

@@ -11,7 +11,16 @@ from itertools import chain
 
 from core.answering.markup import MarkupReader
 from core.answering.tools import SearchTool
-from core.messages import FAILED, LEXICAL_ONLY, STOPPED, UNAVAILABLE, no_context, not_in_selection
+from core.messages import (
+    CUT,
+    FAILED,
+    LEXICAL_ONLY,
+    NO_DOCUMENTS,
+    STOPPED,
+    UNAVAILABLE,
+    no_context,
+    not_in_selection,
+)
 from core.model import Citation, Drafted, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
@@ -27,13 +36,23 @@ class AnswerDraft:
     markup: MarkupReader
     is_live: bool
     unless: str = ""
+    most: int = 100_000  # characters of the text
     is_shown: bool = False  # or will be with the next drawing
     is_refusal: bool = False  # whether the model wrote the word that says there is no answer
+    is_cut: bool = False  # whether there would have been more; what is not certain at its end is then left off
     text: str = ""
     _held: str = ""
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What is certain of it by now, with a word where it was cut."""
+        return (*chain(*self.markup.read()), *([_remark(CUT)] if self.is_cut else []))
+
     def feed(self, piece: str, *, is_last: bool = False) -> tuple[Progress, ...]:
         """Take more of the model's text; unless it *is_last*, what may become the word for no answer waits."""
+        if len(self.text) + len(piece) > self.most:
+            piece, self.is_cut = piece[: self.most - len(self.text)], True
+            piece = piece[: max(map(piece.rfind, " \n")) + 1] or piece  # between two words
         self.text += piece
         if self.unless:
             self.is_refusal = self.unless in self.text
@@ -76,7 +95,9 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
         return _judge_selection(question, draft, search)
     if citations or ((is_free or has_grounds) and not is_blank):
         more = [_remark(LEXICAL_ONLY)] if search.lexical_only and citations else []
-        return Verdict(Status.ANSWERED, citations=citations, blocks=(*chain(*draft.markup.read()), *more))
+        return Verdict(Status.ANSWERED, citations=citations, blocks=(*draft.blocks, *more))
+    if not search.has_documents:
+        return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
     is_troubled = search.failed or search.lexical_only
     if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)
@@ -98,6 +119,7 @@ def _judge_selection(question: Question, draft: AnswerDraft, search: SearchTool)
         blocks.append(replace(last, leaf=Paragraph((*last.leaf.children, Text(" "), mark))))
     else:
         blocks += [last, Block(Paragraph((mark,)))]
+    blocks += [_remark(CUT)] if draft.is_cut else []
     return Verdict(Status.ANSWERED, citations=tuple(search.sources.citations.values()), blocks=tuple(blocks))
 
 

@@ -73,12 +73,13 @@ class Prices(Value):
 
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
-    """What the model said in one turn, complete."""
+    """What the model said in one turn, complete unless it *is_cut*, by its service or by us, as it got too long."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
     model: str = ""
+    is_cut: bool = False
 
 
 class Citation(Value):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import signal
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -16,7 +18,8 @@ from bot.roles import NOT_SHARED, NOTHING_TO_RUN
 from tests.fixtures.commands import Footnote
 from tests.pages import page
 from tests.servers.discord import Channel, DiscordServer, Message, Permission, User
-from tests.servers.valkey import free_port
+from tests.servers.valkey import Node, free_port
+from tests.servers.valkey import running as served
 
 LEAST = (
     Permission.VIEW_CHANNEL
@@ -85,7 +88,7 @@ async def started(footnote: Footnote, server: DiscordServer, **more: str) -> Asy
     """Start the bot in a guild, and wait until it is there."""
     guild = server.add_guild()
     channel, ada = server.add_channel(guild), server.add_member(guild)
-    running = await asyncio.create_subprocess_exec(
+    bot = await asyncio.create_subprocess_exec(
         *footnote.command("run"),
         env=footnote.env(**environment(server, **more)),
         stdout=asyncio.subprocess.DEVNULL,
@@ -93,11 +96,11 @@ async def started(footnote: Footnote, server: DiscordServer, **more: str) -> Asy
     )
     try:
         await server.connected(seconds=PATIENCE)
-        yield Process(running, server, channel, ada)
+        yield Process(bot, server, channel, ada)
     finally:
         with contextlib.suppress(ProcessLookupError):
-            running.kill()
-        await running.wait()
+            bot.kill()
+        await bot.wait()
 
 
 @pytest.fixture(name="server")
@@ -157,13 +160,13 @@ async def test_what_was_asked_while_it_was_away_is_answered_once(footnote: Footn
         await bot.ended()
         missed = bot.ask("What is a lighthouse?")
     answered = said(server, before)
-    running = await asyncio.create_subprocess_exec(
+    again = await asyncio.create_subprocess_exec(
         *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.DEVNULL
     )
     await server.until(lambda: "tower" in said(server, missed), what="the late answer", seconds=PATIENCE)
-    running.send_signal(signal.SIGTERM)
+    again.send_signal(signal.SIGTERM)
 
-    assert await asyncio.wait_for(running.wait(), PATIENCE) == 0
+    assert await asyncio.wait_for(again.wait(), PATIENCE) == 0
     assert said(server, before) == answered
 
 
@@ -181,14 +184,6 @@ def test_a_misspelt_token_is_pointed_out_before_it_is_missed(footnote: Footnote)
 
     said = "DISCORD_TOKN is not a setting. Did you mean DISCORD_TOKEN?"
     assert (ended.code, ended.err) == (2, f"{said}\n{NOTHING_TO_RUN}\n")
-
-
-def test_a_bot_without_documents_does_not_start(fresh: Footnote) -> None:
-    """It would answer nothing."""
-    ended = fresh("run", DISCORD_TOKEN="t0ken")
-
-    assert ended.code == 2
-    assert "There are no documents yet." in ended.err
 
 
 @pytest.mark.promise("no-secrets")
@@ -225,3 +220,24 @@ async def test_the_doctor_gives_the_link_to_invite_the_bot(footnote: Footnote, s
         "permissions": [str(int(LEAST))],
     }
     assert ended.code == 0
+
+
+@pytest.mark.promise("crash-safe")
+async def test_a_store_that_may_lose_questions_is_refused_unless_that_is_allowed(
+    footnote: Footnote, server: DiscordServer, tmp_path: Path
+) -> None:
+    """Before anything is heard; one that is away is looked at as soon as it is there."""
+    node = Node(tmp_path / "forgetful", appendonly="no")
+    settings = {"REDIS_URL": f"redis://{node.host}"}
+    with served(node):
+        refused = await asyncio.to_thread(footnote, "run", **environment(server), **settings)
+        doctor = await asyncio.to_thread(footnote, "doctor", **environment(server), **settings, REDIS_ALLOW_LOSS="true")
+        async with started(footnote, server, **settings, REDIS_ALLOW_LOSS="true") as process:
+            await process.sees(process.ask("What do penguins eat?"), "fish")
+    async with started(footnote, server, **settings) as process:
+        with served(node):
+            late = await process.ended()
+
+    assert (refused.code, "set appendonly to yes. Or set REDIS_ALLOW_LOSS=true" in refused.err) == (2, True)
+    assert (late[0], "set appendonly to yes" in late[1]) == (2, True)
+    assert re.search(r"\?\?  conversations +Valkey .* set appendonly to yes", doctor.out)

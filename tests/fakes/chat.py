@@ -28,11 +28,12 @@ class ScriptedTurn:
     pieces: tuple[Piece, ...]
     usage: Usage
     model: str
+    is_cut: bool = False
 
 
-def turn(*pieces: Piece, usage: Usage | None = None, model: str = "scripted") -> ScriptedTurn:
+def turn(*pieces: Piece, usage: Usage | None = None, model: str = "scripted", is_cut: bool = False) -> ScriptedTurn:
     """Script one turn: text is streamed piece by piece, tool calls come at the end, an exception ends it."""
-    return ScriptedTurn(pieces, usage or Usage(), model)
+    return ScriptedTurn(pieces, usage or Usage(), model, is_cut)
 
 
 def search(query: str, *, id: str = "call-1", **arguments: Any) -> ToolCall:  # noqa: A002 - the field's name
@@ -113,4 +114,4 @@ def _played(taken: ScriptedTurn) -> Iterator[TextDelta | Restarted | ModelTurn |
                 yield piece
             case Exception():
                 raise piece
-    yield ModelTurn(text, tuple(calls), taken.usage, taken.model)
+    yield ModelTurn(text, tuple(calls), taken.usage, taken.model, taken.is_cut)

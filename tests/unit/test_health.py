@@ -129,8 +129,21 @@ async def test_what_does_not_work_is_told_without_a_secret() -> None:
     ]
 
 
-def _failing(error: Exception) -> Callable[[], Awaitable[object]]:
-    async def look() -> object:
+async def test_a_hint_is_told_though_nothing_is_missing() -> None:
+    """A bot without documents is ready, and says what it lacks."""
+
+    async def look() -> str:
+        return "There are no documents yet."
+
+    health = Health()
+    health.begin(Counted(), heard=[], entered=[])
+    health.needs(look, kept=0.0)
+    async with visited(health) as get:
+        assert await get("/ready") == (200, ["ok", "There are no documents yet."])
+
+
+def _failing(error: Exception) -> Callable[[], Awaitable[None]]:
+    async def look() -> None:
         raise error
 
     return look

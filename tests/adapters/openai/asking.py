@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adapters.openai import OpenAIChat, OpenAITimeouts
+from adapters.openai import OpenAIChat, OpenAILimits
 from adapters.retry import RetryPolicy, doubling
 from core.events import Observer, unobserved
 from core.model import ModelTurn, Prompt, Restarted, TextDelta, ToolCall, ToolSpec
 from tests.servers.openai import KEY, MODEL, ChatServer
 
 QUICK = RetryPolicy(doubling(0.001, 8.0), attempts=3, longest=8.0, jitter=True)
-PATIENT = OpenAITimeouts(connect=5.0, read=30.0)
-IMPATIENT = OpenAITimeouts(connect=5.0, read=0.6)
+PATIENT = OpenAILimits(connect=5.0, read=30.0)
+IMPATIENT = OpenAILimits(connect=5.0, read=0.6)
 SEARCH = ToolSpec(
     "search_documents",
     "Search the documents.",
@@ -24,12 +24,10 @@ Item = TextDelta | Restarted | ModelTurn
 
 
 def model_of(
-    server: ChatServer, *, api_key: str = KEY, timeouts: OpenAITimeouts = PATIENT, observer: Observer = unobserved
+    server: ChatServer, *, api_key: str = KEY, limits: OpenAILimits = PATIENT, observer: Observer = unobserved
 ) -> OpenAIChat:
     """The real client against the server, quick to try again."""
-    return OpenAIChat(
-        MODEL, api_key=api_key, base_url=server.base_url, retries=QUICK, timeouts=timeouts, observer=observer
-    )
+    return OpenAIChat(MODEL, api_key=api_key, base_url=server.base_url, retries=QUICK, limits=limits, observer=observer)
 
 
 async def ask(model: OpenAIChat, prompt: Prompt = ASKED, tools: Sequence[ToolSpec] = (SEARCH,)) -> list[Item]:

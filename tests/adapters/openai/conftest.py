@@ -29,6 +29,6 @@ def events() -> list[Event]:
 async def model(server: ChatServer, events: list[Event], request: pytest.FixtureRequest) -> AsyncIterator[OpenAIChat]:
     """The real client against the server; it has little patience only where a test waits for the end of that."""
     waits = any(word in request.node.name for word in ("time-out", "stalled"))
-    model = model_of(server, timeouts=IMPATIENT if waits else PATIENT, observer=events.append)
+    model = model_of(server, limits=IMPATIENT if waits else PATIENT, observer=events.append)
     yield model
     await model.aclose()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.openai import OpenAIChat, OpenAITimeouts
+from adapters.openai import OpenAIChat, OpenAILimits
 from adapters.openai.failures import EndlessAnswer
 from adapters.openai.reading import LARGEST, Watch
 from adapters.retry import RetryPolicy
@@ -110,7 +110,7 @@ async def test_a_whole_answer_that_breaks_off_is_asked_for_again(
 
 
 @pytest.mark.parametrize("texts", [(), ("",), (" \n",), ("<think>Hm.</think>",), ("<think>Hm",)])
-@pytest.mark.parametrize("finish", ["stop", "length", "content_filter", "tool_calls"])
+@pytest.mark.parametrize("finish", ["stop", "content_filter", "tool_calls"])
 async def test_an_empty_answer_is_asked_for_again(
     model: OpenAIChat, server: ChatServer, texts: Sequence[str], finish: str
 ) -> None:
@@ -153,7 +153,7 @@ async def test_what_asking_again_cannot_change_is_asked_once(
 @pytest.mark.parametrize("status", [400, 503])
 async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: list[Event], status: int) -> None:
     """Every byte comes in time, and the whole never does."""
-    model = model_of(server, timeouts=OpenAITimeouts(connect=1.0, read=0.4), observer=events.append)
+    model = model_of(server, limits=OpenAILimits(connect=1.0, read=0.4), observer=events.append)
     server.broken = Trickle(status)
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
         await ask(model)
@@ -164,7 +164,7 @@ async def test_a_refusal_that_trickles_is_given_up(server: ChatServer, events: l
 @pytest.mark.parametrize("streams", [True, False])
 async def test_an_answer_that_never_ends_is_given_up(server: ChatServer, events: list[Event], streams: bool) -> None:
     """A model that repeats itself would do so again, and somebody pays for each word."""
-    model = model_of(server, timeouts=OpenAITimeouts(whole=0.6), observer=events.append)
+    model = model_of(server, limits=OpenAILimits(whole=0.6), observer=events.append)
     server.streams = streams
     server.say("Robots! ", then=Forever(chunk_of("Robots! ") if streams else b" "))
     with pytest.raises(ModelUnavailable, match="no complete answer"):
@@ -199,7 +199,7 @@ async def test_a_long_wait_is_not_waited_for(model: OpenAIChat, server: ChatServ
 async def test_a_short_wait_is_as_long_as_the_service_says(server: ChatServer) -> None:
     """It comes in place of our own, longer one."""
     patient = RetryPolicy((1e6,), attempts=3, jitter=True)
-    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, retries=patient, timeouts=PATIENT)
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, retries=patient, limits=PATIENT)
     server.faults.append(Reply(429, ERROR_EVENT, {"Retry-After": "0"}))
     server.faults.append(Reply(503, ERROR_EVENT, {"retry-after-ms": "20"}))
     _script_good(server)

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.openai import OpenAIChat
 from adapters.openai.chat import FIRST_WORDS
-from adapters.openai.client import OpenAITimeouts
+from adapters.openai.client import OpenAILimits
 from core.model import ModelTurn, Prompt, TextDelta, ToolCall, Usage
 from tests.adapters.openai.asking import ASKED, SEARCH, ask, model_of, search, shown, turn_of
 from tests.servers.openai import DONE, KEY, MODEL, ChatServer, Forever, chunk
@@ -256,7 +256,7 @@ async def test_what_comes_during_an_interval_is_one_piece(server: ChatServer) ->
     """The first words wait for a twentieth of it only."""
     piece = f"data: {json.dumps(chunk({'content': 'w'}))}\n\n".encode()
     server.stream(chunk({"role": "assistant", "content": ""}), Forever(piece))
-    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, timeouts=OpenAITimeouts(interval=0.25))
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=OpenAILimits(interval=0.25))
     sizes: list[int] = []
     async with aclosing(model.stream(ASKED, tools=())) as pieces:
         async for each in pieces:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -12,20 +13,18 @@ import pytest
 from adapters import redis
 from adapters.redis.address import Address
 from adapters.redis.connection import connect
-from adapters.redis.health import HARMLESS, MAKING, check
+from adapters.redis.health import HARMLESS, MAKING, UNTOLD, check
 from core.errors import Misconfigured, StoreUnavailable
 from tests.fixtures.redis import Place, all_keys, clean, place
 from tests.servers import valkey
 from tests.servers.valkey import Node, Shards, Watched
 
 
-async def checked(url: str, *, now: Callable[[], float] = time.time) -> str:
+async def checked(url: str, *, allows_loss: bool = True, now: Callable[[], float] = time.time) -> str:
     """The line on a store."""
-    client = connect(url)
-    try:
-        return await check(client, str(Address.parse(url)), now=now)
-    finally:
-        await client.aclose()
+    async with aclosing(connect(url)) as client:
+        says, advice = await check(client, str(Address.parse(url)), allows_loss=allows_loss, now=now)
+        return " ".join([says, *advice])
 
 
 SCRIPTED = re.compile(r"redis\.p?call\(([^,)]+)")  # its first argument, which may be one of two
@@ -94,19 +93,33 @@ async def test_a_user_who_may_not_ask_about_the_server_may_use_it(tmp_path: Path
     with valkey.alone(tmp_path, appendonly="no") as node:
         node.say("ACL", "SETUSER", "me", "on", ">hunter2", "+@all", "~footnote:*", "-info", "-config")
         says = await checked(f"redis://me:hunter2@{node.host}")
-        assert says == f"a Redis server of unknown version at {node.host}"
+        assert says == f"a Redis server of unknown version at {node.host} {UNTOLD}"
         node.say("ACL", "SETUSER", "me", "+info")
-        assert "appendonly" not in await checked(f"redis://me:hunter2@{node.host}")
+        assert (await checked(f"redis://me:hunter2@{node.host}", allows_loss=False)).endswith(UNTOLD)
 
 
-async def test_settings_that_cost_conversations_are_advised_against(tmp_path: Path) -> None:
-    """They are no errors: the store works."""
+async def test_a_store_that_may_lose_questions_is_refused_unless_that_is_allowed(tmp_path: Path) -> None:
+    """One that evicts, whatever it would take first, and one that keeps nothing on disk."""
     with valkey.alone(tmp_path, appendonly="no", maxmemory="100mb", maxmemory_policy="volatile-ttl") as node:
-        says = await checked(f"redis://{node.host}")
+        url = f"redis://{node.host}"
+        says = await checked(url)
+        with pytest.raises(Misconfigured, match=r"policy to noeviction.* appendonly to yes.*REDIS_ALLOW_LOSS"):
+            await checked(url, allows_loss=False)
         node.say("CONFIG", "SET", "save", "60 1", "maxmemory-policy", "noeviction")
 
         assert ("set maxmemory-policy to noeviction" in says, "set appendonly to yes" in says) == (True, True)
-        assert (await checked(f"redis://{node.host}")).endswith(f" at {node.host}")
+        assert (await checked(url, allows_loss=False)).endswith(f" at {node.host}")
+
+
+async def test_every_node_of_a_cluster_is_looked_at(tmp_path: Path) -> None:
+    """One that keeps nothing is enough."""
+    with valkey.shards(tmp_path) as cluster:
+        await checked(cluster.url, allows_loss=False)
+        for node in cluster.nodes:
+            node.say("CONFIG", "SET", "appendonly", "no")
+            with pytest.raises(Misconfigured, match="set appendonly to yes"):
+                await checked(cluster.url, allows_loss=False)
+            node.say("CONFIG", "SET", "appendonly", "yes")
 
 
 async def test_the_wrong_kind_of_server_is_told_with_the_right_form(

@@ -46,9 +46,11 @@ async def platform(place: Place) -> AsyncGenerator[asyncio.Task[None]]:
         quota=MemoryQuota(per_person=OFTEN, per_thread=OFTEN, now=lambda: NOON),
         dedup=dedup,
         seen=dedup,
+        address="",
         channel_cursor=MemoryChannelCursor(),
         vault=MemoryVault(),
         opened=unopened,
+        require_durable=unopened,
     )
     values: dict[str, Any] = {
         "SLACK_BOT_TOKEN": place.workspace.token,

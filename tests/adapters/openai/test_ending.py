@@ -1,0 +1,108 @@
+"""What never ends is ended, on the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from adapters.openai import OpenAIChat, OpenAILimits
+from adapters.openai.reading import LONGEST_EVENT, MOST_ARGUMENTS, Reading
+from core.answering.agent import Agent
+from core.errors import ModelUnavailable
+from core.messages import CUT
+from tests.adapters.openai.asking import QUICK, ask, turn_of
+from tests.builders import hit, question
+from tests.fakes.shelf import Shelf
+from tests.servers.openai import KEY, MODEL, ChatServer, Forever, chunk
+from tests.servers.service import Reply
+
+FOREVER = b'data: {"choices": [{"delta": {"content": "and on "}}]}\n\n'
+UNSUPPORTED = (
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+)
+TOO_LARGE = "max_tokens is too large: 8192. This model supports at most 4096 completion tokens."
+NO_ROOM = (
+    "This model's maximum context length is 4096 tokens. However, you requested 8300 tokens (108 in the messages, 8192 "
+    "in the completion)."
+)
+
+
+async def test_a_model_that_loops_is_hung_up_on_at_once(model: OpenAIChat, server: ChatServer) -> None:
+    """And what it has said until then stands."""
+    server.call("search_documents", {"query": "robot"})
+    server.say("Robots act [1]. ", then=Forever(FOREVER))
+    async with asyncio.timeout(20):
+        answer = await Agent(model, Shelf(hit()), clock=time.monotonic).answer(question())
+        await server.hung_up.wait()
+
+    assert answer.text.startswith("Robots act [1]. and on")
+    assert (answer.text.endswith(f"and on\n\n_{CUT}_"), len(answer.text) < 12_100) == (True, True)
+    assert (answer.usage.completion_tokens > 2_900, answer.model) == (True, MODEL)
+
+
+@pytest.mark.parametrize("finish", ["length", "max_tokens"])
+async def test_an_answer_that_the_service_has_cut_is_told_as_one(
+    model: OpenAIChat, server: ChatServer, finish: str
+) -> None:
+    """With the tokens that it counts."""
+    server.say("A robot acts", finish=finish)
+    turn = await turn_of(model)
+    assert (turn.is_cut, turn.usage.completion_tokens > 0) == (True, True)
+
+
+async def test_an_answer_that_is_cut_before_its_first_word_is_not_asked_for_again(
+    model: OpenAIChat, server: ChatServer
+) -> None:
+    """Its thoughts would take as long again."""
+    server.say("<think>Hm", finish="length")
+    with pytest.raises(ModelUnavailable):
+        await ask(model)
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("refusals", "asked"),
+    [
+        ((), "max_tokens"),
+        ((UNSUPPORTED,), "max_completion_tokens"),
+        ((TOO_LARGE, TOO_LARGE.replace("max_", "max_completion_")), None),
+        ((NO_ROOM, NO_ROOM), None),
+    ],
+)
+async def test_no_more_tokens_are_asked_for_than_is_set(
+    server: ChatServer, refusals: tuple[str, ...], asked: str | None
+) -> None:
+    """In the words that the endpoint understands, and without where it has no room for as many."""
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=OpenAILimits(tokens=8_192), retries=QUICK)
+    server.faults.extend(Reply(400, {"error": {"message": refusal}}) for refusal in refusals)
+    for _ in range(2):
+        server.say("Yes.")
+        assert (await turn_of(model)).text == "Yes."
+    bounds = [{name: sent for name, sent in one.body.items() if name.startswith("max_")} for one in server.received]
+    assert bounds[len(refusals) :] == [{asked: 8_192} if asked else {}] * 2
+    await model.aclose()
+
+
+async def test_an_event_without_an_end_is_refused(model: OpenAIChat, server: ChatServer) -> None:
+    """Long before it is as long as the longest answer, and each of its bytes is looked at once."""
+    server.stream(b"data: ", Forever(b"a" * 16_384))
+    with pytest.raises(ModelUnavailable, match="gave no complete answer"):
+        await ask(model)
+    assert len(server.received) == 1
+
+    reading, piece = Reading(MODEL, ()), b"a" * 16_384
+    troubles = [reading.read(piece)[2] for _ in range(LONGEST_EVENT // len(piece) + 1)]
+    assert [trouble is None for trouble in troubles] == [True] * (len(troubles) - 1) + [False]
+
+
+async def test_tool_calls_without_an_end_are_refused(model: OpenAIChat, server: ChatServer) -> None:
+    """Each piece of them is looked at as the beginning of another call."""
+    function = {"name": "search_documents", "arguments": "}"}
+    server.stream(
+        *[chunk({"tool_calls": [{"index": 0, "id": "a", "function": function}]})] * (MOST_ARGUMENTS // 17 + 9)
+    )
+    with pytest.raises(ModelUnavailable, match="gave no complete answer"):
+        await ask(model)
+    assert len(server.received) == 1
