@@ -21,6 +21,7 @@ from core.events import Event, Observer, unobserved
 
 Result = TypeVar("Result")
 
+TOKEN_REFUSED = "the token is refused"  # noqa: S105 - for people
 NOT_NOW = (Unreachable, RateLimited, StoreUnavailable)
 """How a call to a platform or to the store fails that may work later."""
 
@@ -215,6 +216,11 @@ class Gate:
         self._shut_until = max(self._shut_until, self.clock() + wait)
         if self._was_open:
             self.shut_out(reason)
+
+    def refuse_token(self) -> None:
+        """Shut it, as the token is refused that was let in before; any other is for the operator to change."""
+        if self._was_open:
+            self.shut(TOKEN_REFUSED)
 
     def open(self) -> None:
         """Let everything pass: the platform has let something in, and not only what it was sent before."""

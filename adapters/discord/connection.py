@@ -25,9 +25,9 @@ from discord.http import Route
 from discord.utils import oauth_url
 
 from adapters.chat.delivery import traced
-from adapters.discord.limits import LONGEST_WAIT, TOKEN_REFUSED, Throttle, admit, judge, throttle_requests
+from adapters.discord.limits import LONGEST_WAIT, Throttle, admit, judge, throttle_requests
 from adapters.discord.poster import NEEDED, meaning
-from adapters.retry import CONNECTING, Retrying, RetryPolicy, Transient
+from adapters.retry import CONNECTING, TOKEN_REFUSED, Retrying, RetryPolicy, Transient
 from core.errors import Misconfigured, RateLimited, Unavailable
 from core.events import unobserved
 

@@ -27,7 +27,6 @@ REQUESTS_PER_SECOND = 45.0  # Discord allows 50
 AT_ONCE = 0.1  # of a second's requests: more would pass Discord's limit together with those of the second after
 ENOUGH = 1 - 1e-6  # of a request: times are not exact, and a timer for nothing would come again and again
 TOO_MANY_REQUESTS, UNAUTHORIZED, FIRST_SERVER_ERROR = 429, 401, 500
-TOKEN_REFUSED = "the token is refused"  # noqa: S105 - for people
 LONGEST_WAIT = 30.0  # seconds: what would have to wait longer fails, as soon as that is known
 _OBSOLETE: ContextVar[asyncio.Event | None] = ContextVar("obsolete", default=None)  # past the library to the buckets
 
@@ -136,7 +135,7 @@ def judge(gate: Gate, ended: TraceRequestEndParams) -> None:
     if response.status == TOO_MANY_REQUESTS and "Via" not in response.headers:
         gate.shut("its address is refused", retry_after(response.headers))
     elif response.status == UNAUTHORIZED and "Authorization" in ended.headers:
-        gate.shut(TOKEN_REFUSED)
+        gate.refuse_token()
     elif response.status < FIRST_SERVER_ERROR:
         gate.open()
 

@@ -39,7 +39,6 @@ LONGEST_REQUEST = 30.0  # seconds
 LONGEST_CONNECT = 10.0  # seconds
 LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives up, and says so
 LONGEST_CALL = 45.0  # seconds, with all waits and new tries of the client
-TOKEN_REFUSED = "the token is refused"  # noqa: S105 - for people
 USUAL_WAIT = 1.0  # seconds, where Slack does not say how long
 EVENT_TYPE = "footnote_answer"
 PAGE = 100  # entries of a list, or as many as Slack gives
@@ -123,7 +122,7 @@ class Client(AsyncWebClient):
         except SlackApiError as error:
             match meaning(error):
                 case Unauthorized():
-                    self._gate.shut(TOKEN_REFUSED)
+                    self._gate.refuse_token()
                 case Rejected() | Gone():
                     self._gate.open()
                 case _:

@@ -189,10 +189,8 @@ class InstalledWorkspaces:
             return self._known.put(workspace, found)
 
     def _good(self, workspace: str) -> Workspace | None:
-        """Return a workspace as it was found lately, unless its token was refused: `ShutOut` right after that."""
+        """Return a workspace as it was found lately; None for one whose token was refused, which may be another now."""
         known = self._known.get(workspace)
-        if known is not None:
-            known.gate.check(is_sent=False)
         return None if known is None or known.gate.is_shut else known
 
     async def uninstalled(self, workspace: str) -> None:

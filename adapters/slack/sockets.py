@@ -18,8 +18,8 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from adapters.chat.background import BackgroundTasks
-from adapters.retry import CONNECTING, RetryPolicy, Transient
-from adapters.slack.api import TOKEN_REFUSED, translated
+from adapters.retry import CONNECTING, TOKEN_REFUSED, RetryPolicy, Transient
+from adapters.slack.api import translated
 from adapters.slack.health import APP_TOKEN_REFUSED, judge
 from core.errors import Misconfigured
 from core.events import unobserved

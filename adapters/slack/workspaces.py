@@ -49,10 +49,7 @@ class Workspaces(Protocol):
     """Knows the workspaces that the bot is in."""
 
     async def find(self, workspace: str) -> Workspace:
-        """Return a workspace by its name in a `ThreadRef`, unless Slack does not take its token for now.
-
-        Raises `NotInstalled`, `ShutOut`, or another `PostingFailed`.
-        """
+        """Return a workspace by its name in a `ThreadRef`. Raises `NotInstalled`, or another `PostingFailed`."""
         ...
 
 
@@ -90,7 +87,6 @@ class OneWorkspace:
         found = self._workspace or await self.only()
         if workspace != found.name:
             raise NotInstalled("the token is of another workspace")
-        self.gate.check(is_sent=False)
         return found
 
     async def only(self) -> Workspace:

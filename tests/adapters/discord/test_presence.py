@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.discord.connection import stay_connected
-from adapters.discord.limits import TOKEN_REFUSED
-from adapters.retry import CONNECTING
+from adapters.retry import CONNECTING, TOKEN_REFUSED
 from core.events import Connected, ConnectionLost, Event
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of

@@ -272,12 +272,9 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
         if waits.qsize() == 2:
             await server.up()
 
-    told: list[tuple[int, str]] = []
+    told = dict[int, str]()
 
-    def tell(attempt: int, reason: str) -> None:
-        told.append((attempt, reason))
-
-    retries = replace(CONNECTING, sleep=up_after_two, told=tell)
+    retries = replace(CONNECTING, sleep=up_after_two, told=told.__setitem__)
     running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     server.post_as(place.ada, place.channel, "Hello")
@@ -285,7 +282,7 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
     await clients[-1].close()
     await running
     assert [waits.get_nowait(), waits.get_nowait(), len(clients)] == [1.0, 2.0, 3]
-    assert told == [(number, "no connection") for number in (1, 2)]
+    assert told == {1: "no connection", 2: "no connection"}
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -363,7 +360,7 @@ def test_failures_have_a_word_or_two(error: Exception, reason: str | None) -> No
 async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: DiscordServer) -> None:
     """The status says why."""
     server.faults.add("GET /users/@me", Reply(503))
-    told: list[tuple[int, str]] = []
+    told = dict[int, str]()
     client: list[EagerClient] = []
 
     async def at_once(seconds: float) -> None:
@@ -373,15 +370,12 @@ async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: Dis
         client.append(client_of(server))
         return client[-1]
 
-    def tell(attempt: int, reason: str) -> None:
-        told.append((attempt, reason))
-
-    retries = replace(CONNECTING, sleep=at_once, told=tell)
+    retries = replace(CONNECTING, sleep=at_once, told=told.__setitem__)
     running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     await client[-1].close()
     await running
-    assert told == [(1, "HTTP 503")]
+    assert told == {1: "HTTP 503"}
 
 
 async def test_permissions_are_enforced_with_the_true_codes(server: DiscordServer, place: Place) -> None:
