@@ -34,6 +34,7 @@ PROMISES = {
     "empty-folder-keeps-index": "A folder that cannot be read empties no index.",
     "whole-passages": "Passages never cross a heading, fit the embedder and lose no word.",
     "release-dates": "A page is not found before its release date.",
+    "bounded-reading": "A file that takes too much time or memory is named and does not stop the rest.",
     "drafts-hidden": "Drafts and unlisted pages are not read.",
     "whole-pages": "Nothing old of a page stays when it is replaced.",
     # Conversations
