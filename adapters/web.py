@@ -1,14 +1,19 @@
-"""Serves pages over HTTP."""
+"""Serves pages over HTTP, at a port or at a socket in a folder."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Iterable
+import os
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from functools import partial
+from pathlib import Path
 from typing import cast
 
 from aiohttp import web
 
+from adapters.unix import short
 from core.errors import Misconfigured
 
 TURNS = 2  # of the event loop, after which a connection that has come in is set up
@@ -29,6 +34,43 @@ async def served(
     A request may have *largest* bytes. What is under way at the end is finished, within *shutdown_timeout* seconds.
     Raises `Misconfigured` with the sentence *refusal* if nothing can be served there.
     """
+    listen = partial(asyncio.get_running_loop().create_server, host=host, port=port)
+    async with _serving(routes, listen, refusal, shutdown_timeout, largest) as listening:
+        yield int(listening.sockets[0].getsockname()[1])
+
+
+@contextlib.asynccontextmanager
+async def served_at(
+    path: Path, routes: Iterable[web.AbstractRouteDef], *, refusal: str, shutdown_timeout: float, largest: int
+) -> AsyncGenerator[None]:
+    """Serve *routes* as `served` does, at a socket that nobody but its user can reach; one that is left is replaced.
+
+    Raises `Misconfigured`.
+    """
+
+    def listen(answering: web.Server) -> Awaitable[asyncio.Server]:
+        path.unlink(missing_ok=True)
+        line = socket.socket(socket.AF_UNIX)
+        before = os.umask(0o177)  # since a mode that is set afterwards comes a moment late
+        try:
+            with short(path.parent, path.name) as folder:
+                line.bind(os.fspath(folder / path.name))
+        finally:
+            os.umask(before)
+        return asyncio.get_running_loop().create_unix_server(answering, sock=line)
+
+    async with _serving(routes, listen, refusal, shutdown_timeout, largest):
+        yield
+
+
+@contextlib.asynccontextmanager
+async def _serving(
+    routes: Iterable[web.AbstractRouteDef],
+    listen: Callable[[web.Server], Awaitable[asyncio.Server]],
+    refusal: str,
+    shutdown_timeout: float,
+    largest: int,
+) -> AsyncGenerator[asyncio.Server]:
     application = web.Application(client_max_size=largest)
     application.add_routes(routes)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=shutdown_timeout)
@@ -37,11 +79,11 @@ async def served(
         stack.push_async_callback(runner.cleanup)
         answering = cast("web.Server", runner.server)  # there is one as soon as it is set up
         try:
-            listening = await asyncio.get_running_loop().create_server(answering, host, port)
+            listening = await listen(answering)
         except OSError as error:
             raise Misconfigured(refusal) from error
         stack.push_async_callback(stop_listening, listening)
-        yield int(listening.sockets[0].getsockname()[1])
+        yield listening
 
 
 async def stop_listening(listening: asyncio.Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -12,8 +13,8 @@ from aiohttp import web
 
 from adapters.web import served
 from bot.metrics import Metrics
-from core.errors import FootnoteError
-from core.events import Connected, PlatformFailed
+from core.errors import FootnoteError, Unavailable
+from core.events import Connected, ConnectionLost, PlatformFailed
 from core.model import Backlog
 from core.ports import Backlogged
 
@@ -21,6 +22,7 @@ LIVE, READY, METRICS = "/live", "/ready", "/metrics"
 TIMEOUT = 2.0  # seconds for each look
 OUR_STORE, DOCUMENTS = "data store", "documents"
 STARTING, STOPPING = "It is starting.", "It is stopping."
+LOST = "{}: no connection ({})."
 UNHEARD, UNKNOWN = "{}: not connected yet.", "{}: not logged in yet."
 NO_ANSWER = "The {} did not answer within {:g} seconds."
 UNAVAILABLE = 503
@@ -70,8 +72,10 @@ class Health:
     def __init__(self, metrics: Metrics | None = None) -> None:
         self.metrics = metrics
         self._missing: dict[str, None] = {STARTING: None}
+        self._gone: dict[str, str] = {}  # what is missing of platforms that were heard, or will not be
         self._backlog: CachedCheck[Backlog] | None = None
         self._looks: list[Callable[[], Awaitable[tuple[object, str | None]]]] = []
+        self._hints: list[CachedCheck[str | None]] = []
 
     def begin(self, inbox: Backlogged, *, heard: Iterable[str], entered: Iterable[str]) -> None:
         """Wait for the platforms that have to be *heard*, and for those that have to be *entered* to answer there."""
@@ -80,19 +84,30 @@ class Health:
         self._missing.pop(STARTING, None)
         self._missing |= dict.fromkeys(map(UNHEARD.format, heard)) | dict.fromkeys(map(UNKNOWN.format, entered))
 
-    def needs(self, look: Callable[[], Awaitable[object]], *, kept: float) -> None:
-        """Look at the documents too, for which more has to be done; what was found is *kept* for some seconds."""
-        self._looks.append(CachedCheck(DOCUMENTS, look, kept=kept))
+    def needs(self, look: Callable[[], Awaitable[str | None]], *, kept: float) -> None:
+        """Look at the documents too, for which more has to be done; what was found is *kept* for some seconds.
 
-    def observe(self, event: Connected | PlatformFailed) -> None:
-        """Note that a platform hears us, or that it will not."""
+        The look may return a hint for whoever runs this, who is told although nothing is missing.
+        """
+        check = CachedCheck(DOCUMENTS, look, kept=kept)
+        self._looks.append(check)
+        self._hints.append(check)
+
+    def observe(self, event: Connected | ConnectionLost | PlatformFailed) -> None:
+        """Note that a platform hears us, or that it does not, or will not."""
+        platform = event.platform
+        self._missing.pop(self._gone.pop(platform, ""), None)
         match event:
-            case Connected(platform):
+            case Connected():
                 self._missing.pop(UNHEARD.format(platform), None)
-            case PlatformFailed(platform, reason):
+                return
+            case ConnectionLost(_, reason):
+                self._gone[platform] = LOST.format(platform, reason)
+            case PlatformFailed(_, reason):
                 self._missing.pop(UNHEARD.format(platform), None)
                 self._missing.pop(UNKNOWN.format(platform), None)
-                self._missing[f"{platform}: {reason}"] = None
+                self._gone[platform] = f"{platform}: {reason}"
+        self._missing[self._gone[platform]] = None
 
     def entered(self, platform: str) -> None:
         """Note that answers can be given there."""
@@ -106,6 +121,12 @@ class Health:
         """Return a sentence for each thing that is missing; nothing if the process is ready."""
         found = await asyncio.gather(*(look() for look in self._looks))
         return [*self._missing, *(sentence for _, sentence in found if sentence)]
+
+    async def look(self) -> str:
+        """Return a line for the doctor. Raises `Unavailable` with what is missing."""
+        if missing := await self.missing():
+            raise Unavailable(" ".join(missing))
+        return f"footnote run (process {os.getpid()}) is connected and at work"
 
     def pages(self) -> list[web.RouteDef]:
         """Return the signs of life, for any server of this process."""
@@ -127,7 +148,8 @@ class Health:
 
     async def _ready(self, _: web.Request) -> web.Response:
         missing = await self.missing()
-        status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok"])
+        hints = [hint for look in self._hints if (hint := (await look())[0])]
+        status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok", *hints])
         return web.Response(status=status, text="".join(f"{line}\n" for line in lines), headers=SHORT_LIVED)
 
     async def _metrics_page(self, request: web.Request) -> web.Response:

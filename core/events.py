@@ -173,7 +173,7 @@ class AnswerAssumed:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A platform hears us, and we hear it."""
+    """A platform hears us, and we hear it, for the first time or again."""
 
     platform: str
     name: str
@@ -181,10 +181,9 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLost:
-    """A platform cannot be reached; it is tried again."""
+    """A platform cannot be reached, or lets the bot do nothing; it is tried again, until it is `Connected`."""
 
     platform: str
-    attempt: int
     reason: str
 
 

@@ -29,6 +29,7 @@ CUT = "This answer got too long, so it was cut off here."
 PAUSED = "The moderators have paused me here, so I can't answer for now."
 SWITCHED_OFF = "I'm switched off in this channel. Please ask me in another one, or talk to the moderators."
 CLOSED = "I can't read the moderators' settings here, so I can't answer for now. Please let them know."
+NO_DOCUMENTS = "I have no documents yet. Whoever runs me can add some with `footnote ingest`."
 NO_CONTEXT = "I couldn't find anything about that in the documents."
 NO_CONTEXT_NEAREST = f"{NO_CONTEXT} The nearest sections are listed below; someone here may know more."
 NO_CONTEXT_ALONE = f"{NO_CONTEXT} Someone here may know more."
@@ -255,11 +256,10 @@ def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
 
 def outline_lines(outline: Outline) -> Sequence[str]:
     """Return what there is to search, and how the sources are called, as many as people read."""
-    if not outline.pages:
-        return ("I don't have any documents yet.",)
     names = list(outline.sources[:SHOWN_SOURCES])
     more = [f"and {len(outline.sources) - len(names):,} more"] if len(outline.sources) > len(names) else []
-    return (f"I have {_counted(outline.pages, 'page')} from {_counted(len(outline.sources), 'source')}.", *names, *more)
+    whole = f"I have {_counted(outline.pages, 'page')} from {_counted(len(outline.sources), 'source')}."
+    return (whole if outline.pages else NO_DOCUMENTS, *names, *more)
 
 
 def document_pages(sources: Sequence[tuple[str, Outline]], drawing: Drawing) -> Sequence[Sequence[str]]:

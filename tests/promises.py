@@ -34,6 +34,7 @@ PROMISES = {
     "empty-folder-keeps-index": "A folder that cannot be read empties no index.",
     "whole-passages": "Passages never cross a heading, fit the embedder and lose no word.",
     "release-dates": "A page is not found before its release date.",
+    "bounded-reading": "A file that takes too much time or memory is named and does not stop the rest.",
     "drafts-hidden": "Drafts and unlisted pages are not read.",
     "whole-pages": "Nothing old of a page stays when it is replaced.",
     # Conversations
@@ -117,6 +118,8 @@ PROMISES = {
     "summary": "A reading ends with counts of what was added, changed, unchanged, removed and failed.",
     "json": "For programs there is one JSON object with the same keys, whatever happens.",
     "says-what-to-do": "Wrong input gets a sentence that says what to do, and exit code 2.",
+    "beside-the-bot": "Every command works beside a bot that runs, and prints the same as alone.",
+    "starts-empty": "A bot without documents starts, says so where it is asked, and takes them later.",
     "one-owner": "A second process on the same data folder is told who holds it.",
     "full-disk": "A full disk is told in words and damages nothing.",
     "ctrl-c": "Ctrl-C stops a command in words, without damage.",

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from pkgutil import resolve_name
@@ -15,6 +16,7 @@ from urllib.parse import quote, unquote
 from adapters.documents import frontmatter
 from adapters.documents.frontmatter import word
 from adapters.documents.page import NotReadable, Page, title_of
+from adapters.documents.reading import DEFAULT_LIMITS, TOO_BIG, Order, ReadingLimits, ReadingProcess, serve
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
 
@@ -166,55 +168,81 @@ def _file(relative: PurePosixPath) -> str:
 class Folder:
     """The files under a folder that have a reader, or a single file."""
 
-    def __init__(self, root: Path, *, name: str, base_url: str | None = None) -> None:
+    def __init__(
+        self, root: Path, *, name: str, base_url: str | None = None, limits: ReadingLimits = DEFAULT_LIMITS
+    ) -> None:
+        """Let each file take no more than the *limits*."""
         self._root = root
         self.name = name
         self._base_url = base_url or None
+        self._limits = limits
 
     async def size(self) -> int | None:
         """Count the files to read."""
         return len(await asyncio.to_thread(self._findings))
 
     async def documents(self) -> AsyncIterator[Document | Unreadable]:
-        """Read one file at a time in a thread, sorted by path; a file that cannot be read does not stop the rest."""
-        for finding in await asyncio.to_thread(self._findings):
-            document = await asyncio.to_thread(self._document, finding)
-            if document is not None:
-                yield document
+        """Read one file at a time in another process, sorted by path; an unreadable one does not stop the rest."""
+        findings = await asyncio.to_thread(self._findings)
+        reading = ReadingProcess(self._limits)
+        try:
+            for finding in findings:
+                if (document := await self._document(finding, reading)) is not None:
+                    yield document
+        finally:
+            await reading.aclose()
 
     def _findings(self) -> tuple[FoundFile, ...]:
-        root = self._root.expanduser()
+        root = self._root.expanduser().absolute()
         if root.is_file():
             return (FoundFile(root, PurePosixPath(root.name)),)
         if not root.is_dir():
-            says = f"There is no folder or file at {str(root)!r}; check the path of the documents."
+            says = f"There is no folder or file at {str(self._root.expanduser())!r}; check the path of the documents."
             raise InvalidInput(says, field="source")
         return FolderWalk(root, READERS).findings()
 
-    def _document(self, finding: FoundFile) -> Document | Unreadable | None:
-        """Read one file; None for a page that its author hides."""
-        meta: Mapping[str, Any] = {}
+    async def _document(self, finding: FoundFile, reading: ReadingProcess) -> Document | Unreadable | None:
+        """Have one file read; None for a page that its author hides."""
+        size = 0
+        with suppress(OSError):  # the reader will say why
+            size = (await asyncio.to_thread(finding.path.stat)).st_size
+        seconds = self._limits.time_for(size)
         try:
-            page = _read(finding)
-            meta = page.meta
-            opens_at = frontmatter.opening(meta)
-        except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over in one file must not stop the others
-            reason = "could not be parsed; open it in its own program and save it again."
-            return Unreadable(
-                name=str(finding.relative),
-                reason=str(error) if isinstance(error, NotReadable) else reason,
-                url="" if finding.problem == LOCKED else address(finding.path, finding.relative, meta, self._base_url),
+            return await reading.read(
+                Order(str(finding.path), str(finding.relative), finding.problem, self.name, self._base_url, seconds)
             )
-        if frontmatter.is_hidden(meta):
-            return None
-        return Document(
-            source=self.name,
-            url=address(finding.path, finding.relative, meta, self._base_url),
-            title=page.title or title_of(finding.relative.stem),
-            text=page.text,
-            chapter=word(meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
-            opens_at=opens_at,
+        except NotReadable as error:
+            url = address(finding.path, finding.relative, {}, self._base_url)
+            return Unreadable(name=str(finding.relative), reason=str(error), url=url)
+
+
+def document(order: Order) -> Document | Unreadable | None:
+    """Read a file in this process; None for a page that its author hides."""
+    finding = FoundFile(Path(order.path), PurePosixPath(order.relative), order.problem)
+    meta: Mapping[str, Any] = {}
+    try:
+        page = _read(finding)
+        meta = page.meta
+        opens_at = frontmatter.opening(meta)
+    except Exception as error:  # noqa: BLE001 - whatever a parser stumbles over in one file must not stop the others
+        reason = "could not be parsed; open it in its own program and save it again."
+        if isinstance(error, NotReadable | MemoryError):
+            reason = str(error) if isinstance(error, NotReadable) else TOO_BIG
+        return Unreadable(
+            name=order.relative,
+            reason=reason,
+            url="" if finding.problem == LOCKED else address(finding.path, finding.relative, meta, order.base_url),
         )
+    if frontmatter.is_hidden(meta):
+        return None
+    return Document(
+        source=order.source,
+        url=address(finding.path, finding.relative, meta, order.base_url),
+        title=page.title or title_of(finding.relative.stem),
+        text=page.text,
+        chapter=word(meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),
+        opens_at=opens_at,
+    )
 
 
 def _read(finding: FoundFile) -> Page:
@@ -236,4 +264,11 @@ def _read(finding: FoundFile) -> Page:
     except OSError as error:
         raise NotReadable("cannot be opened; it may have been moved while the folder was read.") from error
     read: Callable[[bytes], Page] = resolve_name(f"adapters.documents.{READERS[suffix]}")
-    return read(content)
+    page = read(content)
+    if len(page.text) > TEXT_LIMIT:
+        raise NotReadable(f"holds more than {TEXT_LIMIT // 1_000_000} million characters. Split it, or take it out.")
+    return page
+
+
+if __name__ == "__main__":
+    serve(document)

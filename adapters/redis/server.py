@@ -11,7 +11,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Generator, Sequence
@@ -21,12 +20,12 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
+from adapters.unix import short
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
 TIMEOUT = 5.0  # seconds for the server to answer, and to go
 LOADING_TIMEOUT = 60.0  # seconds for a server that is reading its data, which it says
 PAUSE = 0.005  # seconds between two looks
-LONGEST_ADDRESS = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
 LEAST_ROOM = 65_536  # bytes of the disk without which nothing can be stored
 SOCKET, LOG, LOCK = "valkey.sock", "valkey.log", "valkey.lock"
 
@@ -73,7 +72,7 @@ class PrivateServer:
             try:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 stack.enter_context(_owned(self._folder))
-                socket = stack.enter_context(_short(self._folder)) / SOCKET
+                socket = stack.enter_context(short(self._folder, SOCKET)) / SOCKET
                 shut_down(socket, timeout=self._timeout)
                 log = self._folder / LOG
                 with suppress(FileNotFoundError):
@@ -188,18 +187,6 @@ def _owned(folder: Path) -> Generator[None, None, None]:
                 "processes can share one server."
             ) from error
         yield
-
-
-@contextmanager
-def _short(folder: Path) -> Generator[Path, None, None]:
-    """Return a path to *folder* that is short enough to hold a socket: itself, or a link in a private folder."""
-    if len(os.fsencode(folder / SOCKET)) <= LONGEST_ADDRESS:
-        yield folder
-        return
-    with tempfile.TemporaryDirectory(prefix="footnote-", dir="/tmp") as private:
-        link = Path(private) / "store"
-        link.symlink_to(folder, target_is_directory=True)
-        yield link
 
 
 def ping(path: Path, *, timeout: float) -> bytes:

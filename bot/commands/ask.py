@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bot.commands.session import Session, session
 from bot.outcome import OK, UNAVAILABLE
 from bot.settings import Settings, read_settings
-from bot.wiring import surface
+from bot.wiring import NOTHING_TO_SEARCH, surface
 from core.errors import InvalidInput, Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.model import Answer, Claim, MessageRef, Outline, Person, Question, Scope, ThreadRef, without_controls
 from core.ports import PassageIndex, Surface
@@ -88,7 +88,7 @@ async def check_searchable(index: PassageIndex, scope: Scope) -> None:
 def check_scope(outline: Outline, scope: Scope) -> None:
     """Raise `Misconfigured` if there is nothing to search, `InvalidInput` if a name is not one of the index."""
     if not outline.passages:
-        raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
+        raise Misconfigured(NOTHING_TO_SEARCH)
     chosen = (("chapter", scope.chapters, outline.chapters), ("source", scope.sources, outline.sources))
     for what, wanted, known in chosen:
         if name := next((name for name in wanted if name not in known), None):

@@ -6,9 +6,10 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from bot.commands.session import Session, session
 from bot.outcome import OK
@@ -18,6 +19,9 @@ from core.errors import FootnoteError, InvalidInput
 from core.messages import FAULTS, Drawing, lost_lines
 from core.model import ModerationOrder, OrderKind, Person, WorkspaceRef, without_controls
 from core.ports import PolicyStore
+
+if TYPE_CHECKING:
+    from adapters.beside import Owner
 
 TROUBLE = 1
 TIMEOUT = 20.0  # seconds for each look
@@ -46,28 +50,41 @@ class Finding:
 def examine() -> int:
     """Look at everything and print a line each; the code is 1 if anything that is needed is missing."""
     with session("footnote doctor", tells_slips=False) as opened:
-        return opened.run(_examine(opened))
+        findings = _told(opened.owner) if opened.owner else _findings(opened)
+        return opened.run(_examine(findings))
 
 
-async def _examine(opened: Session) -> int:
+async def _examine(findings: AsyncIterator[Finding]) -> int:
     from rich.console import Console
 
     console = Console()
     is_well = True
-    async for finding in _findings(opened):
+    async for finding in findings:
         is_well = is_well and finding.sign is not Sign.WRONG
         console.print(f"[{COLOURS[finding.sign]}]{finding.sign}[/]  [bold]{finding.name}[/]  ", end="")
         console.print(without_controls(finding.says), markup=False, highlight=False, soft_wrap=True)
     return OK if is_well else TROUBLE
 
 
-async def _findings(opened: Session) -> AsyncIterator[Finding]:
+async def _told(owner: Owner) -> AsyncIterator[Finding]:
+    """Have the bot that owns the data folder look, since it sees what it is connected to."""
+    async for sign, name, says in owner.findings():
+        yield Finding(Sign(sign), name, says)
+
+
+async def look_inside(opened: Session, bot: Check) -> AsyncIterator[tuple[str, str, str]]:
+    """Yield what the doctor finds in this process, which is a *bot* at work."""
+    async for finding in _findings(opened, bot):
+        yield astuple(finding)
+
+
+async def _findings(opened: Session, *more: Check) -> AsyncIterator[Finding]:
     """Look at one part after the other, so that none makes another seem slow."""
     yield Finding(Sign.WELL, "settings", f"data folder {opened.settings.data_dir.resolve()}")
     for slip in slips_of_settings():
         yield Finding(Sign.ADVICE, "settings", str(slip))
     wrong: set[str] = set()
-    for check in opened.app.checks:
+    for check in (*more, *opened.app.checks):
         if check.needs in wrong:
             continue
         finding = await look_at(check)

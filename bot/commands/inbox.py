@@ -81,7 +81,7 @@ def do(what: Action, words: str | None = None, *, every: bool = False, as_json: 
                 case "show":
                     return await shown(inbox, words or "")
                 case "retry":
-                    return await retried(inbox, words, is_shared=opened.settings.is_shared)
+                    return await retried(inbox, words, is_shared=opened.settings.is_shared or opened.owner is not None)
                 case "drop":
                     return await dropped(inbox, words)
 

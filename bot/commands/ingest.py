@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SHOWN_FAILURES = 20
+LEAST_URGENT = 19
 
 
 def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | None, quiet: bool) -> int:
     """Read each source and print what came of it; the code tells whether anything could be read."""
     sources = _sources(paths, base_url, name)
     with session("footnote ingest") as opened:
+        if opened.owner is not None:
+            os.nice(LEAST_URGENT)  # who asks the bot meanwhile comes first
         summaries = [opened.run(_ingest(opened, source, quiet=quiet)) for source in sources]
     return OK if all(summary.pages for summary in summaries) else WRONG_INPUT
 

@@ -9,11 +9,13 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Coroutine, Generator
+import time
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
+from hashlib import sha256
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import uvloop
 
@@ -35,23 +37,36 @@ from core.events import (
 )
 from core.model import without_controls
 
+if TYPE_CHECKING:
+    from adapters.beside import Owner
+
+RUN = "footnote run"
+LONGEST_START = 5.0  # seconds until a bot that has just begun offers its socket
+PAUSE = 0.05  # seconds between two looks
+OTHER_VERSION = "The bot that runs here is version {}, and this command is version {}. Restart the bot."
 IN_USE = (
     "The data folder {} is in use by {}. Wait until it ends or stop it, or set FOOTNOTE_DATA_DIR to another folder."
 )
 
 
 class DataFolderInUse(Unavailable):
-    """Another process works with the data folder; the message says which and what to do."""
+    """Another process works with the data folder; the message says which and what to do, and `command` what it is."""
+
+    def __init__(self, message: str, command: str) -> None:
+        super().__init__(message)
+        self.command = command
 
 
 @contextlib.contextmanager
 def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
-    """Own *folder* until the end; the kernel lets go of it even when this process is killed.
+    """Own *folder* until the end, which no other user can read; the kernel lets go even when this process is killed.
 
     Processes that need not be *alone*, since what they share lies on servers, own it together.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(PermissionError):  # somebody else's, who has let us in
+            folder.chmod(0o700)
         descriptor = os.open(folder / "owner.json", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise Misconfigured(
@@ -62,11 +77,12 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError as error:
-            who = "another process"
+            who, other = "another process", ""
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 owner = json.loads(os.read(descriptor, 1_000))
-                who = f"`{owner['command']}` (process {owner['pid']})"
-            raise DataFolderInUse(IN_USE.format(folder, who)) from error
+                other = str(owner["command"])
+                who = f"`{other}` (process {owner['pid']})"
+            raise DataFolderInUse(IN_USE.format(folder, who), other) from error
         with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed
             os.ftruncate(descriptor, 0)
             os.write(descriptor, json.dumps({"pid": os.getpid(), "command": command}).encode())
@@ -75,9 +91,55 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
         os.close(descriptor)
 
 
+def version() -> str:
+    """Return the version with a fingerprint of the code, which changes oftener than the number."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    root, digest, number = Path(__file__).parents[2], sha256(), "0"
+    for file in sorted(file for name in ("bot", "adapters", "core") for file in (root / name).rglob("*.*")):
+        if file.suffix in (".py", ".lua"):
+            digest.update(file.read_bytes())
+    with contextlib.suppress(PackageNotFoundError):  # it runs from its sources
+        number = installed("footnote")
+    return f"{number}+{digest.hexdigest()[:7]}"
+
+
+async def _reach(folder: Path, opened: contextlib.AsyncExitStack) -> Owner | None:
+    """Return the bot that offers itself in *folder*, until *opened* ends. Raises `Misconfigured`."""
+    from adapters.beside import reached
+
+    owner = await opened.enter_async_context(reached(folder))
+    if owner is not None and owner.welcome.version != (ours := version()):
+        raise Misconfigured(OTHER_VERSION.format(owner.welcome.version, ours))
+    return owner
+
+
+def _join(own: Callable[[], object], reach: Callable[[], Owner | None]) -> Owner | None:
+    """Own the data folder, or return the bot that does, which may have to start or to end first.
+
+    Raises `DataFolderInUse` where another command does, or it takes too long.
+    """
+    deadline = time.monotonic() + LONGEST_START
+    while True:
+        try:
+            own()
+        except DataFolderInUse as refused:
+            if refused.command != RUN:
+                raise
+            if (owner := reach()) is not None:
+                return owner
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return None
+
+
 WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
 NAME = "footnote.log"
 SIZE = 2_000_000  # bytes; three files are kept
+ONE_FILE = 0  # the owner of the data folder begins the next one
 
 
 LIBRARIES = ("discord", "slack_bolt", "slack_sdk", "aiohttp", "asyncio")
@@ -99,12 +161,12 @@ class Background(logging.Handler):
         self._logger.warning("background", library=record.name, kind=kind, places=passed)
 
 
-def logger_to(folder: Path, level: str) -> Any:
-    """Return a logger that writes into *folder*; a disk that is full costs lines, not answers."""
+def logger_to(folder: Path, level: str, *, size: int = SIZE) -> Any:
+    """Return a logger that writes into *folder*, in files of *size*; a disk that is full costs lines, not answers."""
     import structlog
 
     logging.raiseExceptions = False
-    handler = RotatingFileHandler(folder / NAME, maxBytes=SIZE, backupCount=2, encoding="utf-8", delay=True)
+    handler = RotatingFileHandler(folder / NAME, maxBytes=size, backupCount=2, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(message)s"))
     stdlib = logging.getLogger("footnote")
     for old in stdlib.handlers[:]:
@@ -137,12 +199,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An open app and the loop that runs its work."""
+    """An open app and the loop that runs its work; where a bot has the data folder, it is the *owner*."""
 
     settings: Settings
     app: App
     runner: asyncio.Runner
     observer: Observer
+    owner: Owner | None = None
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Do asynchronous work; Ctrl-C cancels it and raises `KeyboardInterrupt`."""
@@ -162,16 +225,22 @@ def session(
     settings = read_settings()
     if tells_slips:
         tell_slips()
-    alone = not settings.is_shared
-    with (
-        hold(settings.data_dir, command=command, alone=alone) as folder,
-        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-    ):
-        told = everyone(log_events(logger_to(folder, settings.log_level)), _teller(), observer)
-        opened = contextlib.AsyncExitStack()
-        app = runner.run(opened.enter_async_context(assemble(settings, memory=memory, observer=told, timing=timing)))
+    folder, opened = settings.data_dir, contextlib.AsyncExitStack()
+    with contextlib.ExitStack() as held, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+
+        def own() -> None:
+            held.enter_context(hold(folder, command=command, alone=not settings.is_shared))
+
+        def reach() -> Owner | None:
+            return None if command == RUN else runner.run(_reach(folder.absolute(), opened))
+
         try:
-            yield Session(settings, app, runner, told)
+            owner = _join(own, reach)
+            logger = logger_to(folder, settings.log_level, size=ONE_FILE if owner else SIZE)
+            told = everyone(log_events(logger), _teller(), observer)
+            opening = assemble(settings, memory=memory, observer=told, timing=timing, owner=owner)
+            app = runner.run(opened.enter_async_context(opening))
+            yield Session(settings, app, runner, told, owner)
         finally:
             runner.run(opened.aclose())
 
@@ -189,13 +258,18 @@ def _teller() -> Observer:
     At the terminal, reader and operator are the same: what else went wrong is told them too, once.
     """
     told: set[str] = set()
+    known: set[str] = set()  # platforms
 
     def tell(event: Connected | ConnectionLost | PlatformFailed | MemoryFailed | ServiceFailed) -> None:
         match event:
             case Connected(platform, name):
-                line = f"{platform}: connected as {name}. Ctrl-C stops."
-            case ConnectionLost(platform, attempt, reason):
-                line = f"{platform}: no connection ({reason}); trying again, attempt {attempt}."
+                is_first = bool(name) and platform not in known
+                known.add(platform)
+                line = (
+                    f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
+                )
+            case ConnectionLost(platform, reason):
+                line = f"{platform}: no connection ({reason}). Trying again."
             case PlatformFailed(platform, reason):
                 line = f"{platform}: not connected. {reason}"
             case MemoryFailed() | ServiceFailed():

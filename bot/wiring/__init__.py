@@ -21,13 +21,27 @@ from core.answering.responder import Responder
 from core.documents.ingest import Ingestion
 from core.errors import Misconfigured
 from core.events import Observer, PlatformWaited, unobserved
-from core.ports import ConversationStore, DocumentSource, PassageIndex, Surface
+from core.ports import ConversationStore, DocumentSource, Embedder, PassageIndex, Surface
 
 if TYPE_CHECKING:
     from aiohttp.web import RouteDef
 
+    from adapters.beside import Owner
 
-__all__ = ["DEFAULT_TIMING", "Advice", "App", "Check", "RetryTiming", "assemble", "folder", "surface"]
+
+__all__ = [
+    "DEFAULT_TIMING",
+    "NOTHING_TO_SEARCH",
+    "Advice",
+    "App",
+    "Check",
+    "RetryTiming",
+    "assemble",
+    "folder",
+    "surface",
+]
+
+NOTHING_TO_SEARCH = "There are no documents yet. Read some first: footnote ingest FOLDER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +52,7 @@ class App:
     agent: Agent
     ingestion: Ingestion
     index: PassageIndex
+    embedder: Embedder
     stores: Stores | None
     checks: tuple[Check, ...]
 
@@ -49,17 +64,23 @@ class App:
 
 @contextlib.asynccontextmanager
 async def assemble(
-    settings: Settings, *, memory: bool = False, observer: Observer = unobserved, timing: RetryTiming = DEFAULT_TIMING
+    settings: Settings,
+    *,
+    memory: bool = False,
+    observer: Observer = unobserved,
+    timing: RetryTiming = DEFAULT_TIMING,
+    owner: Owner | None = None,
 ) -> AsyncGenerator[App]:
     """Build everything; the stores only where *memory* is wanted, since they may be a server of ours.
 
     Nothing is reached before it is needed, so that a service that is down costs only what needs it. One that fails is
-    asked again after the wait that the *timing* names, then after twice as long, and so on.
+    asked again after the wait that the *timing* names, then after twice as long, and so on. Where another process is
+    the *owner* of the data folder, its index and its store are used.
     """
     from core.documents.retrieval import HybridRetriever
 
     async with contextlib.AsyncExitStack() as stack:
-        services = Services(settings, observer, timing, stack)
+        services = Services(settings, observer, timing, stack, owner)
         embedder = services.embedder()
         reranker = services.reranker()
         index = services.index(embedder)
@@ -72,7 +93,8 @@ async def assemble(
             limits=Limits(excerpt_characters=settings.excerpt_characters, history_tokens=settings.history_tokens),
             prices=settings.prices,
         )
-        stores = await stack.enter_async_context(open_stores(settings)) if memory else None
+        private = owner.welcome.store if owner else None
+        stores = await stack.enter_async_context(open_stores(settings, private)) if memory else None
         conversations = stores.conversations if stores else None
         yield App(
             responder=Responder(agent, conversations, now=lambda: datetime.now(UTC), observer=observer),
@@ -80,23 +102,24 @@ async def assemble(
             ingestion=Ingestion(index, embedder),
             index=index,
             stores=stores,
-            checks=(*services.checks, *_last_checks(settings, index, observer)),
+            embedder=embedder,
+            checks=(*services.checks, *_last_checks(settings, index, observer, stores and stores.address)),
         )
 
 
-def _last_checks(settings: Settings, index: PassageIndex, observer: Observer) -> Iterator[Check]:
-    """Look at the stores, at what there is to search, and at the platforms."""
+def _last_checks(settings: Settings, index: PassageIndex, observer: Observer, private: str | None) -> Iterator[Check]:
+    """Look at the stores, at what there is to search, and at the platforms; the *private* server may run already."""
 
     async def look() -> str:
         outline = await index.outline()
         if not outline.passages:
-            raise Misconfigured("There are no documents yet. Read some first: footnote ingest FOLDER")
+            raise Misconfigured(NOTHING_TO_SEARCH)
         return f"{outline.pages} pages, {outline.passages} passages from {', '.join(outline.sources)}"
 
     redis = "REDIS_URL" if settings.redis_url else None
-    yield Check("conversations", lambda: check_stores(settings), redis)
-    yield Check("questions", lambda: check_inbox(settings), redis, needs="conversations")
-    yield Check("moderation", lambda: check_policies(settings), redis, needs="conversations")
+    yield Check("conversations", lambda: check_stores(settings, private), redis)
+    yield Check("questions", lambda: check_inbox(settings, private), redis, needs="conversations")
+    yield Check("moderation", lambda: check_policies(settings, private), redis, needs="conversations")
     yield Check("index", look, "QDRANT_URL" if settings.qdrant_url else None)
     if settings.discord_token is not None:
         from bot.wiring.discord import DiscordPlatform

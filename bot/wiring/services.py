@@ -7,11 +7,15 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from adapters.retry import INDEX, SERVICE, RetryPolicy, doubling
 from bot.settings import OFF, Settings, revealed
 from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
+
+if TYPE_CHECKING:
+    from adapters.beside import Owner
 
 
 class Advice(str):
@@ -55,12 +59,18 @@ class Services:
     """Chooses each part by the settings: the service where there is a key or an address, what is built in otherwise."""
 
     def __init__(
-        self, settings: Settings, observer: Observer, timing: RetryTiming, stack: contextlib.AsyncExitStack
+        self,
+        settings: Settings,
+        observer: Observer,
+        timing: RetryTiming,
+        stack: contextlib.AsyncExitStack,
+        owner: Owner | None = None,
     ) -> None:
         self._settings = settings
         self._observer = observer
         self._timing = timing
         self._stack = stack
+        self._owner = owner
         self.checks: list[Check] = []
 
     def chat_model(self, embedder: Embedder) -> ChatModel:
@@ -138,8 +148,11 @@ class Services:
         return reranker
 
     def index(self, embedder: Embedder) -> PassageIndex:
-        """Return what is searched."""
+        """Return what is searched. Raises `Misconfigured` where the owner of the index embeds in another way."""
         settings = self._settings
+        if settings.qdrant_url is None and self._owner is not None:
+            self._owner.check_embedder(embedder.name, embedder.dimension)
+            return self._owner
         if settings.qdrant_url is None:
             from adapters.qdrant import EdgeIndex
 

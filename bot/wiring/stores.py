@@ -42,6 +42,7 @@ SEEN = timedelta(minutes=10)  # twice as long as the signature of a request is g
 class Stores:
     """Everything that outlives a process; `seen` are the requests that arrived, remembered for some minutes.
 
+    All of it lies on the server at the `address`, which may be the private one.
     `require_durable` raises `Misconfigured` for a server that may lose questions, or `StoreUnavailable`.
     """
 
@@ -53,6 +54,7 @@ class Stores:
     seen: Dedup
     channel_cursor: ChannelCursor
     vault: Vault
+    address: str
     opened: Callable[[Observer], AbstractAsyncContextManager[RedisInbox]]
     require_durable: Callable[[], Awaitable[object]]
 
@@ -62,8 +64,8 @@ class Stores:
 
 
 @contextlib.asynccontextmanager
-async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
-    """Reach the server, or start the private one, until the end of the context."""
+async def open_stores(settings: Settings, private: str | None = None) -> AsyncGenerator[Stores]:
+    """Reach the server, or start the private one, until the end of the context; *private* is one that runs already."""
     from adapters.redis.community import RedisPolicies, RedisQuota, RedisVotes
     from adapters.redis.connection import connect
     from adapters.redis.conversations import RedisConversations
@@ -82,7 +84,7 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
         settings.answers_per_workspace,
         accepted=min(max(settings.lease_seconds, SHORTEST_ACCEPTED), LONGEST_ACCEPTED),
     )
-    async with _open_client(settings) as (url, client):
+    async with _open_client(settings, private) as (url, client):
 
         @contextlib.asynccontextmanager
         async def opened(observer: Observer) -> AsyncGenerator[RedisInbox]:
@@ -100,18 +102,19 @@ async def open_stores(settings: Settings) -> AsyncGenerator[Stores]:
             seen=RedisDedup(client, kept=SEEN),
             channel_cursor=RedisChannelCursor(client),
             vault=RedisVault(client, seal=seal),
+            address=url,
             opened=opened,
             require_durable=partial(require_durable, client, allows_loss=settings.redis_allow_loss),
         )
 
 
-async def check_stores(settings: Settings) -> str:
+async def check_stores(settings: Settings, private: str | None = None) -> str:
     """Return one line on what keeps the conversations. Raises `Misconfigured` or `StoreUnavailable`."""
     from adapters.redis.address import Address
     from adapters.redis.failure import UNREACHABLE
     from adapters.redis.health import check
 
-    async with _open_client(settings) as (url, client):
+    async with _open_client(settings, private) as (url, client):
         is_private, address = settings.redis_url is None, str(Address.parse(url))
         place = "a private socket in the data folder" if is_private else address
         try:
@@ -123,15 +126,15 @@ async def check_stores(settings: Settings) -> str:
             raise Misconfigured(f"{error} Check REDIS_URL ({address}), and whether the server runs.") from error
 
 
-async def check_inbox(settings: Settings) -> str:
+async def check_inbox(settings: Settings, private: str | None = None) -> str:
     """Return how many questions wait; ones that wait for long or have failed are worth a look."""
-    async with open_stores(settings) as stores, stores.inbox() as inbox:
+    async with open_stores(settings, private) as stores, stores.inbox() as inbox:
         return verdict(await inbox.backlog(), is_shared=settings.is_shared)
 
 
-async def check_policies(settings: Settings) -> str:
+async def check_policies(settings: Settings, private: str | None = None) -> str:
     """Return whether what moderators have set can be read everywhere. Raises `Misconfigured` where it cannot."""
-    async with open_stores(settings) as stores:
+    async with open_stores(settings, private) as stores:
         closed = [str(home) for home in await stores.policies.closed()]
     if not closed:
         return "the moderators' settings can be read"
@@ -158,12 +161,12 @@ def _questions(count: int, plural: str, singular: str | None = None) -> str:
 
 
 @contextlib.asynccontextmanager
-async def _open_client(settings: Settings) -> AsyncGenerator[tuple[str, Redis]]:
+async def _open_client(settings: Settings, private: str | None) -> AsyncGenerator[tuple[str, Redis]]:
     from adapters.redis.connection import connect
     from adapters.redis.server import PrivateServer
 
     async with contextlib.AsyncExitStack() as stack:
-        url = revealed(settings.redis_url)
+        url = revealed(settings.redis_url) or private
         if url is None:
             url = await stack.enter_async_context(PrivateServer(settings.data_dir / "store"))
         yield url, await stack.enter_async_context(contextlib.aclosing(connect(url)))

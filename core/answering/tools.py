@@ -16,7 +16,17 @@ from core.answering.citations import Sources, cite
 from core.documents.excerpt import excerpt
 from core.errors import LeaseLost, RetrievalUnavailable
 from core.events import Observer, ServiceFailed, ToolCalled
-from core.model import ChatMessage, Citation, Hit, MessageRef, Question, ToolCall, ToolRecord, ToolSpec
+from core.model import (
+    QUESTION_LIMIT,
+    ChatMessage,
+    Citation,
+    Hit,
+    MessageRef,
+    Question,
+    ToolCall,
+    ToolRecord,
+    ToolSpec,
+)
 from core.ports import Retriever
 
 ToolFunction: TypeAlias = Callable[..., Awaitable[Mapping[str, Any]]]
@@ -144,6 +154,7 @@ class SearchTool:
     searches: int = 0
     completed: int = 0
     lexical_only: bool = False
+    has_documents: bool = True
     retrieval_time_ms: float = 0.0
     _found: dict[str, Hit] = field(default_factory=dict[str, Hit])
 
@@ -157,6 +168,7 @@ class SearchTool:
         asked = self.question
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
+        query = query[:QUESTION_LIMIT]
         limit = max(1, min(top_k or asked.top_k, asked.top_k))
         scope = asked.scope
         if scope.open_at is None:  # then nothing that is released after the question was asked
@@ -171,6 +183,7 @@ class SearchTool:
         self.completed += 1
         self.retrieval_time_ms += result.total_time_ms
         self.lexical_only = self.lexical_only or result.lexical_only
+        self.has_documents = result.has_documents
         if chapter and not result.hits:
             raise ToolError(f"Nothing can be found in a chapter {chapter!r}. Search again without a chapter.")
         for hit in (*result.hits, *result.nearest):

@@ -11,7 +11,16 @@ from itertools import chain
 
 from core.answering.markup import MarkupReader
 from core.answering.tools import SearchTool
-from core.messages import CUT, FAILED, LEXICAL_ONLY, STOPPED, UNAVAILABLE, no_context, not_in_selection
+from core.messages import (
+    CUT,
+    FAILED,
+    LEXICAL_ONLY,
+    NO_DOCUMENTS,
+    STOPPED,
+    UNAVAILABLE,
+    no_context,
+    not_in_selection,
+)
 from core.model import Citation, Drafted, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
@@ -87,6 +96,8 @@ def judge(question: Question, draft: AnswerDraft, search: SearchTool, *, is_free
     if citations or ((is_free or has_grounds) and not is_blank):
         more = [_remark(LEXICAL_ONLY)] if search.lexical_only and citations else []
         return Verdict(Status.ANSWERED, citations=citations, blocks=(*draft.blocks, *more))
+    if not search.has_documents:
+        return Verdict(Status.NO_CONTEXT, NO_DOCUMENTS)
     is_troubled = search.failed or search.lexical_only
     if is_troubled and not search.sources.citations:  # with half a search, "not in the documents" would be a guess
         return Verdict(Status.UNAVAILABLE, UNAVAILABLE)

@@ -72,6 +72,7 @@ class HybridRetriever:
         try:
             found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
             hits = await self._ranked(query, found, lexical_only=lexical_only)
+            has_documents = bool(hits) or (await self.index.outline()).passages > 0
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
             self.observer(ServiceFailed("index", str(error)))
             raise RetrievalUnavailable(str(error)) from error
@@ -85,6 +86,7 @@ class HybridRetriever:
             search_time_ms=(end - embedded) * 1000,
             total_time_ms=(end - start) * 1000,
             lexical_only=lexical_only,
+            has_documents=has_documents,
         )
 
     async def _ranked(self, query: str, found: Sequence[Sequence[Candidate]], *, lexical_only: bool) -> Sequence[Hit]:

@@ -117,7 +117,8 @@ class Hit:
 class SearchResult:
     """The best passages for a query, best first; `lexical_only` when the embedder was down.
 
-    `nearest` are those of the highest relevance among all that was found, which need not be the best.
+    `nearest` are those of the highest relevance among all that was found, which need not be the best. Where nothing
+    was found, `has_documents` says whether there is anything to search at all.
     """
 
     query: str
@@ -128,6 +129,7 @@ class SearchResult:
     total_time_ms: float
     lexical_only: bool = False
     nearest: tuple[Hit, ...] = ()
+    has_documents: bool = True
 
 
 @dataclass(frozen=True, slots=True)

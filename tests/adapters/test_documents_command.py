@@ -129,7 +129,7 @@ async def test_without_documents_the_list_says_so(lister: Lister) -> None:
     index.fails = True
     away = await lister.listed(None)
 
-    assert (empty, away) == ("I don't have any documents yet.", f"{messages.WARNING} {messages.UNAVAILABLE}")
+    assert (empty, away) == (messages.NO_DOCUMENTS, f"{messages.WARNING} {messages.UNAVAILABLE}")
 
 
 async def test_a_guest_of_slack_is_told_nothing_of_the_documents() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.beside import Finding, Offer, Welcome, reached
 from adapters.qdrant import EdgeIndex, ServerIndex
 from core.documents.chunking import embedding_text
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage, Scope
@@ -46,7 +47,24 @@ async def server(_folder: Path) -> AsyncGenerator[PassageIndex]:
         await index.aclose()
 
 
-INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory, edge, server]
+@asynccontextmanager
+async def beside(folder: Path) -> AsyncGenerator[PassageIndex]:
+    """The embedded index of another process, in a folder whose path is too long for a socket."""
+    deep = folder / ("deep" * 25)
+    deep.mkdir()
+    welcome = Welcome("0", EMBEDDER.name, EMBEDDER.dimension, "")
+    async with edge(folder) as index, Offer(welcome, index, nothing).shared(deep), reached(deep) as owner:
+        assert owner is not None
+        yield owner
+
+
+async def nothing() -> AsyncIterator[Finding]:
+    """Find nothing."""
+    return
+    yield
+
+
+INDEXES: list[Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = [memory, edge, server, beside]
 
 
 @pytest.fixture(name="index", params=INDEXES, ids=lambda make: make.__name__)

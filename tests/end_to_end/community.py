@@ -107,6 +107,14 @@ class Community(Protocol):
         """Let Ada ask something of a message with this *text* alone; give the reply."""
         ...
 
+    def refuse(self, *, the_token: bool) -> None:
+        """Take the bot's token no more, or again."""
+        ...
+
+    def refused(self) -> int:
+        """Count the requests that were refused for that."""
+        ...
+
     def expel(self) -> None:
         """Throw the bot out."""
         ...

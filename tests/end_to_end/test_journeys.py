@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 
 from adapters.chat.platform import Controls
 from core import messages
+from core.events import ConnectionLost, TaskFailed
 from core.messages import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from core.model import PolicyFault
 from tests.end_to_end.community import ANSWER, Town
@@ -28,6 +29,22 @@ async def test_a_mention_is_answered_in_a_thread_and_followed_up(town: Town) -> 
     followed_up = [message["content"] for message in town.chat.received[-1].body["messages"]]
     assert "What is a robot?" in followed_up
     assert followed_up.count("And an arm?") == 1
+
+
+@pytest.mark.promise("bans-are-waited-out")
+async def test_a_question_waits_while_the_token_is_being_reset(town: Town) -> None:
+    """It is answered once the token is good, by its first attempt, and who runs the bot hears once of either."""
+    async with town.bot():
+        await town.sees(town.community.ask(), ANSWER)
+        town.community.refuse(the_token=True)
+        asked = town.community.ask()
+        await town.community.until(town.community.refused, what="a refusal")
+        town.community.refuse(the_token=False)
+        await town.sees(asked, ANSWER)
+
+    told = [type(each) for each in town.events if isinstance(each, ConnectionLost | TaskFailed)]
+    assert told == [ConnectionLost]
+    assert len([said for said in town.community.said(asked) if ANSWER in said]) == 1
 
 
 @pytest.mark.promise("only-when-asked")

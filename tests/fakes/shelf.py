@@ -24,7 +24,8 @@ class Shelf:
     """Gives the same hits for every query, or those of *by_query*; the scope and the limit are kept, the best first.
 
     Every search is in `asked`, and takes 3 ms by its own account. Set `fails` to make each raise `error`, which is
-    `RetrievalUnavailable` at first, or name queries in `fails_on`; set `lexical_only` to search as without an embedder.
+    `RetrievalUnavailable` at first, or name queries in `fails_on`; set `lexical_only` to search as without an embedder,
+    and `has_documents` to False where it is empty.
     With a `barrier`, each search waits there for the others.
     """
 
@@ -34,6 +35,7 @@ class Shelf:
         self.error: Exception = RetrievalUnavailable("The shelf was told to fail. Set `fails` to False.")
         self.fails_on: Collection[str] = ()
         self.lexical_only = False
+        self.has_documents = True
         self.barrier: asyncio.Barrier | None = None
         self._hits = hits
         self._by_query = by_query or {}
@@ -55,6 +57,7 @@ class Shelf:
             search_time_ms=2.0,
             total_time_ms=3.0,
             lexical_only=self.lexical_only,
+            has_documents=self.has_documents,
         )
 
 

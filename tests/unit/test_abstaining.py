@@ -12,7 +12,15 @@ from core.answering.citations import Sources
 from core.answering.prompts import REPAIR
 from core.answering.tools import Tool
 from core.errors import ModelUnavailable, RetrievalUnavailable
-from core.messages import FAILED, LEXICAL_ONLY, NO_CONTEXT, NO_CONTEXT_ALONE, NO_CONTEXT_NEAREST, UNAVAILABLE
+from core.messages import (
+    FAILED,
+    LEXICAL_ONLY,
+    NO_CONTEXT,
+    NO_CONTEXT_ALONE,
+    NO_CONTEXT_NEAREST,
+    NO_DOCUMENTS,
+    UNAVAILABLE,
+)
 from core.model import (
     Answer,
     Citation,
@@ -66,6 +74,16 @@ async def test_an_answer_from_memory_is_never_shown_and_one_search_is_forced(scr
     assert summary(answer) == (Status.ANSWERED, "Robots act [1].", 1, 0)
     assert model.prompts[1].messages[2]["content"] is None
     assert [len(tools) for tools in model.tools] == [1, 1]
+
+
+async def test_without_documents_the_answer_says_so(script: Script) -> None:
+    """Nobody has to wonder why nothing is ever found, and whoever runs the bot reads what to do."""
+    shelf = Shelf()
+    shelf.has_documents = False
+
+    _, answer = await run(script(turn("I just know it."), turn("I still do.")), shelf)
+
+    assert summary(answer) == (Status.NO_CONTEXT, NO_DOCUMENTS, 0, 0)
 
 
 async def test_a_search_is_forced_only_once(script: Script) -> None:

@@ -234,6 +234,4 @@ def test_the_home_has_room_for_any_index() -> None:
     assert max(len(block["text"]["text"]) for block in blocks if block["type"] == "section") <= SECTION
     assert messages.outline_lines(many)[0] == "I have 3,000 pages from 500 sources."
     assert messages.outline_lines(many)[-1] == "and 480 more"
-    assert messages.outline_lines(Outline(passages=0, pages=0, sources=(), chapters=())) == (
-        "I don't have any documents yet.",
-    )
+    assert messages.outline_lines(Outline(passages=0, pages=0, sources=(), chapters=())) == (messages.NO_DOCUMENTS,)

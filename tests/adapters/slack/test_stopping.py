@@ -46,6 +46,7 @@ async def platform(place: Place) -> AsyncGenerator[asyncio.Task[None]]:
         quota=MemoryQuota(per_person=OFTEN, per_thread=OFTEN, now=lambda: NOON),
         dedup=dedup,
         seen=dedup,
+        address="",
         channel_cursor=MemoryChannelCursor(),
         vault=MemoryVault(),
         opened=unopened,

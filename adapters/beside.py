@@ -1,0 +1,215 @@
+"""What the process that owns the data folder does for commands beside it, over a socket of its user alone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import struct
+from array import array
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, UnixConnector, web
+from pydantic import ConfigDict, TypeAdapter
+
+from adapters.unix import short
+from adapters.web import served_at
+from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
+from core.ports import PassageIndex
+
+SOCKET = "owner.sock"
+GREETING_TIMEOUT = 5.0  # seconds
+LARGEST = 2**30  # bytes: the passages of the longest page
+LONGEST_END = 1.0  # seconds that what is under way is given when the owner stops
+REFUSED = 422
+UNSHARED = "The socket {} for commands beside this one cannot be made. Set FOOTNOTE_DATA_DIR to a local disk."
+OTHER_EMBEDDER = (
+    "The bot that runs here searches with the embedder {}, and this command with {}. "
+    "Give both the same settings, and restart the bot if you have changed them."
+)
+GONE = "The bot that this command worked with has stopped. Try again."
+
+Finding: TypeAlias = tuple[str, str, str]
+"""A line of the doctor: its sign, what it is about, and what it says."""
+
+ERRORS = {kind.__name__: kind for kind in (Misconfigured, RetrievalUnavailable)}
+BASE64 = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+TAKES: Mapping[str, TypeAdapter[Any]] = {
+    "candidates": TypeAdapter(tuple[IndexQuery, int]),
+    "replace": TypeAdapter(tuple[str, list[Passage], bytes], config=BASE64),
+    "prune": TypeAdapter(tuple[str, list[str]]),
+    "pages": TypeAdapter(tuple[str]),
+    "outline": TypeAdapter(tuple[Scope]),
+}
+GIVES: Mapping[str, TypeAdapter[Any]] = {
+    "candidates": TypeAdapter(list[Candidate]),
+    "replace": TypeAdapter(None),
+    "prune": TypeAdapter(int),
+    "pages": TypeAdapter(dict[str, str]),
+    "outline": TypeAdapter(Outline),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What the owner says of itself: its version, what its index was made with, and the address of its store."""
+
+    version: str
+    embedder: str
+    dimension: int
+    store: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the owner shares: its index, and what its doctor finds."""
+
+    welcome: Welcome
+    index: PassageIndex
+    findings: Callable[[], AsyncIterator[Finding]]
+
+    def shared(self, folder: Path) -> contextlib.AbstractAsyncContextManager[None]:
+        """Serve commands at the socket in *folder* while the block runs. Raises `Misconfigured`."""
+        routes = [
+            web.get("/welcome", self._greet),
+            web.post("/index/{method}", self._call),
+            web.get("/findings", self._examine),
+        ]
+        path = folder / SOCKET
+        return served_at(path, routes, refusal=UNSHARED.format(path), shutdown_timeout=LONGEST_END, largest=LARGEST)
+
+    async def _greet(self, request: web.Request) -> web.Response:
+        _check_user(request)
+        return web.json_response(asdict(self.welcome))
+
+    async def _call(self, request: web.Request) -> web.Response:
+        _check_user(request)
+        name = request.match_info["method"]
+        try:
+            given = await self._do(name, TAKES[name].validate_json(await request.read()))
+        except FootnoteError as error:
+            return web.json_response({"kind": type(error).__name__, "says": str(error)}, status=REFUSED)
+        return web.Response(body=GIVES[name].dump_json(given), content_type="application/json")
+
+    async def _do(self, method: str, taken: Any) -> object:
+        match method:
+            case "candidates":
+                query, limit = taken
+                return await self.index.candidates(query, limit=limit)
+            case "replace":
+                url, passages, vectors = taken
+                return await self.index.replace(url, _joined(passages, vectors))
+            case "prune":
+                source, keep = taken
+                return await self.index.prune(source, keep=keep)
+            case "pages":
+                return await self.index.pages(*taken)
+            case _:
+                return await self.index.outline(*taken)
+
+    async def _examine(self, request: web.Request) -> web.StreamResponse:
+        _check_user(request)
+        response = web.StreamResponse()
+        await response.prepare(request)
+        async for finding in self.findings():
+            await response.write(json.dumps(finding).encode() + b"\n")
+        return response
+
+
+def _check_user(request: web.Request) -> None:
+    """Refuse another user, wherever the system says who is there; the socket's mode keeps all others away too."""
+    line = request.transport.get_extra_info("socket") if request.transport else None
+    if line is not None and hasattr(socket, "SO_PEERCRED"):
+        _, user, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+        if user != os.getuid():
+            raise web.HTTPForbidden
+
+
+def _joined(passages: Sequence[Passage], vectors: bytes) -> list[EmbeddedPassage]:
+    numbers = array("f", vectors)
+    size = len(numbers) // max(len(passages), 1)
+    return [EmbeddedPassage(each, numbers[at * size : (at + 1) * size].tolist()) for at, each in enumerate(passages)]
+
+
+class Owner:
+    """The process that owns the data folder, as a command beside it sees it. It is a `PassageIndex` too."""
+
+    def __init__(self, client: ClientSession, welcome: Welcome) -> None:
+        self._client = client
+        self.welcome = welcome
+
+    def check_embedder(self, name: str, dimension: int) -> None:
+        """Raise `Misconfigured` where a command makes other vectors than the owner."""
+        if (name, dimension) != (self.welcome.embedder, self.welcome.dimension):
+            raise Misconfigured(OTHER_EMBEDDER.format(self.welcome.embedder, name))
+
+    async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
+        """Search the owner's index."""
+        return await self._call("candidates", query, limit)
+
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Replace a page in the owner's index."""
+        vectors = array("f", (number for each in passages for number in each.vector))
+        await self._call("replace", url, [each.passage for each in passages], vectors.tobytes())
+
+    async def prune(self, source: str, *, keep: Collection[str]) -> int:
+        """Remove pages from the owner's index."""
+        return await self._call("prune", source, list(keep))
+
+    async def pages(self, source: str) -> Mapping[str, str]:
+        """Return what the owner's index holds of *source*."""
+        return await self._call("pages", source)
+
+    async def outline(self, scope: Scope = EVERYTHING) -> Outline:
+        """Count what the owner's index holds."""
+        return await self._call("outline", scope)
+
+    async def findings(self) -> AsyncIterator[Finding]:
+        """Yield what the owner finds when it looks at itself. Raises `RetrievalUnavailable` where it has gone."""
+        try:
+            async with self._client.get("/findings") as response:
+                async for line in response.content:
+                    sign, name, says = json.loads(line)
+                    yield sign, name, says
+        except ClientError as error:
+            raise RetrievalUnavailable(GONE) from error
+
+    async def _call(self, method: str, *arguments: object) -> Any:
+        try:
+            async with self._client.post(f"/index/{method}", data=TAKES[method].dump_json(arguments)) as response:
+                body = await response.read()
+        except ClientError as error:
+            raise RetrievalUnavailable(GONE) from error
+        if response.ok:
+            return GIVES[method].validate_json(body)
+        raise _failure(response, body)
+
+
+def _failure(response: ClientResponse, body: bytes) -> FootnoteError:
+    if response.status != REFUSED:
+        return RetrievalUnavailable(
+            "The bot that runs here could not do this. footnote.log in the data folder says why."
+        )
+    said = json.loads(body)
+    return ERRORS.get(said["kind"], RetrievalUnavailable)(said["says"])
+
+
+@contextlib.asynccontextmanager
+async def reached(folder: Path) -> AsyncGenerator[Owner | None]:
+    """Yield the owner that listens in *folder*, or None where nobody does (yet)."""
+    async with contextlib.AsyncExitStack() as stack:
+        path = stack.enter_context(short(folder, SOCKET)) / SOCKET
+        connector = UnixConnector(os.fspath(path), limit=0)
+        opening = ClientSession("http://owner", connector=connector, timeout=ClientTimeout(total=None))
+        client = await stack.enter_async_context(opening)
+        welcome = None
+        with contextlib.suppress(ClientError, OSError, TimeoutError):
+            async with client.get("/welcome", timeout=ClientTimeout(total=GREETING_TIMEOUT)) as response:
+                if response.ok:
+                    welcome = Welcome(**await response.json())
+        yield None if welcome is None else Owner(client, welcome)

@@ -1,0 +1,123 @@
+"""Reads files in a process of its own, which ends where one takes too much: nothing else is lost with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from adapters.documents.page import NotReadable
+from core.model import Document, Unreadable
+
+PACKAGES = Path(__file__).parents[2]
+READER = "adapters.documents.folder"
+KEPT = ("LANG", "LC_", "PYTHON", "COVERAGE_")  # of the environment; keys and tokens are nothing for a reader of files
+LENGTH = 4  # bytes in front of each reply
+STALLED = 6  # times the processor's seconds, after which a file counts as too slow whoever is to blame
+TOO_SLOW = "takes longer than {:.0f} seconds to read; split it, or take it out."
+TOO_BIG = "needs too much memory to read, or is damaged; split it, or open it in its own program and save it again."
+Found = Document | Unreadable | None
+"""A page, a file that could not be read, or nothing for a page that its author hides."""
+REPLY: TypeAdapter[Found] = TypeAdapter(Found)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """What one file may take: *seconds* of the processor, and more for each of its *megabytes*; bytes of *memory*."""
+
+    seconds: float = 10.0
+    more_seconds: float = 0.5
+    memory: int = 1_000_000_000
+
+    def time_for(self, size: int) -> float:
+        """Return the seconds for a file of so many bytes."""
+        return self.seconds + self.more_seconds * size / 1e6
+
+
+DEFAULT_LIMITS = ReadingLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One file to read: its place on the disk and under the root, what is wrong with it, and whose page it becomes."""
+
+    path: str
+    relative: str
+    problem: str
+    source: str
+    base_url: str | None
+    seconds: float
+
+
+class ReadingProcess:
+    """A process that reads one file at a time; another one is started where it has ended."""
+
+    def __init__(self, limits: ReadingLimits) -> None:
+        self._limits = limits
+        self._process: Process | None = None
+
+    async def read(self, order: Order) -> Found:
+        """Return what a file holds. Raises `NotReadable` where it takes more than it may."""
+        try:
+            async with asyncio.timeout(STALLED * order.seconds):
+                return await self._answer(order)
+        except TimeoutError as error:
+            await self.aclose()
+            raise NotReadable(TOO_SLOW.format(order.seconds)) from error
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError) as error:  # it has ended, or says nonsense
+            is_slow = await self.aclose() == -signal.SIGXCPU
+            raise NotReadable(TOO_SLOW.format(order.seconds) if is_slow else TOO_BIG) from error
+
+    async def _answer(self, order: Order) -> Found:
+        process = self._process = self._process or await self._started()
+        assert process.stdin is not None  # noqa: S101 - both are pipes
+        assert process.stdout is not None  # noqa: S101
+        process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
+        await process.stdin.drain()
+        length = int.from_bytes(await process.stdout.readexactly(LENGTH), "big")
+        return REPLY.validate_json(await process.stdout.readexactly(length))
+
+    async def _started(self) -> Process:
+        kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
+        words = (sys.executable, "-m", READER, str(self._limits.memory))
+        # A session of its own, so that Ctrl-C does not reach it: whoever reads ends it.
+        return await asyncio.create_subprocess_exec(
+            *words, cwd=PACKAGES, env=kept, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True
+        )
+
+    async def aclose(self) -> int | None:
+        """End it, whatever it is doing, and return how it ended."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        with suppress(ProcessLookupError):  # it has ended by itself
+            process.kill()
+        return await process.wait()
+
+
+def serve(document: Callable[[Order], Found]) -> None:
+    """Read what is ordered on standard input, a line each, until that ends."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library may print is no reply
+    memory = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(ValueError, OSError):  # where the system knows no such limit
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    for line in sys.stdin.buffer:
+        order = Order(**json.loads(line))
+        until = int(time.process_time() + order.seconds) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+        body = REPLY.dump_json(document(order))
+        replies.write(len(body).to_bytes(LENGTH, "big") + body)
+        replies.flush()

@@ -1,0 +1,181 @@
+"""Commands beside a bot that runs in its default form: each does its work there, and prints the same as alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import signal
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from adapters.beside import SOCKET
+from adapters.web import served_at
+from core import messages
+from tests.end_to_end.test_ingest import many_pages
+from tests.end_to_end.test_run import PATIENCE, Process, environment, said, started
+from tests.fixtures.commands import Ended, Footnote, write_documents
+from tests.servers.discord import DiscordServer
+
+ASKED = "What do penguins eat?"
+EMPTY = "There are no documents yet. Read some first: footnote ingest FOLDER\n"
+
+
+@pytest.fixture(name="server")
+async def _server() -> AsyncGenerator[DiscordServer]:
+    """Run Discord."""
+    async with DiscordServer() as server:
+        yield server
+
+
+async def typed(footnote: Footnote, *words: str, stdin: str = "", **env: str) -> Ended:
+    """Run a command while servers of this process go on."""
+    return await asyncio.to_thread(footnote, *words, stdin=stdin, **env)
+
+
+async def stopped(bot: Process) -> None:
+    """Stop the bot in good order, and see that it had nothing to complain of."""
+    bot.running.send_signal(signal.SIGTERM)
+    code, err = await bot.ended()
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.promise("beside-the-bot")
+async def test_what_is_asked_beside_a_bot_is_answered_as_alone(footnote: Footnote, server: DiscordServer) -> None:
+    """Plain and as JSON, with memory and in a chat, by the index and the store that the bot has."""
+    cases = footnote.data.with_name("cases.jsonl")
+    cases.write_text(json.dumps({"id": "f", "kind": "single_topic", "question": ASKED, "chapters": ["birds"]}) + "\n")
+    alone = await typed(footnote, "ask", ASKED)
+    async with started(footnote, server) as bot:
+        await bot.tells("connected as")
+        beside = await typed(footnote, "ask", ASKED)
+        unknown = await typed(footnote, "ask", ASKED, "--source", "nowhere")
+        chat = await typed(footnote, "chat", stdin="What is a lighthouse?\n")
+        follow_up = await typed(footnote, "ask", "From how far is its lamp visible?", "--thread", "chat", "--json")
+        report = json.loads((await typed(footnote, "evaluate", str(cases), "--json")).out)
+        await stopped(bot)
+
+    assert (beside.code, beside.out, beside.err) == (0, alone.out, "")
+    assert (unknown.code, unknown.err) == (2, "There is no source 'nowhere'. The sources are: zoo.\n")
+    assert "A lighthouse is a tower" in chat.out
+    assert json.loads(follow_up.out)["sources"][0]["url"] == "https://zoo.example/sea/lighthouses#lamps"
+    assert (report["passed"], report["total"]) == (1, 1)
+
+
+@pytest.mark.promise("beside-the-bot")
+@pytest.mark.promise("starts-empty")
+async def test_a_bot_takes_documents_while_it_runs(fresh: Footnote, server: DiscordServer, tmp_path: Path) -> None:
+    """It starts without any and says so, takes them from a command beside it, and answers from them at once."""
+    documents = write_documents(tmp_path / "zoo")
+    async with started(fresh, server) as bot:
+        await bot.tells(EMPTY.strip())
+        await bot.tells("connected as")
+        before = bot.ask(ASKED)
+        await bot.sees(before, messages.NO_DOCUMENTS)
+        empty = await typed(fresh, "ask", ASKED)
+        first = await typed(fresh, "ingest", str(documents), "--base-url", "https://zoo.example")
+        after = bot.ask(ASKED)
+        await bot.sees(after, "(<https://zoo.example/birds/penguins#food>)")
+        shutil.rmtree(documents / "sea")
+        again = await typed(fresh, "ingest", str(documents), "--base-url", "https://zoo.example")
+        await stopped(bot)
+
+    assert (empty.code, empty.err) == (2, EMPTY)
+    assert first.err == "zoo: 2 added, 0 changed, 0 unchanged, 0 removed, 0 failed (5 new passages)\n"
+    assert again.err == "zoo: 0 added, 0 changed, 1 unchanged, 1 removed, 0 failed (0 new passages)\n"
+    assert messages.NO_DOCUMENTS not in said(server, after)
+
+
+@pytest.mark.promise("beside-the-bot")
+async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordServer) -> None:
+    """It tells what the running bot sees, with its settings; failed questions can be looked after meanwhile."""
+    async with started(footnote, server) as bot:
+        await bot.tells("connected as")
+        await bot.sees(bot.ask(ASKED), "fish")
+        doctor = await typed(footnote, "doctor")
+        inbox = await typed(footnote, "inbox", "list")
+        mode, folder = (path.stat().st_mode & 0o777 for path in (footnote.data / SOCKET, footnote.data))
+        await stopped(bot)
+
+    names = [line.split("  ")[:2] for line in doctor.out.splitlines()]
+    parts = [
+        "settings",
+        "bot",
+        "chat model",
+        "embedder",
+        "conversations",
+        "questions",
+        "moderation",
+        "index",
+        "discord",
+    ]
+    assert names == [["ok", name] for name in parts], doctor
+    assert f"footnote run (process {bot.running.pid}) is connected and at work" in doctor.out
+    assert (inbox.code, inbox.out) == (0, "There are no failed questions.\n")
+    assert (mode, folder) == (0o600, 0o700)
+
+
+@pytest.mark.promise("beside-the-bot")
+@pytest.mark.parametrize("end", ["ctrl-c", "the bot stops"])
+async def test_reading_beside_a_bot_ends_in_words(
+    footnote: Footnote, server: DiscordServer, tmp_path: Path, end: str
+) -> None:
+    """By Ctrl-C, which the bot does not notice; or with the bot. What was read by then is there."""
+    pages = many_pages(tmp_path / "pages", 60)
+    async with started(footnote, server) as bot:
+        await bot.tells("connected as")
+        reading = await asyncio.create_subprocess_exec(
+            *footnote.command("ingest", str(pages)), env=footnote.env(), stderr=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(PATIENCE):
+            while "pages" not in (await typed(footnote, "doctor")).out.rpartition("passages from")[2]:
+                assert reading.returncode is None
+        if end == "ctrl-c":
+            reading.send_signal(signal.SIGINT)
+            _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
+            rest = await typed(footnote, "ingest", str(pages))
+            await stopped(bot)
+        else:
+            await stopped(bot)
+            _, err = await asyncio.wait_for(reading.communicate(), PATIENCE)
+            rest = await typed(footnote, "ingest", str(pages))
+
+    told = (
+        (130, "Stopped.") if end == "ctrl-c" else (3, "The bot that this command worked with has stopped. Try again.")
+    )
+    assert (reading.returncode, err.decode().strip()) == told
+    assert ", 0 failed" in rest.err
+    assert "pages: 60 added" not in rest.err
+
+
+@pytest.mark.promise("beside-the-bot")
+async def test_a_bot_of_another_version_is_told(footnote: Footnote, server: DiscordServer) -> None:
+    """Whoever has updated and not restarted reads what to do; so does whoever has other settings than the bot."""
+    async with started(footnote, server) as bot:
+        await bot.tells("connected as")
+        settings = {"COHERE_API_KEY": "c0here", "COHERE_BASE_URL": "http://127.0.0.1:1"}
+        other = await typed(footnote, "ask", ASKED, **settings)
+        ours = bot
+        await stopped(ours)
+
+    async def welcome(_: web.Request) -> web.Response:
+        return web.json_response({"version": "0+0ld", "embedder": "e", "dimension": 1, "store": ""})
+
+    with_lock = await asyncio.create_subprocess_exec(
+        *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.DEVNULL
+    )
+    await server.connected(seconds=PATIENCE)
+    async with served_at(
+        footnote.data / SOCKET, [web.get("/welcome", welcome)], refusal="", shutdown_timeout=1, largest=1
+    ):
+        old = await typed(footnote, "ask", ASKED)
+    with_lock.terminate()
+    await with_lock.wait()
+
+    assert (other.code, "The bot that runs here searches with the embedder all-MiniLM" in other.err) == (2, True)
+    assert old.code == 2
+    assert old.err.startswith("The bot that runs here is version 0+0ld, and this command is version ")
+    assert old.err.endswith(". Restart the bot.\n")
