@@ -23,7 +23,8 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.chat.background import KeyedLocks
-from adapters.slack.api import Denied, connect, meaning, translated
+from adapters.retry import Gate
+from adapters.slack.api import Denied, Unauthorized, connect, meaning, translated
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
 from core.messages import CANNOT_INSTALL
@@ -157,10 +158,10 @@ class InstalledWorkspaces:
 
     async def find(self, workspace: str) -> Workspace:
         """Return a workspace with a token that is good for some time. Raises `PostingFailed`."""
-        if (known := self._known.get(workspace)) is not None:
+        if (known := self._good(workspace)) is not None:
             return known
         async with self._locks.setdefault(workspace, asyncio.Lock()):
-            if (known := self._known.get(workspace)) is not None:  # others may have asked at the same time
+            if (known := self._good(workspace)) is not None:  # others may have asked at the same time
                 return known
             try:
                 bot = await self._installed(workspace)
@@ -168,8 +169,11 @@ class InstalledWorkspaces:
                 if (known := self._known.get(workspace, or_older=True)) is not None:
                     return known  # it is a few minutes old, and most likely good
                 raise Unreachable("the store of the installations is away") from away
+            known = self._known.get(workspace, or_older=True)
+            if known is not None and known.client.token == bot.bot_token:
+                return self._known.put(workspace, known)
             team, enterprise = parse(workspace)
-            given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url}
+            given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url, "gate": (gate := Gate())}
             given["team_id"] = team if enterprise else ""
             found = Workspace(
                 name=workspace,
@@ -180,8 +184,14 @@ class InstalledWorkspaces:
                 bot_user_id=bot.bot_user_id or "",
                 client=connect(self._session, **given),
                 once=connect(self._session, **given, repeats=False),
+                gate=gate,
             )
             return self._known.put(workspace, found)
+
+    def _good(self, workspace: str) -> Workspace | None:
+        """Return a workspace as it was found lately; None for one whose token was refused, which may be another now."""
+        known = self._known.get(workspace)
+        return None if known is None or known.gate.is_shut else known
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
@@ -204,7 +214,7 @@ class InstalledWorkspaces:
             now = await self._kept(workspace)  # which another process may have renewed at the same time
             if (now.bot_token_expires_at or 0) > self._clock():
                 return now
-            if isinstance(failure, Denied):
+            if isinstance(failure, Denied | Unauthorized):
                 raise NotInstalled("the token has expired, and cannot be renewed") from error
             raise failure from error
         if renewed is not None:
