@@ -47,7 +47,8 @@ def plain(answer: Answer) -> str:
     parts = [f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
     for title, mark, named in (("Sources", "[{}]", answer.citations), ("Nearest sections", "-", answer.nearest)):
         lines = [
-            f"{f'{mark.format(each.number)} {plain_words(each.heading)} {each.url}'.rstrip()} ({each.relevance_score:.2f})"
+            " ".join(filter(None, [mark.format(each.number), plain_words(each.heading), each.url]))
+            + f" ({each.relevance_score:.2f})"
             for each in named
         ]
         if lines:
