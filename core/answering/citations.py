@@ -12,13 +12,11 @@ from core.model import Citation, Hit
 from core.model.markup import Block, Footnote, Heading, Inline, ListItem, Paragraph, Quote, TableRow
 
 LONGEST_URL = 800  # characters of a link: two of them leave room for words in a message
-
 MOST_FOOTNOTES = 100  # of an answer, each of which may be a link of that length
 URL = re.compile(r"""(?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.)[^\s<>"'`\\^{}|\[\]]+""")
-_T = (
-    r"[^\s`\ufffc\u3000-\u9fff\uac00-\ud7af\uff00-\uff0d\uff0f-\uff60\uff62-\uffef]"  # of an address, in any script but
-)
-_L = r"[a-zA-Z0-9\u00a1-\u1fff\u2c00-\u2fff_-]"  # those without spaces; and of a label in a name
+# What an address is made of, in any script but those without spaces, and what a part of a name is made of.
+_T = r"[^\s`\\\ufffc\u3000-\u9fff\uac00-\ud7af\uff00-\uff0d\uff0f-\uff60\uff62-\uffef]"
+_L = r"[a-zA-Z0-9\u00a1-\u1fff\u2c00-\u2fff_-]"
 _NAME = (
     rf"(?:{_L}{{1,63}}[.．｡]){{1,4}}(?:[a-zA-Z\u00a1-\u1fff]{{2,24}}|xn--[a-zA-Z0-9-]{{1,59}})"
     r"|\d{1,3}(?:\.\d{1,3}){3}"
