@@ -12,6 +12,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from core.events import (
+    AnswerAssumed,
     Answered,
     CatchUpCutShort,
     Connected,
@@ -53,6 +54,10 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "service_failures": ("Calls to a service that failed.", ("service",)),
     "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
     "lost_by_store": ("Questions that the data store lost while they were answered.", ("platform",)),
+    "answers_assumed": (
+        "Questions that count as answered, since the data store and the platform could not tell.",
+        ("platform",),
+    ),
     "task_failures": ("Attempts to answer that failed.", ("platform",)),
     "given_up": ("Questions that failed at their last attempt.", ("platform",)),
     "possibly_doubled": ("Messages that may have been posted twice.", ("platform",)),
@@ -126,6 +131,7 @@ class Metrics:
             TaskFailed: self._task_failed,
             PlatformWaited: self._platform_waited,
             TakenOver: lambda event: self._add("lease_takeovers", _platform(event)),
+            AnswerAssumed: lambda event: self._add("answers_assumed", _platform(event)),
             LostByStore: lambda event: self._add("lost_by_store", _platform(event)),
             PossiblyDoubled: lambda event: self._add("possibly_doubled", _platform(event)),
             PlaceRefused: lambda event: self._add("places_refused", _platform(event)),

@@ -165,6 +165,13 @@ class LostByStore:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerAssumed:
+    """A question that the store does not know counts as answered, since nobody can see whether it was."""
+
+    question: MessageRef
+
+
+@dataclass(frozen=True, slots=True)
 class Connected:
     """A platform hears us, and we hear it, for the first time or again."""
 
@@ -239,6 +246,7 @@ Event: TypeAlias = (
     | TaskFailed
     | TakenOver
     | LostByStore
+    | AnswerAssumed
     | Connected
     | ConnectionLost
     | CommandsFailed

@@ -19,10 +19,10 @@ from discord.abc import GuildChannel
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
-from adapters.chat.intake import BotIdentity, ChatEvent, Intake, Rights
+from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer, Intake, Rights
 from adapters.chat.services import Presence
 from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse
-from adapters.discord.history import AT_ONCE, DiscordHistory
+from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
 from adapters.discord.poster import ChannelPoster, alert, rights_in, translated
 from core.errors import PostingFailed, StoreUnavailable
 from core.messages import WARNING
@@ -125,6 +125,11 @@ class Listener(AutoShardedClient):
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""
         self.background.begin(partial(self._catch_up.run, str(guild.id)))
+
+    def catch_up(self) -> None:
+        """Read again what was said lately, everywhere: the store was emptied."""
+        for guild in self.guilds:
+            self.background.begin(partial(self._catch_up.run, str(guild.id)))
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
@@ -235,6 +240,10 @@ class DiscordChannel:
     def below(self, message: MessageRef) -> ChannelPoster:
         """Return what replies to a message in the channel or thread that it stands in."""
         return ChannelPoster(self.client.get_partial_messageable(int(self.info.id)), reply_to=int(message.id))
+
+    async def find_answer(self, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
+        """Return what the bot has answered, in the thread on a message or as a reply to it."""
+        return await find_answer(self.client, inbound, opens_threads=opens_threads)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""

@@ -202,7 +202,7 @@ class DiscordChat(ChatPlatform):
         opens = address is not None and address.message == claim.message and is_first(claim.message)
         if opens and not await self._open_thread(claim.message, claim.question.text):
             return here.channel, claim.message, ()
-        return here.thread, None, ()
+        return here.thread, address.message if address is not None and not is_first(claim.message) else None, ()
 
     async def _open_thread(self, message: MessageRef, question: str) -> bool:
         """Open the thread of a question on a message; one that is there already, by whomever, is the one.

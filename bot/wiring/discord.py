@@ -49,7 +49,7 @@ class DiscordPlatform(Platform):
         async def announce(client: Listener) -> None:
             await client.wait_until_ready()
             self._presence.back(GATEWAY, str(client.user))
-            await take_over(services, self.key, partial(find, client))
+            await take_over(services, self.key, partial(find, client), lost=client.catch_up)
 
         async def set_up(client: Listener) -> None:
             await install(client, services, client.commands)

@@ -95,8 +95,9 @@ class SlackPlatform(Platform):
         async with contextlib.AsyncExitStack() as stack:  # all of it is closed, also where a second stop comes
             stack.push_async_callback(commands.background.close, LONGEST_END)
             stack.push_async_callback(listener.background.close)
-            listener.background.begin(partial(take_over, services, self.key, commands.find))
-            await self._hear(app, stores, partial(listener.catch_up, home))
+            catch_up = partial(listener.catch_up, home)
+            listener.background.begin(partial(take_over, services, self.key, commands.find, lost=catch_up))
+            await self._hear(app, stores, catch_up)
 
     @contextlib.asynccontextmanager
     async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:

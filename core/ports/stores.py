@@ -92,6 +92,10 @@ class Inbox(Protocol):
         """Return whether a message was put as a question; what only became of it before it came does not count."""
         ...
 
+    async def kept_since(self) -> datetime:
+        """Return since when questions are remembered: what was asked before may have been answered all the same."""
+        ...
+
     async def waiting(self) -> int:
         """Count the questions that wait for their turn, those that wait for another attempt among them."""
         ...

@@ -24,6 +24,7 @@ from tests.waiting import wait_until
 
 SECRET = "a secret that is long enough for a test"
 PATIENCE = 10.0
+ANSWER = "A robot acts in the world"
 
 
 class Community(Protocol):
