@@ -21,6 +21,7 @@ from core.events import Event, Observer, unobserved
 
 Result = TypeVar("Result")
 
+TOKEN_REFUSED = "the token is refused"  # noqa: S105 - for people
 NOT_NOW = (Unreachable, RateLimited, StoreUnavailable)
 """How a call to a platform or to the store fails that may work later."""
 
@@ -190,25 +191,43 @@ NEWS = RetryPolicy((1.0,))
 class Gate:
     """Keeps all that is done with one token from a platform that lets it do nothing for now.
 
-    When the time is over one call goes first, and the others follow once it has been let in.
+    When the time is over one call goes first, and the others follow once it has been let in. `shut_out` hears why it is
+    shut, each time if anything was let in before, and `let_in` that it is open again.
     """
 
+    shut_out: Callable[[str], object] = unobserved
+    let_in: Callable[[], object] = unobserved
     policy: RetryPolicy = SHUT_OUT
     clock: Callable[[], float] = time.monotonic
     _shut_until: float = field(default=-math.inf, init=False)
     _times: int = field(default=0, init=False)
     _is_tried: bool = field(default=False, init=False)
+    _was_open: bool = field(default=False, init=False)
 
-    def shut(self, seconds: float | None = None) -> None:
+    @property
+    def is_shut(self) -> bool:
+        """Whether nothing was let in since it was shut."""
+        return self._times > 0
+
+    def shut(self, reason: str, seconds: float | None = None) -> None:
         """Let nothing pass for so many *seconds*, or, where nobody says how many, the longer the more often it is."""
         self._times, self._is_tried = self._times + 1, False
         wait = self.policy.backoff(self._times) if seconds is None else seconds
         self._shut_until = max(self._shut_until, self.clock() + wait)
+        if self._was_open:
+            self.shut_out(reason)
+
+    def refuse_token(self) -> None:
+        """Shut it, as the token is refused that was let in before; any other is for the operator to change."""
+        if self._was_open:
+            self.shut(TOKEN_REFUSED)
 
     def open(self) -> None:
         """Let everything pass: the platform has let something in, and not only what it was sent before."""
+        self._was_open = self._was_open or not self.is_shut or self._is_tried
         if self._is_tried:
             self._shut_until, self._times, self._is_tried = -math.inf, 0, False
+            self.let_in()
 
     def check(self, *, is_sent: bool = True) -> None:
         """Raise `ShutOut` for what would not be let in now; what *is_sent* otherwise is what goes first."""

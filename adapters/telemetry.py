@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from core.events import (
+    AnswerAssumed,
     Answered,
     CatchUpCutShort,
     CommandsFailed,
@@ -34,6 +35,7 @@ _TROUBLES = (
     | ServiceFailed
     | TaskFailed
     | LostByStore
+    | AnswerAssumed
     | ConnectionLost
     | CommandsFailed
     | CatchUpCutShort

@@ -24,8 +24,15 @@ SHAPES = {
     "quote": "> A line of a quote.\n>\n",
     "code": "    value = call(argument)\n",
     "paragraphs": "A paragraph of some words and more.\n\n",
+    "backticks": "a ` b\n\n",
+    "sources of its own": "- [1] A page\n",
 }
-BEGINNINGS = {"nested list": "- Begin\n", "table": "| A | B |\n|---|---|\n", "code": "```py\n"}
+BEGINNINGS = {
+    "nested list": "- Begin\n",
+    "table": "| A | B |\n|---|---|\n",
+    "code": "```py\n",
+    "sources of its own": "Sources:\n\n",
+}
 
 
 def seconds(shape: str, length: int, renderer: Renderer) -> float:

@@ -8,11 +8,12 @@ import gc
 import signal
 import sys
 from collections.abc import Collection, Coroutine
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.retry import NEWS
+from adapters.retry import NEWS, SHUT_OUT, Transient
 from bot.commands.doctor import look_inside
 from bot.commands.session import RUN, Session, session, tell_slips, version
 from bot.health import Health
@@ -27,8 +28,8 @@ from bot.wiring.stores import Stores
 from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
-from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, StoreUnavailable
-from core.events import Connected, Observer, PlatformFailed, everyone, only, unobserved
+from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
+from core.events import Connected, ConnectionLost, Observer, PlatformFailed, everyone, only, unobserved
 from core.model import EVERYTHING, Outline, Scope
 from core.ports import ChatSurface
 from core.worker import Worker
@@ -68,7 +69,9 @@ class Bot:
         self._agent = agent
         self._stores = stores
         self._health = health or Health()
-        self._observer = everyone(observer, only(self._health.observe, Connected, PlatformFailed))
+        self._observer = everyone(
+            observer, only(self._health.observe, Connected, ConnectionLost, PlatformFailed), only(self._back, Connected)
+        )
         self._outline = outline
         self._there: set[str] = set()
         self._stopping = asyncio.Event()
@@ -93,7 +96,7 @@ class Bot:
             inbox = await stack.enter_async_context(self._stores.inbox(self._observer))
             opening = open_platforms(settings, self._observer, self._stores, self._outline, health.pages())
             platforms = await stack.enter_async_context(opening)
-            self._there = {platform.key for platform in platforms}
+            self._there = {platform.name for platform in platforms}
             heard = [platform.name for platform in platforms if Role(platform.key) in chosen]
             is_durable = await self._is_durable()
             if Role.WORKER in chosen:
@@ -127,18 +130,16 @@ class Bot:
             raise _first(failures) from failures
 
     async def _listen(self, platform: Platform, inbox: RedisInbox) -> None:
-        try:
-            await until(self._stopping, platform.listen(self._stores, inbox))
-        except Misconfigured as refused:
-            self._go_on_without(platform, refused)
+        """Listen until the stop, and again where the platform took the bot back that had refused it."""
+        policy = replace(SHUT_OUT, judge=partial(self._refused, platform))
+        await until(self._stopping, policy.call(partial(platform.listen, self._stores, inbox)))
 
     async def _work(self, inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with contextlib.AsyncExitStack() as stack:
             clients = [(each, await stack.enter_async_context(each.client(inbox))) for each in platforms]
             members = {each.key: each.membership for each in platforms if each.membership is not None}
-            entered = {platform.key: asyncio.Future[ChatSurface]() for platform in platforms}
-            surfaces = {key: partial(asyncio.shield, future) for key, future in entered.items()}
+            entrances = {platform.key: Entrance() for platform in platforms}
             await load_ahead(self._settings)
             spare_the_collector()
             stores, now, observer = self._stores, partial(datetime.now, UTC), self._observer
@@ -150,37 +151,74 @@ class Bot:
                 admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=members),
                 observer=observer,
             )
-            worker = Worker(inbox, responder, surfaces, stores.conversations, now=now, observer=observer)
+            worker = Worker(inbox, responder, entrances, stores.conversations, now=now, observer=observer)
             async with asyncio.TaskGroup() as group:
                 for platform, client in clients:
-                    group.create_task(self._enter(platform, client, entered[platform.key]))
+                    group.create_task(self._enter(platform, client, entrances[platform.key]))
                 working = group.create_task(worker.run(concurrency=self._settings.answers_at_once))
                 await self._stopping.wait()
                 worker.stop()
                 await asyncio.wait({working}, timeout=self._settings.grace_seconds)
                 working.cancel()
 
-    async def _enter(self, platform: Platform, client: PlatformClient, entered: asyncio.Future[ChatSurface]) -> None:
+    async def _enter(self, platform: Platform, client: PlatformClient, entrance: Entrance) -> None:
         """Log in, and let answers through; until then, those of other platforms do not wait."""
-        try:
-            await until(self._stopping, client.log_in())
-        except Misconfigured as refused:
-            self._go_on_without(platform, refused)
-            entered.set_exception(refused)
-            entered.exception()  # it is told already, whether or not anybody asks there
-        else:
-            metrics = self._health.metrics
-            entered.set_result(TimedSurface(client.surface, metrics) if metrics else client.surface)
-            self._health.entered(platform.name)
 
-    def _go_on_without(self, platform: Platform, refused: Misconfigured) -> None:
-        """Leave out a platform that does not take the bot; where it was the last one, raise why."""
-        was_there = platform.key in self._there
-        self._there.discard(platform.key)
+        def judge(error: Exception) -> Transient | None:
+            failure = self._refused(platform, error)
+            if failure is not None:
+                entrance.refuse()
+            return failure
+
+        await until(self._stopping, replace(SHUT_OUT, judge=judge).call(client.log_in))
+        if self._stopping.is_set():
+            return
+        metrics = self._health.metrics
+        entrance.open(TimedSurface(client.surface, metrics) if metrics else client.surface)
+        self._there.add(platform.name)
+        self._health.entered(platform.name)
+
+    def _refused(self, platform: Platform, error: Exception) -> Transient | None:
+        """Go on without a platform that does not take the bot, and try again; where it was the last one, raise why."""
+        if not isinstance(error, Misconfigured):
+            return None
+        was_there = platform.name in self._there
+        self._there.discard(platform.name)
         if not self._there:
-            raise refused
+            raise error
         if was_there:
-            self._observer(PlatformFailed(platform.name, str(refused)))
+            self._observer(PlatformFailed(platform.name, str(error)))
+        return Transient(str(error))
+
+    def _back(self, event: Connected) -> None:
+        self._there.add(event.platform)
+
+
+class Entrance:
+    """Gives the surface of a platform to the workers once the bot has logged in.
+
+    Where the bot is refused, questions wait in the inbox for the next try, and keep no worker.
+    """
+
+    def __init__(self) -> None:
+        self._surface: ChatSurface | None = None
+        self._is_known = asyncio.Event()
+
+    def refuse(self) -> None:
+        """Let nobody in for now."""
+        self._is_known.set()
+
+    def open(self, surface: ChatSurface) -> None:
+        """Let everybody in."""
+        self._surface = surface
+        self._is_known.set()
+
+    async def __call__(self) -> ChatSurface:
+        """Return the surface once it is there. Raises `ShutOut` where the bot is refused."""
+        await self._is_known.wait()
+        if self._surface is None:
+            raise ShutOut(SHUT_OUT.waits[-1])
+        return self._surface
 
 
 async def until(event: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:

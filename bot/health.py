@@ -14,7 +14,7 @@ from aiohttp import web
 from adapters.web import served
 from bot.metrics import Metrics
 from core.errors import FootnoteError, Unavailable
-from core.events import Connected, PlatformFailed
+from core.events import Connected, ConnectionLost, PlatformFailed
 from core.model import Backlog
 from core.ports import Backlogged
 
@@ -22,6 +22,7 @@ LIVE, READY, METRICS = "/live", "/ready", "/metrics"
 TIMEOUT = 2.0  # seconds for each look
 OUR_STORE, DOCUMENTS = "data store", "documents"
 STARTING, STOPPING = "It is starting.", "It is stopping."
+LOST = "{}: no connection ({})."
 UNHEARD, UNKNOWN = "{}: not connected yet.", "{}: not logged in yet."
 NO_ANSWER = "The {} did not answer within {:g} seconds."
 UNAVAILABLE = 503
@@ -71,6 +72,7 @@ class Health:
     def __init__(self, metrics: Metrics | None = None) -> None:
         self.metrics = metrics
         self._missing: dict[str, None] = {STARTING: None}
+        self._gone: dict[str, str] = {}  # what is missing of platforms that were heard, or will not be
         self._backlog: CachedCheck[Backlog] | None = None
         self._looks: list[Callable[[], Awaitable[tuple[object, str | None]]]] = []
         self._hints: list[CachedCheck[str | None]] = []
@@ -91,15 +93,21 @@ class Health:
         self._looks.append(check)
         self._hints.append(check)
 
-    def observe(self, event: Connected | PlatformFailed) -> None:
-        """Note that a platform hears us, or that it will not."""
+    def observe(self, event: Connected | ConnectionLost | PlatformFailed) -> None:
+        """Note that a platform hears us, or that it does not, or will not."""
+        platform = event.platform
+        self._missing.pop(self._gone.pop(platform, ""), None)
         match event:
-            case Connected(platform):
+            case Connected():
                 self._missing.pop(UNHEARD.format(platform), None)
-            case PlatformFailed(platform, reason):
+                return
+            case ConnectionLost(_, reason):
+                self._gone[platform] = LOST.format(platform, reason)
+            case PlatformFailed(_, reason):
                 self._missing.pop(UNHEARD.format(platform), None)
                 self._missing.pop(UNKNOWN.format(platform), None)
-                self._missing[f"{platform}: {reason}"] = None
+                self._gone[platform] = f"{platform}: {reason}"
+        self._missing[self._gone[platform]] = None
 
     def entered(self, platform: str) -> None:
         """Note that answers can be given there."""

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from core.events import (
+    AnswerAssumed,
     Answered,
     CatchUpCutShort,
+    Connected,
     ConnectionLost,
     Event,
     LostByStore,
@@ -52,6 +54,10 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "service_failures": ("Calls to a service that failed.", ("service",)),
     "lease_takeovers": ("Questions taken over from a worker that had stopped responding.", ("platform",)),
     "lost_by_store": ("Questions that the data store lost while they were answered.", ("platform",)),
+    "answers_assumed": (
+        "Questions that count as answered, since the data store and the platform could not tell.",
+        ("platform",),
+    ),
     "task_failures": ("Attempts to answer that failed.", ("platform",)),
     "given_up": ("Questions that failed at their last attempt.", ("platform",)),
     "possibly_doubled": ("Messages that may have been posted twice.", ("platform",)),
@@ -60,7 +66,7 @@ COUNTED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "platform_waits": ("Times a platform asked the bot to slow down.", ("platform",)),
     "platform_waited_seconds": ("Seconds that platforms asked the bot to wait.", ("platform",)),
     "catch_ups_cut_short": ("Times that not all that was posted while the bot was away could be read.", ("platform",)),
-    "connections_lost": ("Times a platform could not be reached.", ("platform",)),
+    "connections_lost": ("Times the connection to a platform was lost.", ("platform",)),
     "urls_removed": ("Addresses that a model wrote and no document contains.", ()),
 }
 
@@ -87,6 +93,9 @@ class Metrics:
             ["stage"],
             buckets=SECONDS,
             registry=self._registry,
+        )
+        self._connected = Gauge(
+            "footnote_connected", "Whether a platform can be reached.", ["platform"], registry=self._registry
         )
         self._listeners = self._listening()
 
@@ -122,6 +131,7 @@ class Metrics:
             TaskFailed: self._task_failed,
             PlatformWaited: self._platform_waited,
             TakenOver: lambda event: self._add("lease_takeovers", _platform(event)),
+            AnswerAssumed: lambda event: self._add("answers_assumed", _platform(event)),
             LostByStore: lambda event: self._add("lost_by_store", _platform(event)),
             PossiblyDoubled: lambda event: self._add("possibly_doubled", _platform(event)),
             PlaceRefused: lambda event: self._add("places_refused", _platform(event)),
@@ -129,7 +139,8 @@ class Metrics:
             Retried: lambda event: self._add("service_retries", event.service),
             ServiceFailed: lambda event: self._add("service_failures", event.service),
             CatchUpCutShort: lambda event: self._add("catch_ups_cut_short", event.platform.lower()),
-            ConnectionLost: lambda event: self._add("connections_lost", event.platform.lower()),
+            Connected: lambda event: self._connected.labels(event.platform.lower()).set(1),
+            ConnectionLost: self._lost,
             UrlsRemoved: lambda event: self._add("urls_removed", amount=event.count),
         }
 
@@ -163,6 +174,10 @@ class Metrics:
         platform = event.platform.lower()
         self._add("platform_waits", platform)
         self._add("platform_waited_seconds", platform, amount=event.seconds)
+
+    def _lost(self, event: ConnectionLost) -> None:
+        self._connected.labels(event.platform.lower()).set(0)
+        self._add("connections_lost", event.platform.lower())
 
     def _model(self, name: str) -> str:
         if len(self._models) < MOST_MODELS:

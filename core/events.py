@@ -165,8 +165,15 @@ class LostByStore:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerAssumed:
+    """A question that the store does not know counts as answered, since nobody can see whether it was."""
+
+    question: MessageRef
+
+
+@dataclass(frozen=True, slots=True)
 class Connected:
-    """A platform hears us, and we hear it."""
+    """A platform hears us, and we hear it, for the first time or again."""
 
     platform: str
     name: str
@@ -174,10 +181,9 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLost:
-    """A platform cannot be reached; it is tried again."""
+    """A platform cannot be reached, or lets the bot do nothing; it is tried again, until it is `Connected`."""
 
     platform: str
-    attempt: int
     reason: str
 
 
@@ -240,6 +246,7 @@ Event: TypeAlias = (
     | TaskFailed
     | TakenOver
     | LostByStore
+    | AnswerAssumed
     | Connected
     | ConnectionLost
     | CommandsFailed

@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
-from core.events import Passed, Step
+from core.events import Passed, Step, unobserved
 from core.messages import BROKEN, CANNOT_TAKE, WARNING
 from core.model import Asked, Deleted
 
@@ -172,10 +172,21 @@ async def drop(services: ChatServices, asked: Asked) -> None:
         await replace(PATIENT, sleep=services.sleep).call(partial(services.inbox.put, Deleted(message=asked.message)))
 
 
-async def take_over(services: ChatServices, platform: str, find: Find) -> None:
-    """Move, until this is cancelled, what processes have accepted that died over it or stand still."""
+async def take_over(
+    services: ChatServices, platform: str, find: Find, *, lost: Callable[[], object] = unobserved
+) -> None:
+    """Move, until this is cancelled, what processes have accepted that died over it or stand still.
+
+    Calls *lost* when the store was emptied meanwhile, once whoever was at a question has put it back.
+    """
+    since: datetime | None = None
     while True:
         await take_over_once(services, platform, find)
+        with suppress(StoreUnavailable):
+            before, since = since, await services.inbox.kept_since()
+            if before is not None and since > before:
+                await services.sleep(services.accepting.accepted_for / 2)
+                lost()
         await services.sleep(LOOK)
 
 

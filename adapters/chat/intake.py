@@ -18,11 +18,13 @@ from adapters.chat.delivery import nonce
 from adapters.chat.platform import NOTICE, REMARK, Part, Poster
 from adapters.retry import BRIEF, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal
-from core.errors import InvalidInput, PeopleUnavailable, StoreUnavailable
+from core.errors import Gone, InvalidInput, PeopleUnavailable, Rejected, StoreUnavailable
+from core.events import AnswerAssumed
 from core.messages import CANNOT_TAKE, WARNING
 from core.model import (
     Asked,
     Deleted,
+    Delivery,
     Edited,
     Inbound,
     InboundKind,
@@ -64,6 +66,14 @@ class Rights:
     missing: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """What stands on a platform of an answer: nothing, where there are no messages."""
+
+    messages: tuple[MessageRef, ...] = ()
+    is_finished: bool = False
+
+
 class Channel(Protocol):
     """Where an event happened: what only the platform can look up or do there."""
 
@@ -78,6 +88,13 @@ class Channel(Protocol):
         """Return what replies to a message."""
         ...
 
+    async def find_answer(self, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
+        """Return what the bot has answered to a message, in a thread on it where it *opens threads*.
+
+        None where nobody can know. Raises `PostingFailed`.
+        """
+        ...
+
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
         ...
@@ -90,9 +107,10 @@ class ChatEvent:
     `me` is the bot's id, and `at` where a reply stands. `owns_thread` says that the bot began the thread; it owns
     it too if `opening`, the first message there, was a question. In a forum (`in_forum`) that counts only where
     moderators want posts answered without a mention, as they may want one that `is_new_post`. An event that
-    `comes_again` unless it is acknowledged is not worth a word until the last time. One that `is_late` was not heard
-    when it happened, so nothing is said to anybody beside an answer; and of several events that tell the same, one
-    `speaks`. `alert` tells moderators what the bot lacks, and `complete` looks up what the platform has left out.
+    `comes_again` unless it is acknowledged is not worth a word until the last time, and one that `has_come` before may
+    have been answered. One that `is_late` was not heard when it happened, so nothing is said to anybody beside an
+    answer; and of several events that tell the same, one `speaks`. `alert` tells moderators what the bot lacks, and
+    `complete` looks up what the platform has left out.
     """
 
     inbound: Inbound
@@ -106,6 +124,7 @@ class ChatEvent:
     in_forum: bool = False
     is_new_post: bool = False
     comes_again: bool = False
+    has_come: bool = False
     is_late: bool = False
     speaks: bool = True
     alert: Callable[[], Awaitable[object]] | None = None
@@ -123,6 +142,11 @@ class RoutedEvent:
     standing: Standing
     decision: Decision
     is_young: bool  # somebody may still wait for an answer
+    standing_answer: Delivery = Delivery()  # what is there of one that was broken off
+
+    def asked(self, found: Signal) -> Signal:
+        """Return a signal; a question with what stands there of its answer."""
+        return found.model_copy(update={"delivery": self.standing_answer}) if isinstance(found, Asked) else found
 
 
 class Intake:
@@ -165,11 +189,38 @@ class Intake:
             if decision.action is Action.LEAVE:
                 return
             routed = RoutedEvent(replace(event, inbound=inbound), standing, decision, is_young)
+            if inbound.kind is not InboundKind.DELETED and (event.is_late or event.has_come):
+                begun = await self._begun_answer(routed.event)
+                if begun is None:
+                    return
+                routed = replace(routed, standing_answer=begun)
             is_told = decision.reason in (Reason.MENTIONED, Reason.DIRECT) and 0 < len(inbound.text) <= LONGEST_COMMAND
             if inbound.kind is not InboundKind.WRITTEN:
                 await self._take_change(routed)
             elif not (is_told and self._text_command and await self._text_command(inbound)):
                 await self._take_question(routed)
+
+    async def _begun_answer(self, event: ChatEvent) -> Delivery | None:
+        """Return what stands there of an answer that a store which was emptied does not know of; None if it is whole.
+
+        Where nobody can know, it counts as whole, which is told. Raises `PostingFailed` or `StoreUnavailable` if the
+        platform, or the store, cannot be asked now.
+        """
+        inbound, inbox = event.inbound, self._services.inbox
+        if await _known(event, self._has_kept(inbound)) or await _known(event, inbox.knows(inbound.message)):
+            return Delivery()
+        try:
+            found = await event.channel.find_answer(inbound, opens_threads=event.rights.opens_threads)
+        except (Gone, Rejected):
+            found = None
+        if found is None:
+            self._services.observer(AnswerAssumed(inbound.message))
+            return None
+        return None if found.is_finished else Delivery(messages=found.messages)
+
+    async def _has_kept(self, inbound: Inbound) -> bool:
+        """Return whether the store would know a message if it had been asked."""
+        return inbound.at is None or await self._services.inbox.kept_since() <= inbound.at
 
     async def _standing(self, event: ChatEvent, *, is_young: bool) -> Standing:
         """Return what the bot knows and may do here; stores are asked only where that matters."""
@@ -183,6 +234,8 @@ class Intake:
         if decision.reason is Reason.FOLLOW_UP:
             with suppress(StoreUnavailable):
                 standing = replace(standing, askers=await services.askers(inbound.message.thread))
+            if event.is_late and standing.askers is None:
+                standing = replace(standing, askers=())  # a store that was emptied: what asks counts, thanks do not
         elif decision.reason is Reason.NOT_ADDRESSED and event.is_new_post:
             standing = replace(standing, answers_unasked=await self._answers_posts(event))
         if inbound.kind is InboundKind.EDITED and route(inbound, standing).action is Action.LEAVE:
@@ -273,10 +326,10 @@ class Intake:
                 self._reply(event, str(refused))
             return ()
         if not isinstance(found, Edited) or not routed.is_young or not event.rights.answers:
-            return (found,) if found else ()
+            return (routed.asked(found),) if found else ()
         written = inbound.model_copy(update={"kind": InboundKind.WRITTEN})
         asked = meaning(written, route(written, routed.standing))
-        return (asked, found) if asked else (found,)
+        return (routed.asked(asked), found) if asked else (found,)
 
     def _warn(self, event: ChatEvent) -> None:
         if event.speaks and not event.is_late and event.rights.reacts:

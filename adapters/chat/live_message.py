@@ -213,6 +213,10 @@ class LiveMessage:
 
     async def _bring(self, parts: Sequence[Part]) -> None:
         obsolete = None if self._ending.is_set() else self._ending
+        # The last message says that more comes until all others stand: so an answer that is broken off can be told.
+        is_draft = bool(self.messages and (last := self.messages[-1].part) and last.controls is Controls.STOP)
+        while is_draft and self._ending.is_set() and len(self.messages) < len(parts):
+            self.messages.append(await self._post(parts[len(self.messages)], obsolete))
         for at, part in enumerate(parts):
             if at == len(self.messages):
                 self.messages.append(await self._post(part, obsolete))

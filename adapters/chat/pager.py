@@ -137,7 +137,7 @@ class Pager:
             left = replace(block, leaf=replace(code, text=code.text[:at]))
             return left, replace(block, leaf=behind, opens=0, is_spaced=False)
         assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else is long
-        pieces = list(runs(block.leaf.children))
+        pieces, far = _up_to(list(runs(block.leaf.children)), self.limit + 2)  # no character is less than a unit
         shown = visible(run.node for run in pieces)
 
         def left_of(at: int) -> Block:
@@ -153,7 +153,8 @@ class Pager:
         if not at:
             at = self._last(range(min(len(shown), self.limit)), left_of, sure if is_open else self.limit)
             at = max(boundary(shown, _outside(pieces, at)), 1)
-        return left_of(at), replace(block, leaf=Paragraph(_halves(pieces, at)[1]), opens=0)
+        right = *_halves(pieces, at)[1], *(run.wrapped() for run in far)
+        return left_of(at), replace(block, leaf=Paragraph(right), opens=0)
 
     def _last(self, places: Sequence[int], left_of: Callable[[int], Block], limit: int | None = None) -> int:
         """Return the last of some places, the first of which is 0, before which all fits."""
@@ -189,6 +190,15 @@ def _halves(pieces: Sequence[TextRun], at: int) -> tuple[tuple[Inline, ...], tup
         if text:
             break
     return tuple(run.wrapped() for run in left), tuple(run.wrapped() for run in right)
+
+
+def _up_to(pieces: Sequence[TextRun], size: int) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
+    """Return the first pieces, which show so many characters or more, and those behind them."""
+    for number, run in enumerate(pieces):
+        size -= len(visible((run.node,)))
+        if size < 0:
+            return pieces[: number + 1], pieces[number + 1 :]
+    return pieces, ()
 
 
 def _outside(pieces: Sequence[TextRun], at: int) -> int:

@@ -4,17 +4,48 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from adapters.chat.platform import utc_now
 from core.community.admission import WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
 from core.errors import StoreUnavailable
-from core.events import Observer, unobserved
+from core.events import Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
 from core.model import Outline, Question, Scope, Terms, ThreadRef, WorkspaceRef
 from core.ports import Accepting, ChannelCursor, Dedup, Inbox, PolicyStore, VoteStore, WaitingRoom
+
+
+@dataclass(slots=True)
+class Presence:
+    """Reports that a platform is gone, and that it is back, each once, whichever of the ways to it is closed."""
+
+    platform: str
+    observer: Observer = unobserved
+    _name: str = field(default="", init=False)
+    _closed: set[str] = field(default_factory=set[str], init=False)
+    _is_told: bool = field(default=False, init=False)
+
+    def expect(self, way: str) -> None:
+        """Note that a way is not open yet, which is no news."""
+        self._closed.add(way)
+
+    def lost(self, way: str, reason: str) -> None:
+        """Note that a way is closed; it may be said again."""
+        self._closed.add(way)
+        if not self._is_told:
+            self._is_told = True
+            self.observer(ConnectionLost(self.platform, reason))
+
+    def back(self, way: str, name: str = "") -> None:
+        """Note that a way is open, and with a *name* as whom the bot is there."""
+        is_news = bool(name) or way in self._closed
+        self._closed.discard(way)
+        self._name = name or self._name
+        if is_news and not self._closed:
+            self._is_told = False
+            self.observer(Connected(self.platform, self._name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

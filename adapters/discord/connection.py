@@ -27,7 +27,7 @@ from discord.utils import oauth_url
 from adapters.chat.delivery import traced
 from adapters.discord.limits import LONGEST_WAIT, Throttle, admit, judge, throttle_requests
 from adapters.discord.poster import NEEDED, meaning
-from adapters.retry import CONNECTING, Retrying, RetryPolicy, Transient
+from adapters.retry import CONNECTING, TOKEN_REFUSED, Retrying, RetryPolicy, Transient
 from core.errors import Misconfigured, RateLimited, Unavailable
 from core.events import unobserved
 
@@ -39,7 +39,7 @@ MESSAGE_CONTENT_DENIED = (
     "Discord does not let the bot read the content of messages. Switch on the Message Content Intent on the Bot page "
     "of the application, or set Footnote to do without it."
 )
-TOKEN_REFUSED = "Discord does not accept the bot's token. Copy it again from the Bot page of the application."  # noqa: S105 - a sentence
+REFUSAL = "Discord does not accept the bot's token. Copy it again from the Bot page of the application."
 
 
 def connect(
@@ -78,16 +78,29 @@ async def stay_connected(make: Callable[[], AutoShardedClient], token: str, retr
 
     The library comes back by itself once it was connected, but gives up when it cannot log in or when the gateway
     closes the connection for good; then a new client is made and tried. Raises `Misconfigured` where only the operator
-    can help: the token is refused, or the content of messages is.
+    can help: the token is refused, or the content of messages is. What was taken before is tried again all the same: a
+    token that is being reset may be taken again.
     """
-    retrying = Retrying(replace(retries, judge=_judge))
+    was_connected = False
+
+    def judge(error: Exception) -> Transient | None:
+        try:
+            return _judge(error)
+        except Misconfigured:
+            if not was_connected:
+                raise
+            return Transient(TOKEN_REFUSED if isinstance(error, LoginFailure) else "an intent is refused")
+
+    retrying = Retrying(replace(retries, judge=judge))
 
     async def run() -> None:
+        nonlocal was_connected
         client = make()
         try:
             await client.start(token)
         finally:
             if client.is_ready():
+                was_connected = True
                 retrying.reset()  # it was connected, so the next wait is a short one again
             await client.close()
 
@@ -102,7 +115,7 @@ async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = C
 def _judge(error: Exception) -> Transient | None:
     """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
     if isinstance(error, LoginFailure):
-        raise Misconfigured(TOKEN_REFUSED) from error
+        raise Misconfigured(REFUSAL) from error
     if isinstance(error, PrivilegedIntentsRequired):
         raise Misconfigured(MESSAGE_CONTENT_DENIED) from error
     failure, reason = meaning(error), reason_of(error)

@@ -166,3 +166,8 @@ def names_question(message: Message, question: Question) -> bool:
     own = {name for each in Controls for name in buttons_of(controls_view(each, question))}
     place = f":{_place(question.message)}:"
     return any(name in own or place in f"{name}:" for name in buttons_of(message))
+
+
+def is_draft(message: Message) -> bool:
+    """Return whether a message of an answer says that more comes."""
+    return any(name.startswith(f"{MARK}:stop:") for name in buttons_of(message))

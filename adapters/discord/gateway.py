@@ -19,12 +19,12 @@ from discord.abc import GuildChannel
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.catch_up import CatchUp, LateEvent
-from adapters.chat.intake import BotIdentity, ChatEvent, Intake, Rights
+from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer, Intake, Rights
+from adapters.chat.services import Presence
 from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse
-from adapters.discord.history import AT_ONCE, DiscordHistory
+from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
 from adapters.discord.poster import ChannelPoster, alert, rights_in, translated
 from core.errors import PostingFailed, StoreUnavailable
-from core.events import ConnectionLost
 from core.messages import WARNING
 from core.model import Inbound, Message, MessageRef, WorkspaceRef
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 CHAIN = 5  # messages: the one replied to, and those before it
+GATEWAY = "gateway"  # the way to Discord on which the bot hears
+GRACE = 10.0  # seconds that a shard may be away before anybody is told
 RECALLED = 20  # messages of a thread that people were having
 LONGEST_END = 10.0  # seconds for commands that are under way
 _STARTER = 21  # the type of the message that stands in a thread for the one that it was opened on
@@ -50,9 +52,13 @@ class Listener(AutoShardedClient):
         *,
         services: ChatServices,
         setup: Callable[[Listener], Awaitable[object]] | None = None,
+        presence: Presence | None = None,
         **options: Any,
     ) -> None:
-        """Call *setup* once the client has logged in, before it hears anything."""
+        """Call *setup* once the client has logged in, before it hears anything.
+
+        *presence* is told of shards that are away for longer than the seconds of `grace`.
+        """
         super().__init__(
             enable_debug_events=True,  # the events as they were sent, which the library's own objects are not
             max_messages=None,
@@ -62,6 +68,9 @@ class Listener(AutoShardedClient):
         )
         self._services = services
         self._setup = setup
+        self._presence = presence or Presence(services.name, services.observer)
+        self.grace = GRACE
+        self._away: dict[int, asyncio.TimerHandle] = {}
         self.background = BackgroundTasks()
         self.commands = BackgroundTasks(ignore=())
         self._intake = Intake(services, self.background)
@@ -74,6 +83,8 @@ class Listener(AutoShardedClient):
 
     async def close(self) -> None:
         """Let commands that are under way be answered, end what else is done beside hearing, and disconnect."""
+        for timer in self._away.values():
+            timer.cancel()
         async with AsyncExitStack() as stack:  # all of it is done, also where a stop comes first
             stack.push_async_callback(super().close)
             stack.push_async_callback(self.background.close)
@@ -93,14 +104,32 @@ class Listener(AutoShardedClient):
         await asyncio.gather(*(self._intake.take(each.line, each.read) for each in heard))
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
-        """Report it; the library connects again by itself. Before the first time others tell; after, it is meant."""
-        if self.is_ready() and not self.is_closed():
-            lost = ConnectionLost(self._services.name, 1, f"shard {shard_id} was disconnected")
-            self._services.observer(lost)
+        """Report it unless the library soon connects again, as Discord wants it to every few hours.
+
+        Before the first time others tell; after, it is meant.
+        """
+        if self.is_ready() and not self.is_closed() and shard_id not in self._away:
+            reason = f"shard {shard_id} was disconnected"
+            later = asyncio.get_running_loop().call_later
+            self._away[shard_id] = later(self.grace, self._presence.lost, GATEWAY, reason)
+
+    async def on_shard_connect(self, shard_id: int) -> None:
+        """Report that all is well again, once no other shard is away."""
+        if (timer := self._away.pop(shard_id, None)) is not None:
+            timer.cancel()
+            if not self._away:
+                self._presence.back(GATEWAY)
+
+    on_shard_resumed = on_shard_connect
 
     async def on_guild_available(self, guild: Guild) -> None:
         """Catch up: the session is a new one, or the guild was away. After a session that went on, this is not told."""
         self.background.begin(partial(self._catch_up.run, str(guild.id)))
+
+    def catch_up(self) -> None:
+        """Read again what was said lately, everywhere: the store was emptied."""
+        for guild in self.guilds:
+            self.background.begin(partial(self._catch_up.run, str(guild.id)))
 
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
@@ -211,6 +240,10 @@ class DiscordChannel:
     def below(self, message: MessageRef) -> ChannelPoster:
         """Return what replies to a message in the channel or thread that it stands in."""
         return ChannelPoster(self.client.get_partial_messageable(int(self.info.id)), reply_to=int(message.id))
+
+    async def find_answer(self, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
+        """Return what the bot has answered, in the thread on a message or as a reply to it."""
+        return await find_answer(self.client, inbound, opens_threads=opens_threads)
 
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from discord import StageChannel, TextChannel, Thread, VoiceChannel
+from discord import Message, MessageType, Object, StageChannel, TextChannel, Thread, VoiceChannel
 from discord.utils import time_snowflake
 
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round
-from adapters.chat.intake import LATEST
-from adapters.discord.poster import TO_READ, rights_in, translated
-from core.messages import WARNING
+from adapters.chat.intake import LATEST, FoundAnswer
+from adapters.discord.dialect import buttons_of, is_draft, names_question
+from adapters.discord.poster import TO_READ, rights_in, said_in, translated
+from core.errors import Gone
+from core.messages import BUSY, UNTITLED, WARNING
+from core.model import Inbound, MessageRef, Person, Question
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -76,3 +79,55 @@ class DiscordHistory:
             guild = {"guild_id": str(room.guild.id)}  # which only events have
             missed.append(self.late({"t": name, "d": {**message, **guild}}))
         return Missed(missed)
+
+
+async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
+    """Return what the bot has answered to a message; None where that may stand further on than can be read.
+
+    Answers stand in the thread on a message, if there is one, or where it was said. They are known by their buttons, by
+    what they reply to, or by beginning the thread. Raises `PostingFailed`.
+    """
+    message, here = inbound.message, inbound.message.thread
+    begins = message.id == here.thread
+    for place in dict.fromkeys([here.thread, here.channel] if begins else [here.thread]):
+        try:
+            found = await said_in(client.get_partial_messageable(int(place)), PAGE, after=Object(int(message.id)))
+        except Gone:
+            if opens_threads:
+                break  # an answer would have a thread
+            continue
+        said = [one for one in found if one.type is not MessageType.thread_starter_message]
+        for parts in _answers(client, said):
+            is_first = begins and place == here.thread and said[0] == parts[0]
+            if _is_about(inbound, parts, is_first=is_first):
+                thread = here.model_copy(update={"thread": place})
+                refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)
+                return FoundAnswer(refs, is_finished=not any(map(is_draft, parts)))
+        return FoundAnswer() if len(found) < PAGE else None
+    return FoundAnswer()
+
+
+def _answers(client: AutoShardedClient, said: Sequence[Message]) -> Sequence[Sequence[Message]]:
+    """Return the messages of each answer: those in a row that reply to nothing new, up to one with buttons."""
+    answers: list[list[Message]] = []
+    is_open = False
+    for one in said:
+        if one.author != client.user or one.content.startswith(BUSY):
+            is_open = False
+            continue
+        if not is_open or one.reference is not None:
+            answers.append([])
+        answers[-1].append(one)
+        is_open = not buttons_of(one)
+    return answers
+
+
+def _is_about(inbound: Inbound, parts: Sequence[Message], *, is_first: bool) -> bool:
+    """Return whether an answer is one to a message; one that begins its thread is, unless it says otherwise."""
+    author = inbound.author or Person(id="0")
+    about = {"message": inbound.message, "revision": inbound.revision}
+    question = Question.create(**about, text=UNTITLED, author=author, asked_at=inbound.at)
+    reference = parts[0].reference
+    if any(names_question(one, question) for one in parts):
+        return True
+    return is_first if reference is None else str(reference.message_id) == inbound.message.id

@@ -51,8 +51,8 @@ class Throttle:
     them together. The `gate` is shut while Discord takes nothing from the bot's token, or from its address.
     """
 
-    def __init__(self, requests_per_second: float = REQUESTS_PER_SECOND) -> None:
-        self.gate = Gate()
+    def __init__(self, requests_per_second: float = REQUESTS_PER_SECOND, gate: Gate | None = None) -> None:
+        self.gate = gate or Gate()
         self._rate = requests_per_second
         self._most = max(requests_per_second * AT_ONCE, 1.0)
         self._left = self._most
@@ -133,9 +133,9 @@ def judge(gate: Gate, ended: TraceRequestEndParams) -> None:
     """
     response = ended.response
     if response.status == TOO_MANY_REQUESTS and "Via" not in response.headers:
-        gate.shut(retry_after(response.headers))
+        gate.shut("its address is refused", retry_after(response.headers))
     elif response.status == UNAUTHORIZED and "Authorization" in ended.headers:
-        gate.shut()
+        gate.refuse_token()
     elif response.status < FIRST_SERVER_ERROR:
         gate.open()
 

@@ -19,7 +19,7 @@ from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.limits import Throttle, low_priority
 from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_in, translated, unknown_messages
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
-from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, StoreUnavailable
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.messages import BUSY, MENTION_AGAIN, MENTION_TO_CONTINUE, UNTITLED, WARNING
 from core.model import (
@@ -202,7 +202,7 @@ class DiscordChat(ChatPlatform):
         opens = address is not None and address.message == claim.message and is_first(claim.message)
         if opens and not await self._open_thread(claim.message, claim.question.text):
             return here.channel, claim.message, ()
-        return here.thread, None, ()
+        return here.thread, address.message if address is not None and not is_first(claim.message) else None, ()
 
     async def _open_thread(self, message: MessageRef, question: str) -> bool:
         """Open the thread of a question on a message; one that is there already, by whomever, is the one.
@@ -219,6 +219,8 @@ class DiscordChat(ChatPlatform):
         )
         try:
             await translated(opening, gone=())
+        except ShutOut:
+            raise
         except RateLimited:
             return False
         except Rejected as refused:

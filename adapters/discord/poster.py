@@ -149,12 +149,13 @@ def _refusal(error: discord.HTTPException, gone: Collection[int]) -> PostingFail
     if code in gone:
         return Gone("it is not there any more")
     if status == TOO_MANY_REQUESTS and code != TOO_MANY_LATE_EDITS:
-        return RateLimited(retry_after(error.response.headers) or 1.0)
+        kind = RateLimited if "Via" in error.response.headers else ShutOut
+        return kind(retry_after(error.response.headers) or SHUT_OUT.backoff(1))
     if status == UNAUTHORIZED and code != NO_INTERACTION:
         return ShutOut(SHUT_OUT.backoff(1))
-    kind = MayNotReply if code == MAY_NOT_REPLY else Barred if code in BARRED else Rejected
-    is_broken = kind is Rejected and status >= FIRST_SERVER_ERROR
-    return Unreachable(f"status {status}") if is_broken else kind(f"code {code}")
+    refusal = MayNotReply if code == MAY_NOT_REPLY else Barred if code in BARRED else Rejected
+    is_broken = refusal is Rejected and status >= FIRST_SERVER_ERROR
+    return Unreachable(f"status {status}") if is_broken else refusal(f"code {code}")
 
 
 async def find_lost(

@@ -83,7 +83,9 @@ class InboxStore:
         match signal:
             case Asked():
                 self._observer(Passed(signal.message, Step.HEARD))
-                script, given = "ask", {**self._words(signal.question, signal.address), "accepted": ""}
+                posted = self._sealed(signal.message, signal.delivery) if signal.delivery.messages else b""
+                words = self._words(signal.question, signal.address)
+                script, given = "ask", {**words, "accepted": "", "delivery": posted}
             case Edited(question=question):
                 script, given = "edit", self._words(question)
             case Recheck(question=question):
@@ -132,9 +134,13 @@ class InboxStore:
         """Put what was accepted under its own message."""
         self._observer(Passed(asked.message, Step.HEARD))
         given = self._words(asked.question, asked.address)
-        is_moved = await self._run("ask", PREFIX, **given, accepted=str(accepted))
+        is_moved = await self._run("ask", PREFIX, **given, accepted=str(accepted), delivery=b"")
         self._observer(Passed(asked.message, Step.MOVED))
         return bool(is_moved)
+
+    async def kept_since(self) -> datetime:
+        """Return since when nothing was lost; it is noted when it is asked for the first time."""
+        return datetime.fromtimestamp(await self._run("kept_since", PREFIX) / 1000, UTC)
 
     async def knows(self, message: MessageRef) -> bool:
         """Look whether a message is a question."""

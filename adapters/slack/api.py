@@ -22,17 +22,19 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.chat.delivery import traced
 from adapters.chat.platform import Barred, QuestionGone
-from adapters.retry import retry_after
-from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
+from adapters.retry import SHUT_OUT, Gate, retry_after
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.events import unobserved
 
 if TYPE_CHECKING:
+    from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
     from adapters.retry import Retrying
 
 Result = TypeVar("Result")
 
 API = "https://slack.com/api/"
-HOOKS = "https://hooks.slack.com"
+HOOKS = ("https://hooks.slack.com", "https://hooks.slack-gov.com")  # the second for governments
 LONGEST_REQUEST = 30.0  # seconds
 LONGEST_CONNECT = 10.0  # seconds
 LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives up, and says so
@@ -48,6 +50,7 @@ NO_THREAD = "thread_not_found"
 BARRED = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"}
 )
+UNAUTHORIZED = frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"})
 LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 PASSING = frozenset(
     {"", "fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}
@@ -59,6 +62,14 @@ class Denied(Rejected):
 
     def __init__(self, code: str) -> None:
         super().__init__(f"code {code}")
+        self.code = code
+
+
+class Unauthorized(ShutOut):
+    """Slack does not take the token, for now at least; `code` is Slack's own word for the reason."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(SHUT_OUT.backoff(1))
         self.code = code
 
 
@@ -96,25 +107,57 @@ def open_session(waited: Callable[[float], object] = unobserved) -> ClientSessio
     return ClientSession(timeout=limits, trace_configs=[traced(waited)])
 
 
+class Client(AsyncWebClient):
+    """Makes no call while Slack does not take its token, as the *gate* knows."""
+
+    def __init__(self, gate: Gate, **given: Any) -> None:
+        cast("Any", super()).__init__(**given)
+        self._gate = gate
+
+    async def api_call(self, api_method: str, **given: Any) -> AsyncSlackResponse:
+        """Call a method. Raises `ShutOut` instead of calling in vain, or what the library raises."""
+        self._gate.check()
+        try:
+            said = await cast("Any", super()).api_call(api_method, **given)
+        except SlackApiError as error:
+            match meaning(error):
+                case Unauthorized():
+                    self._gate.refuse_token()
+                case Rejected() | Gone():
+                    self._gate.open()
+                case _:
+                    pass
+            raise
+        self._gate.open()
+        return said
+
+
 def connect(
-    session: ClientSession, *, token: str = "", api_url: str | None = None, team_id: str = "", repeats: bool = True
+    session: ClientSession,
+    *,
+    token: str = "",
+    api_url: str | None = None,
+    team_id: str = "",
+    repeats: bool = True,
+    gate: Gate | None = None,
 ) -> AsyncWebClient:
     """Return a client that waits out short limits, and asks again once where Slack or the network fails.
 
     *team_id* names the workspace where a token speaks for a whole organization. Without *repeats*, it is for calls that
-    must not be made twice unseen: a post whose reply was lost stands there.
+    must not be made twice unseen: a post whose reply was lost stands there. Clients of one token share its *gate*.
     """
     handlers: list[AsyncRetryHandler] = []
     if repeats:
         handlers += [AsyncConnectionErrorRetryHandler(), AsyncServerErrorRetryHandler(), ShortRateLimits()]
-    return AsyncWebClient(
-        token=token or None,
-        base_url=(api_url or API).rstrip("/") + "/",
-        timeout=int(LONGEST_REQUEST),
-        session=session,
-        team_id=team_id or None,
-        retry_handlers=handlers,
-    )
+    given: dict[str, Any] = {
+        "token": token or None,
+        "base_url": (api_url or API).rstrip("/") + "/",
+        "timeout": int(LONGEST_REQUEST),
+        "session": session,
+        "team_id": team_id or None,
+        "retry_handlers": handlers,
+    }
+    return AsyncWebClient(**given) if gate is None else Client(gate, **given)
 
 
 async def tell(
@@ -178,6 +221,11 @@ def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingF
         return Unreachable(type(error).__name__)
     if not isinstance(error, SlackApiError):
         return None
+    return _refusal(error, gone)
+
+
+def _refusal(error: SlackApiError, gone: Collection[str]) -> PostingFailed:
+    """Return what it means that Slack does not do something."""
     response = cast("Any", error).response  # a response of the library, or of aiohttp where that could not be read
     status = int(getattr(response, "status_code", None) or getattr(response, "status", 0))
     said = getattr(response, "data", None)
@@ -188,6 +236,8 @@ def meaning(error: Exception, *, gone: Collection[str] = NO_MESSAGE) -> PostingF
         return Unreachable(code or f"status {status}")
     if code in gone:
         return Gone("it is not there any more")
+    if code in UNAUTHORIZED:
+        return Unauthorized(code)
     kind = ThreadDenied if code == NO_THREAD else PlaceDenied if code in BARRED else Denied
     return kind(code)
 
@@ -202,14 +252,23 @@ def never_arrived(failure: PostingFailed) -> bool:
     return isinstance(failure.__cause__, ClientConnectorError)
 
 
-async def respond(session: ClientSession, url: str, body: Mapping[str, object], *, api_url: str | None) -> None:
-    """Post to a `response_url`, which is `Rejected` unless it is of Slack or *api_url*. Raises `PostingFailed`."""
-    if urlsplit(url)[:2] not in (urlsplit(HOOKS)[:2], urlsplit(api_url or HOOKS)[:2]):
+async def respond(client: AsyncWebClient, url: str, body: Mapping[str, object]) -> None:
+    """Post to a `response_url` in the way of a *client*, which is `Rejected` unless it is of Slack or of its own API.
+
+    Raises `PostingFailed`.
+    """
+    session = client.session
+    if session is None or _origin(url) not in (*map(_origin, HOOKS), _origin(client.base_url)):
         raise Rejected("there is no way back")
-    async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
+    posting = session.post(url, json=dict(body), allow_redirects=False, proxy=client.proxy)
+    async with await translated(posting) as response:
         if response.status == TOO_MANY_REQUESTS:
             raise _limited(response.headers)
         if response.status >= FIRST_SERVER_ERROR:
             raise Unreachable(f"status {response.status}")
         if not response.ok:
             raise Rejected(f"status {response.status}")
+
+
+def _origin(url: str) -> tuple[str, str]:
+    return urlsplit(url)[:2]

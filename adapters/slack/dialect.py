@@ -29,7 +29,7 @@ STOP = "footnote:stop"
 UP = "up"
 DOWN = "down"
 
-_SPECIAL = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*~\[\]]|(?<!\w)_+|_+(?!\w)")
+_SPECIAL = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*~\[\]]|(?<!\w)_+|(?<!_)_++(?!\w)")
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
 _SCHEME = re.compile(r":(?=//)|(?<!\w)www\.|(?<=\w)@(?=\w)", re.IGNORECASE)  # what clients make a link of by themselves

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, cast
 
-from adapters.chat.intake import BotIdentity, ChatEvent
+from adapters.chat.intake import BotIdentity, ChatEvent, FoundAnswer
 from adapters.slack.api import ask, next_cursor, tell
-from adapters.slack.poster import Place, ThreadPoster
+from adapters.slack.poster import Place, ThreadPoster, find_answer
 from adapters.slack.workspaces import NotInstalled, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.model import Inbound, InboundKind, Message, MessageRef, Person, Setting, ThreadRef, without_controls
@@ -170,6 +170,12 @@ class SlackChannel:
         place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
         return ThreadPoster(place)
 
+    async def find_answer(self, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
+        """Return what the bot has answered below a message."""
+        message = inbound.message
+        place = Place(self.workspace, message.thread.channel, message.thread.thread, message.id)
+        return await find_answer(place, message, inbound.revision)
+
     async def warn(self, message: MessageRef) -> None:
         """Mark a message as one that something went wrong with. Raises `PostingFailed`."""
         target = {"channel": message.thread.channel, "timestamp": message.id}
@@ -177,7 +183,13 @@ class SlackChannel:
 
 
 async def read_event(
-    event: Json, workspaces: Workspaces, workspace: str, *, comes_again: bool = True, is_late: bool = False
+    event: Json,
+    workspaces: Workspaces,
+    workspace: str,
+    *,
+    comes_again: bool = True,
+    has_come: bool = False,
+    is_late: bool = False,
 ) -> ChatEvent | None:
     """Return what an event in a workspace means; None where no person wrote, changed or deleted words of their own.
 
@@ -203,6 +215,7 @@ async def read_event(
         owns_thread=said.get("parent_user_id") == me.user_id,
         opening=root if inbound.setting is Setting.THREAD else None,
         comes_again=comes_again,
+        has_come=has_come,
         is_late=is_late,
         speaks=event.get("type") == "app_mention" or not comes_twice,
     )

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.retry import CONNECTING, RetryPolicy, Transient, transient
-from adapters.slack.api import Denied, Result, translated
+from adapters.slack.api import UNAUTHORIZED, Denied, Result, Unauthorized, translated
 from adapters.slack.oauth import SCOPES
 from core.errors import Misconfigured, PostingFailed, Unavailable
 
@@ -30,18 +30,7 @@ LACKING = (
     "The bot lacks the scopes {scopes}. Take them over from manifest.json on the page App Manifest of the app, "
     "and install the app again."
 )
-REFUSED = frozenset(
-    {
-        "invalid_auth",
-        "not_authed",
-        "account_inactive",
-        "token_revoked",
-        "token_expired",
-        "not_allowed_token_type",
-        "missing_scope",
-        "no_permission",
-    }
-)
+REFUSED = UNAUTHORIZED | {"not_allowed_token_type", "missing_scope", "no_permission"}
 OFF = frozenset({"socket_mode_disabled", "link_disabled", "socket_mode_not_enabled"})
 
 
@@ -78,7 +67,7 @@ def judge(failure: Exception, *, refusal: str) -> Transient | None:
     from aiohttp import ClientError
 
     match failure:
-        case Denied(code=code):
+        case Denied(code=code) | Unauthorized(code=code):
             if code in OFF or code in REFUSED:
                 raise Misconfigured(SOCKET_MODE_OFF if code in OFF else refusal) from failure
             return Transient(f"Slack says {code}")

@@ -154,7 +154,7 @@ class SlackListener:
         """Hear what was written, changed or deleted, and note once in a while that a channel was heard."""
         name, (retried, *_) = workspace_of(body), request.headers.get(_RETRY) or ["0"]
         comes_again = not retried.isdigit() or int(retried) < LAST_RETRY
-        read = partial(read_event, event, self._workspaces, name, comes_again=comes_again)
+        read = partial(read_event, event, self._workspaces, name, comes_again=comes_again, has_come=retried != "0")
         await self._intake.take(f"{name}:{line_of(event)}", read)
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
         if at is not None and channel and not self._catch_up.running:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import secrets
 import time
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
@@ -23,7 +25,8 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.chat.background import KeyedLocks
-from adapters.slack.api import Denied, connect, meaning, translated
+from adapters.retry import Gate
+from adapters.slack.api import Denied, Unauthorized, connect, meaning, translated
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
 from core.messages import CANNOT_INSTALL
@@ -73,7 +76,7 @@ def install_pages(
         redirect_uri_path=END,
         installation_store=VaultInstallations(vault),
         installation_store_bot_only=True,
-        state_store=VaultStates(vault),
+        state_store=SignedStates(client_secret),
         state_expiration_seconds=int(STATE_LIFE.total_seconds()),
     )
     flow = AsyncOAuthFlow(client=client, settings=settings)
@@ -113,20 +116,28 @@ def _key(id_: str | None) -> str:
 
 
 @dataclass
-class VaultStates(AsyncOAuthStateStore):
-    """Knows the installations that were begun here, so that nobody can be made to finish another's."""
+class SignedStates(AsyncOAuthStateStore):
+    """Knows the installations that were begun here, so that nobody can be made to finish another's.
 
-    vault: Vault
+    A state is a time and our signature, and only the browser that has it as a cookie can finish with it; so nothing of
+    it is kept, however many begin. What it leads to, Slack's code, works once.
+    """
+
+    secret: str
 
     async def async_issue(self, *args: object, **kwargs: object) -> str:
-        """Begin an installation, and return the secret that its way back has to bear. Raises `StoreUnavailable`."""
-        state = secrets.token_urlsafe(32)
-        await self.vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
-        return state
+        """Begin an installation, and return what its way back has to bear."""
+        begun = f"{secrets.token_urlsafe(16)}.{int(time.time())}"
+        return f"{begun}.{self._signature(begun)}"
 
     async def async_consume(self, state: str) -> bool:
-        """Return whether it was begun here, a short time ago, and was not finished yet."""
-        return await self.vault.take(f"slack:state:{state}") is not None
+        """Return whether it was begun here, a short time ago."""
+        begun, _, signature = state.rpartition(".")
+        is_ours = hmac.compare_digest(signature.encode(), self._signature(begun).encode())
+        return is_ours and time.time() - int(begun.rpartition(".")[2]) < STATE_LIFE.total_seconds()
+
+    def _signature(self, begun: str) -> str:
+        return hmac.new(self.secret.encode(), f"slack state {begun}".encode(), sha256).hexdigest()
 
 
 class InstalledWorkspaces:
@@ -157,10 +168,10 @@ class InstalledWorkspaces:
 
     async def find(self, workspace: str) -> Workspace:
         """Return a workspace with a token that is good for some time. Raises `PostingFailed`."""
-        if (known := self._known.get(workspace)) is not None:
+        if (known := self._good(workspace)) is not None:
             return known
         async with self._locks.setdefault(workspace, asyncio.Lock()):
-            if (known := self._known.get(workspace)) is not None:  # others may have asked at the same time
+            if (known := self._good(workspace)) is not None:  # others may have asked at the same time
                 return known
             try:
                 bot = await self._installed(workspace)
@@ -168,8 +179,11 @@ class InstalledWorkspaces:
                 if (known := self._known.get(workspace, or_older=True)) is not None:
                     return known  # it is a few minutes old, and most likely good
                 raise Unreachable("the store of the installations is away") from away
+            known = self._known.get(workspace, or_older=True)
+            if known is not None and known.client.token == bot.bot_token:
+                return self._known.put(workspace, known)
             team, enterprise = parse(workspace)
-            given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url}
+            given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url, "gate": (gate := Gate())}
             given["team_id"] = team if enterprise else ""
             found = Workspace(
                 name=workspace,
@@ -180,8 +194,14 @@ class InstalledWorkspaces:
                 bot_user_id=bot.bot_user_id or "",
                 client=connect(self._session, **given),
                 once=connect(self._session, **given, repeats=False),
+                gate=gate,
             )
             return self._known.put(workspace, found)
+
+    def _good(self, workspace: str) -> Workspace | None:
+        """Return a workspace as it was found lately; None for one whose token was refused, which may be another now."""
+        known = self._known.get(workspace)
+        return None if known is None or known.gate.is_shut else known
 
     async def uninstalled(self, workspace: str) -> None:
         """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
@@ -204,7 +224,7 @@ class InstalledWorkspaces:
             now = await self._kept(workspace)  # which another process may have renewed at the same time
             if (now.bot_token_expires_at or 0) > self._clock():
                 return now
-            if isinstance(failure, Denied):
+            if isinstance(failure, Denied | Unauthorized):
                 raise NotInstalled("the token has expired, and cannot be renewed") from error
             raise failure from error
         if renewed is not None:

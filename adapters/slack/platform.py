@@ -49,6 +49,7 @@ class SlackChat(ChatPlatform):
     async def destination(self, claim: Claim, remark: str) -> Destination | None:
         """Return the thread of the question; what earlier attempts posted is edited there, and nothing is streamed."""
         workspace = await self.workspaces.find(claim.message.thread.workspace)
+        workspace.gate.check(is_sent=False)  # before a model is asked for what could be shown to nobody
         if claim.question.visibility == "private":
             return self._response(claim, workspace, remark)
         place = Place(workspace, claim.message.thread.channel, claim.message.thread.thread, claim.message.id)

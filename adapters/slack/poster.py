@@ -10,6 +10,7 @@ ends, and is known by its words; or, if nobody knows these any more, by bearing 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,12 +21,13 @@ from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from adapters.chat.delivery import nonce
-from adapters.chat.platform import Part, Posted
+from adapters.chat.intake import FoundAnswer
+from adapters.chat.platform import REMARK, Part, Posted
 from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
-from adapters.slack.dialect import blocks_of
+from adapters.slack.dialect import STOP, blocks_of
 from core.errors import PostingFailed, Unreachable
 from core.events import unobserved
-from core.model import Answer, Claim, Question
+from core.model import Answer, Claim, MessageRef, Question
 
 if TYPE_CHECKING:
     from adapters.slack.workspaces import Workspace
@@ -162,6 +164,27 @@ class ThreadPoster:
             if denied.code not in BAD_BLOCKS:
                 raise
         return await tell(self.place.workspace.once, method, **said)
+
+
+async def find_answer(place: Place, message: MessageRef, revision: int) -> FoundAnswer | None:
+    """Return what the bot has answered to a message; None where that may stand further on than can be read.
+
+    A stream that nobody has ended bears no mark, and belongs to what somebody said last before it. Raises
+    `PostingFailed`.
+    """
+    marks = {nonce(message, each, at) for each in (0, revision) for at in range(REMARK, LONGEST)}
+    said = await said_in(place, place.asked)
+    found, is_finished, last = list[MessageRef](), True, message.id
+    for one in said:
+        ts, known = str(one["ts"]), nonce_of(one)
+        if one.get("user") != place.workspace.bot_user_id:
+            last = ts
+        elif known in marks or (known is None and last == message.id):
+            found.append(MessageRef(thread=message.thread, id=ts))
+            is_finished = is_finished and known is not None and f'"{STOP}"' not in json.dumps(one.get("blocks"))
+    if not found and len(said) >= LOOKED_AT:
+        return None
+    return FoundAnswer(tuple(found), is_finished=bool(found) and is_finished)
 
 
 def _letters(text: str) -> str:

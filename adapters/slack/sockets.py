@@ -18,7 +18,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from adapters.chat.background import BackgroundTasks
-from adapters.retry import CONNECTING, RetryPolicy
+from adapters.retry import CONNECTING, TOKEN_REFUSED, RetryPolicy, Transient
 from adapters.slack.api import translated
 from adapters.slack.health import APP_TOKEN_REFUSED, judge
 from core.errors import Misconfigured
@@ -154,12 +154,12 @@ class SocketPool:
         self._app_token = app_token
         self._answer = answer
         self._told = retries.told
-        self._retries = replace(retries, judge=partial(judge, refusal=APP_TOKEN_REFUSED), told=self._tell)
+        self._retries = replace(retries, judge=self._judge, told=self._tell)
         self._connected = connected
         self._standing: set[SocketConnection] = set()
         self._retiring = BackgroundTasks()
         self._opening = asyncio.Lock()
-        self._is_told = False
+        self._is_told = self._was_connected = False
 
     async def run(self) -> None:
         """Receive until this is cancelled. Raises `Misconfigured` where only the operator can help."""
@@ -199,11 +199,21 @@ class SocketPool:
             self._is_told = False
             self._told(attempt, reason)
 
+    def _judge(self, failure: Exception) -> Transient | None:
+        """Return what may pass, such as a token that is being reset. Raises `Misconfigured` for one never taken."""
+        try:
+            return judge(failure, refusal=APP_TOKEN_REFUSED)
+        except Misconfigured:
+            if not self._was_connected:
+                raise
+            return Transient(TOKEN_REFUSED)
+
     async def _opened(self) -> SocketConnection:
         """Connect, one connection after the other, as often as it takes. Raises `Misconfigured`."""
         async with self._opening:
             opened = await self._retries.call(self._open)
             self._standing.add(opened)
+            self._was_connected = True
             if not self._is_told:
                 self._is_told = True
                 self._connected(opened.app_id)

@@ -46,7 +46,7 @@ EYES = "eyes"
 NO_STREAMS = frozenset({"unknown_method", "feature_not_enabled", "not_allowed_token_type"})
 NO_SIGNS = NO_STREAMS | {"missing_scope"}
 NO_SIGNS_HERE = frozenset({"channel_type_not_supported", "method_not_supported_for_channel_type"})
-CLOSED = BARRED | {"account_inactive", "invalid_auth", "thread_not_found", "token_revoked"}
+CLOSED = BARRED | {"thread_not_found"}
 
 
 @dataclass(slots=True)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
+from adapters.retry import Gate
 from adapters.slack.api import Denied, ask, connect
-from core.errors import PeopleUnavailable, PostingFailed, Rejected
+from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut
 from core.messages import UNKNOWN_ASKER
 from core.model import Question
 
@@ -41,6 +42,7 @@ class Workspace:
     bot_user_id: str
     client: AsyncWebClient
     once: AsyncWebClient
+    gate: Gate = field(default_factory=Gate, compare=False)
 
 
 class Workspaces(Protocol):
@@ -76,6 +78,7 @@ class OneWorkspace:
     session: ClientSession
     token: str
     api_url: str | None = None
+    gate: Gate = field(default_factory=Gate)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _workspace: Workspace | None = field(default=None, init=False)
 
@@ -90,7 +93,8 @@ class OneWorkspace:
         """Return the workspace of the token, whatever its name is; Slack is asked once. Raises `PostingFailed`."""
         async with self._asking:
             if self._workspace is None:
-                client = connect(self.session, token=self.token, api_url=self.api_url)
+                given: dict[str, Any] = {"token": self.token, "api_url": self.api_url, "gate": self.gate}
+                client = connect(self.session, **given)
                 said = await ask(client, "auth.test")
                 self._workspace = Workspace(
                     name=workspace_of(said),
@@ -100,7 +104,8 @@ class OneWorkspace:
                     bot_id=str(said.get("bot_id") or ""),
                     bot_user_id=str(said["user_id"]),
                     client=client,
-                    once=connect(self.session, token=self.token, api_url=self.api_url, repeats=False),
+                    once=connect(self.session, **given, repeats=False),
+                    gate=self.gate,
                 )
             return self._workspace
 
@@ -180,9 +185,11 @@ class People:
         return (await self.profile(workspace, user_id)).is_moderator
 
     async def is_guest(self, question: Question) -> bool:
-        """Return whether a guest asks. Raises `PeopleUnavailable` where Slack does not say."""
+        """Return whether a guest asks. Raises `PeopleUnavailable` where Slack does not say, and `ShutOut` as above."""
         try:
             return (await self.profile(question.message.thread.workspace, question.author.id)).is_guest
+        except ShutOut:
+            raise  # the question waits
         except PostingFailed as failure:
             raise PeopleUnavailable(UNKNOWN_ASKER) from failure
 

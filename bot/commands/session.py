@@ -258,13 +258,18 @@ def _teller() -> Observer:
     At the terminal, reader and operator are the same: what else went wrong is told them too, once.
     """
     told: set[str] = set()
+    known: set[str] = set()  # platforms
 
     def tell(event: Connected | ConnectionLost | PlatformFailed | MemoryFailed | ServiceFailed) -> None:
         match event:
             case Connected(platform, name):
-                line = f"{platform}: connected as {name}. Ctrl-C stops."
-            case ConnectionLost(platform, attempt, reason):
-                line = f"{platform}: no connection ({reason}); trying again, attempt {attempt}."
+                is_first = bool(name) and platform not in known
+                known.add(platform)
+                line = (
+                    f"{platform}: connected as {name}. Ctrl-C stops." if is_first else f"{platform}: connected again."
+                )
+            case ConnectionLost(platform, reason):
+                line = f"{platform}: no connection ({reason}). Trying again."
             case PlatformFailed(platform, reason):
                 line = f"{platform}: not connected. {reason}"
             case MemoryFailed() | ServiceFailed():

@@ -13,14 +13,14 @@ from adapters.chat.background import take_over
 from adapters.chat.delivery import PlatformSurface
 from adapters.discord.commands import find, install
 from adapters.discord.connection import check, connect, log_in, stay_connected
-from adapters.discord.gateway import Listener
+from adapters.discord.gateway import GATEWAY, Listener
 from adapters.discord.limits import Throttle
 from adapters.discord.platform import DiscordChat
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Outlined, Platform, PlatformClient
 from bot.wiring.services import Check
 from bot.wiring.stores import Stores
-from core.events import Connected, Observer, PlatformWaited
+from core.events import Observer, PlatformWaited
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
@@ -38,24 +38,26 @@ class DiscordPlatform(Platform):
     ) -> None:
         super().__init__(settings, observer, outline, reads_all=settings.discord_message_content)
         self._policies = policies
-        self._throttle = Throttle()
+        self._throttle = Throttle(gate=self._gate())
         self._token = revealed(settings.discord_token) or ""
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
         """Put what people ask into the inbox, until this is cancelled; comes back by itself after failures."""
         services = self._services(stores, inbox)
+        self._presence.expect(GATEWAY)
 
         async def announce(client: Listener) -> None:
             await client.wait_until_ready()
-            self._observer(Connected(self.name, str(client.user)))
-            await take_over(services, self.key, partial(find, client))
+            self._presence.back(GATEWAY, str(client.user))
+            await take_over(services, self.key, partial(find, client), lost=client.catch_up)
 
         async def set_up(client: Listener) -> None:
             await install(client, services, client.commands)
             client.background.begin(partial(announce, client))
 
-        listener = partial(self._client, Listener, services=services, setup=set_up)
-        await stay_connected(listener, self._token, self._retries())
+        given: dict[str, Any] = {"services": services, "setup": set_up, "presence": self._presence}
+        listener = partial(self._client, Listener, **given)
+        await stay_connected(listener, self._token, self._retries(GATEWAY))
 
     @contextlib.asynccontextmanager
     async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
@@ -64,7 +66,7 @@ class DiscordPlatform(Platform):
             chat = DiscordChat(client, reads_all=self._reads_all, policies=self._policies, observer=self._observer)
             gate = self._throttle.gate
             surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer, gate=gate)
-            yield PlatformClient(surface, partial(log_in, client, self._token, self._retries()))
+            yield PlatformClient(surface, partial(self._entered, partial(log_in, client, self._token)))
 
     def check(self) -> Check:
         """Return what the doctor looks at."""

@@ -6,18 +6,19 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from adapters.retry import CONNECTING, RetryPolicy
+from adapters.chat.services import Presence
+from adapters.retry import CONNECTING, Gate, RetryPolicy
 from bot.settings import Settings
 from bot.wiring.stores import Stores
 from core.community.admission import Admission, WaitEstimate
 from core.community.moderation import Forgetting, Moderation, SelfHelp
-from core.events import ConnectionLost, Observer
+from core.events import Observer
 from core.messages import Practices
 from core.model import (
     Answer,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
     from bot.metrics import Metrics
 
+
+LOG_IN, GATE = "log in", "gate"  # ways to a platform, beside those on which it is heard
 
 Outlined: TypeAlias = Callable[[Scope], Awaitable[Outline]]
 """Returns what there is to search in a scope. Raises `RetrievalUnavailable`."""
@@ -63,6 +66,7 @@ class Platform(ABC):
         self._observer = observer
         self._outline = outline
         self._reads_all = reads_all
+        self._presence = Presence(self.name, observer)
 
     @abstractmethod
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
@@ -75,8 +79,22 @@ class Platform(ABC):
     def client(self, inbox: Deliveries) -> AbstractAsyncContextManager[PlatformClient]:
         """Return what answers there; it has to log in first."""
 
-    def _retries(self) -> RetryPolicy:
-        return CONNECTING.observed(self._observer, partial(ConnectionLost, self.name))
+    def _retries(self, way: str) -> RetryPolicy:
+        """Return how it is tried to go a *way* to the platform, and who is told."""
+
+        def tell(_: int, reason: str) -> None:
+            self._presence.lost(way, reason)
+
+        return replace(CONNECTING, told=tell)
+
+    async def _entered(self, entering: Callable[[RetryPolicy], Awaitable[object]]) -> None:
+        """Log in, for as long as it takes. Raises `Misconfigured`."""
+        await entering(self._retries(LOG_IN))
+        self._presence.back(LOG_IN)
+
+    def _gate(self) -> Gate:
+        """Return what keeps requests from a platform that refuses them all."""
+        return Gate(partial(self._presence.lost, GATE), partial(self._presence.back, GATE))
 
     def _services(self, stores: Stores, inbox: RedisInbox) -> ChatServices:
         """Return what listeners and commands work with."""

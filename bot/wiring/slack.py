@@ -12,7 +12,7 @@ from bot.settings import Settings, revealed
 from bot.wiring.platforms import Outlined, Platform, PlatformClient
 from bot.wiring.stores import Stores
 from core.errors import FootnoteError
-from core.events import Connected, Observer, ServiceFailed
+from core.events import Observer, ServiceFailed
 from core.ports import Deliveries
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from adapters.slack.workspaces import OneWorkspace, Workspaces
     from core.ports import Vault
 
+HEARD = "sockets"  # the way on which the bot hears
 LONGEST_END = 10.0  # seconds for what people have used before a stop
 
 
@@ -62,7 +63,7 @@ class SlackPlatform(Platform):
             self._installed = InstalledWorkspaces(session, vault, client_id=id_, client_secret=secret, api_url=api_url)
             self._workspaces = self._installed
         else:
-            self._one = OneWorkspace(session, revealed(settings.slack_bot_token) or "", api_url)
+            self._one = OneWorkspace(session, revealed(settings.slack_bot_token) or "", api_url, self._gate())
             self._workspaces = self._one
         self._people = People(
             self._workspaces, moderators=settings.slack_moderators or "", guests_read=settings.slack_guests
@@ -77,11 +78,12 @@ class SlackPlatform(Platform):
         from adapters.slack.listener import SlackHooks, make_app
         from adapters.slack.listener import install as install_listeners
 
+        self._presence.expect(HEARD)
         await self._log_in()
         services = self._services(stores, inbox)
-        client, api_url = self._client(), self._settings.slack_api_url
+        client = self._client()
         app = make_app(self._workspaces, client, failed=self._failed)
-        commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
+        commands = install_commands(app, services, self._workspaces, self._people)
         hooks = SlackHooks(
             running=inbox.running,
             is_moderator=self._people.is_moderator,
@@ -93,8 +95,9 @@ class SlackPlatform(Platform):
         async with contextlib.AsyncExitStack() as stack:  # all of it is closed, also where a second stop comes
             stack.push_async_callback(commands.background.close, LONGEST_END)
             stack.push_async_callback(listener.background.close)
-            listener.background.begin(partial(take_over, services, self.key, commands.find))
-            await self._hear(app, stores, partial(listener.catch_up, home))
+            catch_up = partial(listener.catch_up, home)
+            listener.background.begin(partial(take_over, services, self.key, commands.find, lost=catch_up))
+            await self._hear(app, stores, catch_up)
 
     @contextlib.asynccontextmanager
     async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
@@ -112,21 +115,21 @@ class SlackPlatform(Platform):
 
         async with self._entering:
             if self._one is not None:
-                await log_in(self._one, self._retries())
+                await self._entered(partial(log_in, self._one))
 
     async def _hear(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None]) -> None:
         """Hear Slack over sockets, or over HTTP where there is no token for these, and catch up once it is heard."""
         settings = self._settings
 
         def connected(name: str) -> None:
-            self._observer(Connected(self.name, name))
+            self._presence.back(HEARD, name)
             catch_up()
 
         if (token := revealed(settings.slack_app_token)) is not None:
             from adapters.slack.sockets import SocketPool
 
-            pool = SocketPool(self._client(), token, app.async_dispatch, retries=self._retries(), connected=connected)
-            await pool.run()
+            retries = self._retries(HEARD)
+            await SocketPool(self._client(), token, app.async_dispatch, retries=retries, connected=connected).run()
             return
         from adapters.slack.http import RequestVerifier, serve
         from adapters.slack.oauth import install_pages

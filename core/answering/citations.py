@@ -145,12 +145,12 @@ class RawBlock:
     head: tuple[str, ...] = ()
 
 
-def is_of_sources(raw: RawBlock, held: Sequence[RawBlock]) -> bool:
+def is_of_sources(raw: RawBlock, *, has_title: bool) -> bool:
     """Return whether a block belongs to a list of sources that a model wrote itself, or may do so."""
-    leaf, has_title = raw.block.leaf, any(map(_is_title, held))
+    leaf = raw.block.leaf
     if not isinstance(leaf, (Paragraph, Heading)):
         return has_title and isinstance(leaf, TableRow)
-    if _is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
+    if is_title(raw) or all(map(_REFERENCE.match, raw.lines)):
         return True
     if not raw.is_whole:
         said, _ = _title_and_rest(raw.lines[0])
@@ -160,7 +160,7 @@ def is_of_sources(raw: RawBlock, held: Sequence[RawBlock]) -> bool:
     return any(isinstance(container, ListItem) for container in raw.block.path) or all(map(_is_entry, raw.lines))
 
 
-def _is_title(raw: RawBlock) -> bool:
+def is_title(raw: RawBlock) -> bool:
     """Return whether a block is the title of a list of sources, with what may follow on the same line and below."""
     if not isinstance(raw.block.leaf, (Paragraph, Heading)) or not all(isinstance(at, Quote) for at in raw.block.path):
         return False
@@ -180,12 +180,11 @@ def _is_entry(line: str) -> bool:
 
 def trim_url(url: str) -> str:
     """Leave off the punctuation that belongs to the sentence, and a closing bracket that was not opened inside."""
-    while url:
-        if url[-1] in _TRAILING or (url[-1] == ")" and url.count("(") < url.count(")")):
-            url = url[:-1]
-        else:
-            break
-    return url
+    end, unclosed = len(url), url.count("(") - url.count(")")
+    while end and (url[end - 1] in _TRAILING or (url[end - 1] == ")" and unclosed < 0)):
+        end -= 1
+        unclosed += url[end] == ")"
+    return url[:end]
 
 
 def host(url: str) -> str:

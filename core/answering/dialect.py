@@ -37,7 +37,7 @@ FENCE = "```"
 _BACKTICKS = re.compile(r"`+")
 _SPECIAL = re.compile(
     # each begins with a character, and looks back only then: so the others are passed over quickly
-    r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?:(?=\S|\Z)|(?<=\S\*))|_(?<!\w_)_*(?=\S|\Z)|_(?<=\S_)_*(?!\w)|~~+|\](?=\(|\Z)"
+    r"\\(?=[!-/:-@\[-`{-~]|\Z)|`|\*(?:(?=\S|\Z)|(?<=\S\*))|(?<!\w)(?:__++|_(?=\S|\Z))|(?<=[^\s_])_++(?!\w)|~~+|\](?=\(|\Z)"
     r"|<(?=[a-zA-Z/!]|\Z)"
 )
 _ENTITY = re.compile(r"(&#?\w{1,31});")

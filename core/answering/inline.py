@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from core.answering.citations import LONGEST_URL, URL, Footnotes, Sources, names_another_place, trim_url, without_scheme
-from core.answering.nodes import put, shown, trimmed, visible
+from core.answering.nodes import put, shown, trim_end, trimmed, visible
 from core.model import without_controls
 from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text
 
@@ -30,7 +30,7 @@ _OPEN_DESTINATION = re.compile(r"\([^\n)]{0,2000}(?:\)[^\n]{0,500})?\Z")
 _LABEL = re.compile(r"!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}\]){0,200})\]")
 _OPEN_LABEL = re.compile(r"!?\[(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}\]){0,200}(?:\[[^\[\]\n]{0,100})?\\?\]?\Z")
 _AUTOLINK = re.compile(r"<((?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}:|www\.)[^\s<>]{0,2000})>")
-_COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
+_COMMENT, _COMMENT_END, _LONGEST_COMMENT = "<!--", "-->", 2_000  # characters
 _NAMES = (
     "a|abbr|article|aside|audio|b|big|blockquote|body|br|button|caption|center|cite|code|col|colgroup|dd|del|details|"
     "dfn|div|dl|dt|em|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|"
@@ -38,7 +38,7 @@ _NAMES = (
     "strike|strong|style|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video"
 )
 _TAG = re.compile(rf"</?({_NAMES})(?:[ \t/][^<>\n]{{0,2000}})?>", re.IGNORECASE)
-_OPEN_ANGLE = re.compile(r"<(?:[a-zA-Z/][^<>\n]{0,2000})?\Z|<!(?:-(?:-.{0,2000})?)?\Z", re.DOTALL)
+_OPEN_ANGLE = re.compile(r"<(?:[a-zA-Z/][^<>\n]{0,2000})?\Z|<!-?\Z")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _OPEN_ENTITY = re.compile(r"&[#a-zA-Z0-9]{0,33}\Z")
 _PLAIN = re.compile(r"[^\\`\[!【［<&*_~\n]+")
@@ -162,8 +162,7 @@ class InlineReader:
     def _close_up(self, *, is_word_apart: bool) -> None:
         """Leave off the white space before what disappears, unless it keeps words apart."""
         if not (is_word_apart and self.text[self._at : self._at + 1].isalnum()):
-            nodes = self._frames[-1].nodes
-            nodes[:] = trimmed(nodes, breaks=False)
+            trim_end(self._frames[-1].nodes)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
         """Add a link to a page of the index; of any other, what is written on it."""
@@ -199,16 +198,22 @@ class InlineReader:
             self._close_up(is_word_apart=True)
 
     def _angle(self) -> None:
-        if found := _AUTOLINK.match(self.text, self._at):
+        text, at = self.text, self._at
+        if text.startswith(_COMMENT, at):
+            end = text.find(_COMMENT_END, at + len(_COMMENT), at + _LONGEST_COMMENT)
+            self._wait_if(end < 0 and len(text) - at < _LONGEST_COMMENT)
+            if end < 0:
+                self._add(_COMMENT, length=len(_COMMENT))
+            else:
+                self._at = end + len(_COMMENT_END)
+        elif found := _AUTOLINK.match(text, at):
             self._address(found[1], length=len(found[0]))
-        elif found := _COMMENT.match(self.text, self._at):
-            self._at = found.end()
-        elif found := _TAG.match(self.text, self._at):
+        elif found := _TAG.match(text, at):
             self._at = found.end()
             if found[1].lower() == "br":
                 self._line_break()
         else:
-            self._wait_if(_OPEN_ANGLE.match(self.text, self._at))
+            self._wait_if(_OPEN_ANGLE.match(text, at))
             self._add("<", length=1)
 
     def _entity(self) -> None:
@@ -219,8 +224,7 @@ class InlineReader:
 
     def _line_break(self) -> None:
         found = _END_OF_LINE.match(self.text, self._at)
-        nodes = self._frames[-1].nodes
-        nodes[:] = trimmed(nodes, breaks=False)
+        trim_end(self._frames[-1].nodes)
         self._add(LineBreak(), length=len(found[0]) if found else 0)
 
     def _plain(self) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources, trim_url
+from core.answering.citations import Footnotes, RawBlock, Remembered, Sources, is_of_sources, is_title, trim_url
 from core.answering.inline import InlineReader
 from core.answering.nodes import inlines, runs, visible
 from core.messages import WARNING
@@ -40,7 +40,7 @@ _QUOTE = re.compile(r" {0,3}> ?")
 _ITEM = re.compile(r"( {0,3})([-*+•]|\d{1,9}[.)])([ \t]+|\Z)")
 _TASK = re.compile(r"\[([ xX])\][ \t]+")
 _OPEN_TASK = re.compile(r"\[[ xX]?\]?[ \t]*\Z")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#*)?\Z")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?\Z")
 _RULE = re.compile(r" {0,3}(?:([-*_])[ \t]*(?:\1[ \t]*){2,}|={2,}[ \t]*)\Z")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*\Z)|~{3,})[ \t]*(\S*)")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+.#-]{1,30}")
@@ -53,6 +53,7 @@ _UNDECIDED = re.compile(  # the beginning of a marker, fence, rule, heading, tas
     r"(?:\d{0,9}[.)]?|[-*_+•= \t]*|#{1,6}[ \t#]*|`{1,2}|`{3,}[^`]*|~.*|\[[^\[\]]{0,200}(?:\](?::.*)?)?|\|.*)\Z"
 )
 _CHECKED = {" ": "☐", "x": "☑", "X": "☑"}
+_DEEPEST = 9  # quotes and items in each other; of more, the marks are words
 _WIDEST_GAP = 4  # columns between a marker and its words; more would be code
 
 
@@ -84,7 +85,10 @@ class MarkupReader:
     _gaps: int = field(default=0, init=False)
     _head: tuple[str, ...] = field(default=(), init=False)
     _is_first: bool = field(default=False, init=False)  # whether the next line of code, or row, is the first one
-    _held: tuple[RawBlock, ...] = field(default=(), init=False)  # perhaps a list of sources that the model wrote itself
+    _held: list[RawBlock] = field(
+        default_factory=list[RawBlock], init=False
+    )  # perhaps a list of sources of the model's
+    _has_title: bool = field(default=False, init=False)  # whether one begins there
     _has_begun: bool = field(default=False, init=False)
     _is_ahead: bool = field(default=False, init=False)
 
@@ -101,7 +105,7 @@ class MarkupReader:
             self._tail = ()
             if not self._has_begun:
                 self.blocks += _read(self.notes, *self._held)
-            self._held = ()
+            self._held = []
 
     def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
         """Return the finished blocks, which only ever get more, and those behind them as far as they are certain."""
@@ -132,7 +136,7 @@ class MarkupReader:
 
     def _look(self, rest: str) -> Sequence[Block]:
         """Return what is certain of what is open, where *rest* is a line that may go on; this is a copy."""
-        self.blocks, self._open, self._words = [], list(self._open), list(self._words)
+        self.blocks, self._open, self._words, self._held = [], [*self._open], [*self._words], [*self._held]
         self.notes, self._is_ahead = copy.copy(self.notes), True
         found = _CONTAINERS.match(rest)
         bare = rest[found.end() :] if found else rest
@@ -192,7 +196,7 @@ class MarkupReader:
 
     def _opened(self, rest: str, ended: Sequence[_Open]) -> str:
         """Open the quotes and items that begin with a line; return what is left of it."""
-        while True:
+        while len(self._open) < _DEEPEST:
             quote, item = _QUOTE.match(rest), _ITEM.match(rest)
             if quote:
                 opened, width = _Open(Quote()), quote.end()
@@ -213,6 +217,7 @@ class MarkupReader:
             self._open.append(opened)
             self._opens += 1
             rest, ended = rest[width:], ()
+        return rest
 
     def _is_leaf(self, rest: str) -> bool:
         """Take a line that is more than words; return whether it was."""
@@ -223,7 +228,10 @@ class MarkupReader:
             self._fence_indent = len(rest) - len(rest.lstrip(" "))
         elif heading := _HEADING.match(rest):
             self._finish_leaf()
-            self._emit(Heading(len(heading[1]), ()), [heading[2] or ""], is_whole=not self._is_ahead)
+            words = (heading[2] or "").strip()
+            if (bare := words.rstrip("#")) == bare.rstrip():  # they are part of the last word
+                bare = words if bare else bare
+            self._emit(Heading(len(heading[1]), ()), [bare.rstrip()], is_whole=not self._is_ahead)
         elif _RULE.match(rest):
             self._finish_leaf()
             self._emit(Rule(), [])
@@ -284,15 +292,16 @@ class MarkupReader:
         path = tuple(container.node for container in self._open)
         raw = RawBlock(Block(leaf, path, self._opens, self._is_spaced), tuple(lines), is_whole, head)
         self._opens, self._is_spaced = 0, isinstance(leaf, Rule)
-        if isinstance(leaf, Rule) or is_of_sources(raw, self._held):
-            self._held = (*self._held, raw)
+        if isinstance(leaf, Rule) or is_of_sources(raw, has_title=self._has_title):
+            self._held.append(raw)
+            self._has_title = self._has_title or is_title(raw)
             return
         if self._held and not is_whole:
             unnumbered = replace(self.notes, shown=dict(self.notes.shown))  # as footnotes of what is held come before
             if not _read(unnumbered, raw):
                 return
         self.blocks += _read(self.notes, *self._held, raw)
-        self._held, self._has_begun = (), True
+        self._held, self._has_title, self._has_begun = [], False, True
 
 
 def _read(notes: Footnotes, *raws: RawBlock) -> list[Block]:

@@ -102,17 +102,22 @@ def put(nodes: list[Inline], more: Iterable[Inline | str]) -> None:
             nodes.append(Text(text))
 
 
-def trimmed(nodes: Sequence[Inline], *, at_start: bool = False, breaks: bool = True) -> list[Inline]:
-    """Leave off white space at the end, with *breaks* the ends of lines too, and with *at_start* also there."""
-    kept = list(nodes)
-    while kept:
-        last = kept[-1]
+def trim_end(nodes: list[Inline], *, breaks: bool = False) -> None:
+    """Remove white space at the end, with *breaks* the ends of lines too."""
+    while nodes:
+        last = nodes[-1]
         if isinstance(last, Text) and (text := last.text.rstrip()) != last.text:
-            kept[-1:] = [Text(text)] if text else []
+            nodes[-1:] = [Text(text)] if text else []
         elif not (breaks and isinstance(last, LineBreak)):
             break
         else:
-            kept.pop()
+            nodes.pop()
+
+
+def trimmed(nodes: Sequence[Inline], *, at_start: bool = False) -> list[Inline]:
+    """Leave off white space and the ends of lines at the end, and with *at_start* also there."""
+    kept = list(nodes)
+    trim_end(kept, breaks=True)
     while at_start and kept and isinstance(first := kept[0], (Text, LineBreak)):
         text = first.text.lstrip() if isinstance(first, Text) else ""
         if isinstance(first, Text) and text == first.text:

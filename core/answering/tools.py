@@ -16,7 +16,17 @@ from core.answering.citations import Sources, cite
 from core.documents.excerpt import excerpt
 from core.errors import LeaseLost, RetrievalUnavailable
 from core.events import Observer, ServiceFailed, ToolCalled
-from core.model import ChatMessage, Citation, Hit, MessageRef, Question, ToolCall, ToolRecord, ToolSpec
+from core.model import (
+    QUESTION_LIMIT,
+    ChatMessage,
+    Citation,
+    Hit,
+    MessageRef,
+    Question,
+    ToolCall,
+    ToolRecord,
+    ToolSpec,
+)
 from core.ports import Retriever
 
 ToolFunction: TypeAlias = Callable[..., Awaitable[Mapping[str, Any]]]
@@ -158,6 +168,7 @@ class SearchTool:
         asked = self.question
         if not query.strip():
             raise ToolError("query is empty. Say what to look for.")
+        query = query[:QUESTION_LIMIT]
         limit = max(1, min(top_k or asked.top_k, asked.top_k))
         scope = asked.scope
         if scope.open_at is None:  # then nothing that is released after the question was asked

@@ -150,5 +150,8 @@ def signal(
         channel = inbound.message.thread.model_copy(update={"thread": inbound.message.thread.channel})
         address = ReplyAddress(thread=channel, message=inbound.message)
     else:
-        address = ReplyAddress(thread=inbound.message.thread)
+        is_shared = decision.reads_thread or decision.reason is Reason.DIRECT
+        is_within = inbound.message.id != inbound.message.thread.thread
+        replies_to = inbound.message if is_shared and is_within else None  # so that people see which answer is whose
+        address = ReplyAddress(thread=inbound.message.thread, message=replies_to)
     return Asked(question=question, address=address)

@@ -15,6 +15,36 @@ from core.model.question import Question
 from core.model.refs import MessageRef, Person, ReplyAddress, ThreadRef, Value
 
 
+class WaitNotice(Value):
+    """Words that stand below a question until its answer does, of which the thread may be another than the question's.
+
+    `id` is the message's, empty as long as nobody knows whether it was posted; then it is found by its `nonce`.
+    """
+
+    thread: ThreadRef
+    nonce: str
+    id: str = ""
+
+
+class Delivery(Value):
+    """The platform's messages that carry an answer, in order.
+
+    `leaving` are those that we remove ourselves: that they are gone is no wish of a reader's. `trying` is when another
+    one began to be posted of which nobody knows what became: it may be there, unknown. `notice` is what stands there
+    until the first of them does.
+    """
+
+    messages: tuple[MessageRef, ...] = ()
+    leaving: tuple[MessageRef, ...] = ()
+    trying: AwareDatetime | None = None
+    notice: WaitNotice | None = None
+
+    @property
+    def standing(self) -> tuple[MessageRef, ...]:
+        """All messages that may be there and are known."""
+        return self.messages + self.leaving
+
+
 class AboutQuestion(Value):
     """What signals that bring a question have in common."""
 
@@ -27,10 +57,11 @@ class AboutQuestion(Value):
 
 
 class Asked(AboutQuestion):
-    """Somebody asks."""
+    """Somebody asks; `delivery` is what stands there of an answer that was broken off."""
 
     kind: Literal["asked"] = "asked"
     address: ReplyAddress | None = None
+    delivery: Delivery = Delivery()
 
 
 class Edited(AboutQuestion):
@@ -73,36 +104,6 @@ Signal: TypeAlias = Annotated[Asked | Edited | Deleted | Stopped | AskedAgain | 
 
 MOST_ATTEMPTS = 3
 """So often is a question tried before it is given up."""
-
-
-class WaitNotice(Value):
-    """Words that stand below a question until its answer does, of which the thread may be another than the question's.
-
-    `id` is the message's, empty as long as nobody knows whether it was posted; then it is found by its `nonce`.
-    """
-
-    thread: ThreadRef
-    nonce: str
-    id: str = ""
-
-
-class Delivery(Value):
-    """The platform's messages that carry an answer, in order.
-
-    `leaving` are those that we remove ourselves: that they are gone is no wish of a reader's. `trying` is when another
-    one began to be posted of which nobody knows what became: it may be there, unknown. `notice` is what stands there
-    until the first of them does.
-    """
-
-    messages: tuple[MessageRef, ...] = ()
-    leaving: tuple[MessageRef, ...] = ()
-    trying: AwareDatetime | None = None
-    notice: WaitNotice | None = None
-
-    @property
-    def standing(self) -> tuple[MessageRef, ...]:
-        """All messages that may be there and are known."""
-        return self.messages + self.leaving
 
 
 class Interruption(IntEnum):

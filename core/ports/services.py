@@ -187,7 +187,10 @@ class ChatSurface(Surface, Protocol):
 
 
 class Membership(Protocol):
-    """Knows who belongs to the community whose documents are asked about. Raises `PeopleUnavailable`."""
+    """Knows who belongs to the community whose documents are asked about.
+
+    Raises `PeopleUnavailable`, or `ShutOut` where the platform says nothing at all for now.
+    """
 
     async def is_guest(self, question: Question) -> bool:
         """Return whether whoever asks is a guest of the place, or a stranger to it."""

@@ -92,6 +92,10 @@ class Inbox(Protocol):
         """Return whether a message was put as a question; what only became of it before it came does not count."""
         ...
 
+    async def kept_since(self) -> datetime:
+        """Return since when questions are remembered: what was asked before may have been answered all the same."""
+        ...
+
     async def waiting(self) -> int:
         """Count the questions that wait for their turn, those that wait for another attempt among them."""
         ...
@@ -294,10 +298,6 @@ class Vault(Protocol):
 
     async def save(self, key: str, text: str, ttl: timedelta | None = None) -> None:
         """Replace what was there with *text*, for a time or until it is removed."""
-        ...
-
-    async def take(self, key: str) -> str | None:
-        """Load and remove, in one step: of several at once, one is given the text."""
         ...
 
     async def remove(self, key: str) -> None:

@@ -24,6 +24,7 @@ from tests.waiting import wait_until
 
 SECRET = "a secret that is long enough for a test"
 PATIENCE = 10.0
+ANSWER = "A robot acts in the world"
 
 
 class Community(Protocol):
@@ -104,6 +105,14 @@ class Community(Protocol):
 
     async def ask_from(self, text: str, question: str) -> str:
         """Let Ada ask something of a message with this *text* alone; give the reply."""
+        ...
+
+    def refuse(self, *, the_token: bool) -> None:
+        """Take the bot's token no more, or again."""
+        ...
+
+    def refused(self) -> int:
+        """Count the requests that were refused for that."""
         ...
 
     def expel(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from adapters.chat.platform import Controls
 from core import messages
 from tests.end_to_end.community import PATIENCE
-from tests.servers.discord import Channel, DiscordServer, Interaction, Message, Permission, User
+from tests.servers.discord import TOKEN, Channel, DiscordServer, Interaction, Message, Permission, User
 
 
 @dataclass
@@ -119,6 +119,14 @@ class DiscordCommunity:
         shown = self.server.menu(self.ada, message, "Answer from this message")
         await self.until(lambda: shown.modal, what="a form")
         return await self._told(self.server.submit(self.ada, shown, {"question": question}))
+
+    def refuse(self, *, the_token: bool) -> None:
+        """Give the bot another one."""
+        self.server.token = "another token" if the_token else TOKEN
+
+    def refused(self) -> int:
+        """Look at the requests."""
+        return [handled.status for handled in self.server.requests].count(401)
 
     def expel(self) -> None:
         """Kick it from the guild."""

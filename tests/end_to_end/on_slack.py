@@ -26,7 +26,7 @@ from adapters.slack.interactions import mrkdwn
 from adapters.slack.slash import NAME
 from core import messages
 from tests.end_to_end.community import PATIENCE
-from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User
+from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User, refuse
 
 CONTROLS = {dialect.VOTE: Controls.VOTE, dialect.RETRY: Controls.RETRY, dialect.STOP: Controls.STOP}
 HOST = "127.0.0.1"
@@ -161,6 +161,17 @@ class SlackCommunity:
         form = self.server.view_of(self.ada)
         assert form is not None
         return await self._told(self.ada, lambda: self.server.submit(self.ada, form, {QUESTION: question}))
+
+    def refuse(self, *, the_token: bool) -> None:
+        """Refuse every call."""
+        if the_token:
+            self.server.faults.break_("*", refuse("token_revoked"))
+        else:
+            self.server.faults.mend()
+
+    def refused(self) -> int:
+        """Look at the calls."""
+        return len(self.server.faults.met)
 
     def expel(self) -> None:
         """Remove the app from the workspace."""

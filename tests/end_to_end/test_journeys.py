@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncGenerator, Callable
-from pathlib import Path
-
 import pytest
 from redis.asyncio import Redis
 
 from adapters.chat.platform import Controls
 from core import messages
+from core.events import ConnectionLost, TaskFailed
 from core.messages import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from core.model import PolicyFault
-from tests.builders import hit
-from tests.end_to_end.community import Community, Town
-from tests.end_to_end.on_discord import DiscordCommunity
-from tests.end_to_end.on_slack import SlackCommunity, SlackOverHttp
-from tests.fakes.shelf import Shelf
-from tests.fixtures.redis import all_keys, clean, say
-from tests.servers.openai import ChatServer, Stall
+from tests.end_to_end.community import ANSWER, Town
+from tests.fixtures.redis import all_keys, say
+from tests.servers.openai import Stall
 from tests.servers.service import Reply
-
-PLATFORMS: dict[str, Callable[[], Community]] = {
-    "discord": DiscordCommunity,
-    "slack": SlackCommunity,
-    "slack over http": SlackOverHttp,
-}
-ANSWER = "A robot acts in the world"
-
-
-@pytest.fixture(name="town", params=PLATFORMS)
-async def _town(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Town]:
-    """Build a town on each platform; nobody has started the bot yet."""
-    async with contextlib.AsyncExitStack() as stack:
-        community = PLATFORMS[request.param]()
-        await stack.enter_async_context(community.open())
-        chat = await stack.enter_async_context(ChatServer())
-        await stack.enter_async_context(clean(redis_url))
-        shelf = Shelf(hit(text=f"{ANSWER}."), by_query={"What is the best pizza?": [hit(0.1)]})
-        yield Town(community, chat, shelf, redis_url, tmp_path)
 
 
 @pytest.mark.promise("journey")
@@ -55,6 +29,22 @@ async def test_a_mention_is_answered_in_a_thread_and_followed_up(town: Town) -> 
     followed_up = [message["content"] for message in town.chat.received[-1].body["messages"]]
     assert "What is a robot?" in followed_up
     assert followed_up.count("And an arm?") == 1
+
+
+@pytest.mark.promise("bans-are-waited-out")
+async def test_a_question_waits_while_the_token_is_being_reset(town: Town) -> None:
+    """It is answered once the token is good, by its first attempt, and who runs the bot hears once of either."""
+    async with town.bot():
+        await town.sees(town.community.ask(), ANSWER)
+        town.community.refuse(the_token=True)
+        asked = town.community.ask()
+        await town.community.until(town.community.refused, what="a refusal")
+        town.community.refuse(the_token=False)
+        await town.sees(asked, ANSWER)
+
+    told = [type(each) for each in town.events if isinstance(each, ConnectionLost | TaskFailed)]
+    assert told == [ConnectionLost]
+    assert len([said for said in town.community.said(asked) if ANSWER in said]) == 1
 
 
 @pytest.mark.promise("only-when-asked")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.discord.connection import TOKEN_REFUSED
+from adapters.discord.connection import REFUSAL
 from adapters.slack.health import BOT_TOKEN_REFUSED
 from tests.fixtures.commands import Footnote
 from tests.pages import page
@@ -111,7 +111,7 @@ async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(foo
     assert (code, sorted(told)) == (
         0,
         [
-            f"Discord: not connected. {TOKEN_REFUSED}",
+            f"Discord: not connected. {REFUSAL}",
             f"Slack: connected as {place.server.app_id}. Ctrl-C stops.",
         ],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from core.errors import StoreUnavailable
 from core.model import Asked, Backlog, Edited, MessageRef, Question, Signal, Task, ThreadRef, WaitNotice
@@ -26,6 +27,7 @@ class Box:
     notices: list[WaitNotice] = field(default_factory=list[WaitNotice])
     taken: set[MessageRef] = field(default_factory=set[MessageRef])
     unannounced: int | None = None
+    since: datetime = datetime.min.replace(tzinfo=UTC)
 
     async def put(self, signal: Signal) -> bool:
         """Keep a signal."""
@@ -49,6 +51,11 @@ class Box:
         """Look among the questions."""
         self._check()
         return any(one.message == message for one in self.known if isinstance(one, Asked))
+
+    async def kept_since(self) -> datetime:
+        """Give what the test has said."""
+        self._check()
+        return self.since
 
     async def running(self, thread: ThreadRef) -> Question | None:
         """Look among the questions, of which nobody answers any."""

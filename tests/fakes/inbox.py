@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from core.errors import ApologyFailed, ShutOut, StoreUnavailable
@@ -185,6 +185,10 @@ class MemoryInbox:
     def _lease(self, record: Record) -> None:
         record.lease = asyncio.get_running_loop().time() + self.accepted_for
 
+    async def kept_since(self) -> datetime:
+        """Nothing is ever lost."""
+        return datetime.min.replace(tzinfo=UTC)
+
     async def knows(self, message: MessageRef) -> bool:
         """Say whether a message was put as a question."""
         self._check()
@@ -305,6 +309,7 @@ class MemoryInbox:
         early = record.question
         record.question = early if early and early.revision > asked.question.revision else asked.question
         record.address, record.asked = asked.address, asked.question.asked_at
+        record.delivery, record.begun = asked.delivery, bool(asked.delivery.messages)
         self._join(record)
         self._bring_forward(record)
         return True

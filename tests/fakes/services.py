@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -113,6 +113,10 @@ class Counter:
     async def keep(self, task: Task) -> bool:
         """Nobody works here."""
         raise NotImplementedError
+
+    async def kept_since(self) -> datetime:
+        """Nothing is ever lost."""
+        return datetime.min.replace(tzinfo=UTC)
 
     async def knows(self, message: MessageRef) -> bool:
         """Nobody listens here."""

@@ -66,7 +66,7 @@ class ChatServer(Service):
 
     Each good request takes the next scripted answer; with none left, the server answers by itself: it searches for the
     question, then quotes what was found. `cuts` decides in which pieces the bytes of a stream are sent, and `pace` how
-    many seconds lie between two of them.
+    many seconds lie between two of them. What *pauses_before* a piece with these bytes waits until it `goes_on`.
     """
 
     def __init__(self, *, key: str = KEY, models: Sequence[str] = (MODEL,)) -> None:
@@ -79,6 +79,8 @@ class ChatServer(Service):
         self.reports_usage = True
         self.cuts: Callable[[bytes], Iterable[bytes]] | None = None
         self.pace = 0.0
+        self.pauses_before = b""
+        self.goes_on = asyncio.Event()
         self._calls_made = 0
         self._seen = ""
 
@@ -169,6 +171,8 @@ class ChatServer(Service):
         whole = b"".join(_bytes(step) for step in steps)
         for piece in self.cuts(whole) if self.cuts else [_bytes(step) for step in steps]:
             if piece:
+                if self.pauses_before and self.pauses_before in piece:
+                    await self.goes_on.wait()
                 await response.write(piece)
                 await asyncio.sleep(self.pace)  # at least a turn of the loop, in which the client reads it
         match steps[-1]:

@@ -23,7 +23,7 @@ def test_only_some_kinds_of_events_are_heard() -> None:
     heard: list[Event] = []
     observer = only(heard.append, Connected, PlatformFailed)
 
-    for event in (lost := ConnectionLost("Slack", 1, "reset"), came := Connected("Slack", "Footnote")):
+    for event in (lost := ConnectionLost("Slack", "reset"), came := Connected("Slack", "Footnote")):
         observer(event)
 
     assert heard == [came]

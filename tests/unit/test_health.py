@@ -18,7 +18,7 @@ from bot.metrics import Metrics
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
-from core.events import Connected, PlatformFailed
+from core.events import Connected, ConnectionLost, PlatformFailed
 from core.model import Backlog
 from tests.servers.valkey import alone
 
@@ -85,6 +85,30 @@ async def test_a_process_is_ready_once_everything_is_there_and_until_it_stops() 
         (503, ["It is stopping."]),
     ]
     assert lives == (200, ["ok"])
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_platform_that_is_gone_is_missing_until_it_is_back() -> None:
+    """Whether it was there before, was never heard, or refused the bot; each has one line, with the last reason."""
+    health, told = Health(), list[list[str]]()
+    health.begin(Counted(), heard=["Discord"], entered=[])
+    for event in (
+        ConnectionLost("Discord", "HTTP 503"),
+        Connected("Discord", "Footnote#0000"),
+        ConnectionLost("Discord", "shard 0 was disconnected"),
+        PlatformFailed("Discord", "The token is wrong."),
+        Connected("Discord", "Footnote#0000"),
+    ):
+        health.observe(event)
+        told.append(await health.missing())
+
+    assert told == [
+        ["Discord: not connected yet.", "Discord: no connection (HTTP 503)."],
+        [],
+        ["Discord: no connection (shard 0 was disconnected)."],
+        ["Discord: The token is wrong."],
+        [],
+    ]
 
 
 @pytest.mark.promise("tells-how-it-is")

@@ -13,6 +13,7 @@ from bot.wiring.platforms import TimedSurface
 from core.events import (
     Answered,
     CatchUpCutShort,
+    Connected,
     ConnectionLost,
     Event,
     MemoryFailed,
@@ -80,7 +81,8 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
         (Retried("reranker", 2, "Why."), {'service_retries_total{service="reranker"}': 1}),
         (ServiceFailed("index", "Why."), {'service_failures_total{service="index"}': 1}),
         (CatchUpCutShort("Slack", "Why."), {'catch_ups_cut_short_total{platform="slack"}': 1}),
-        (ConnectionLost("Slack", 1, "Why."), {'connections_lost_total{platform="slack"}': 1}),
+        (ConnectionLost("Slack", "Why."), {'connections_lost_total{platform="slack"}': 1}),
+        (Connected("Slack", "Footnote"), {'connected{platform="slack"}': 1}),
         (
             PlatformWaited("discord", 1.5),
             {

@@ -14,6 +14,7 @@
 --                           whoever accepted them ends
 --     delayed               the threads whose first message waits for its next attempt, by the time of that
 --     clock                 the time when something was last delayed, or due; the clock may be put back after it
+--     since                 the time since when all this is kept; younger than a process that uses it, it was lost
 --     busy:<who>            the messages that somebody, or a workspace, is being answered, by when each lease ends
 --     parked:<who>          the threads that wait until less is done for them at once, by the time since when
 --     signals               stream that names the messages of which a worker has to look what has happened to them
@@ -30,7 +31,7 @@
 -- message is worked on under another entry drops it.
 local READY, GROUP = PREFIX .. 'ready', 'workers'
 local WAITING, DELAYED, DEAD, SIGNALS = PREFIX .. 'waiting', PREFIX .. 'delayed', PREFIX .. 'dead', PREFIX .. 'signals'
-local CLOCK = PREFIX .. 'clock'
+local CLOCK, SINCE = PREFIX .. 'clock', PREFIX .. 'since'
 
 -- All in milliseconds.
 local LIFE = 259200000 -- 3 days since something was last heard of a question; as long is a repetition noticed
@@ -149,6 +150,12 @@ function script.backlog(lease)
     for _, entry in ipairs(left) do oldest = math.max(oldest, entry[3]) end
   end
   return {redis.call('ZCARD', WAITING), pending.err and 0 or pending[1], redis.call('ZCARD', DEAD), oldest}
+end
+
+function script.kept_since()
+  redis.call('SET', SINCE, now(), 'NX')
+  redis.call('PEXPIRE', SINCE, LIFE)
+  return tonumber(redis.call('GET', SINCE))
 end
 
 function script.waiting()

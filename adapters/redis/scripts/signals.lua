@@ -48,7 +48,7 @@ local function first_asked_after(thread, time)
 end
 
 -- Writes down a question, and that it is no longer what was `accepted`, where that is not empty.
-function script.ask(ref, thread, revision, text, person, home, address, interaction, left, asked_at, accepted)
+function script.ask(ref, thread, revision, text, person, home, address, interaction, left, asked_at, accepted, delivery)
   local question = key('question', ref)
   if accepted ~= '' then
     local former = redis.call('HGET', key('question', accepted), 'state')
@@ -61,6 +61,7 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
   note_asker(ref, person, home)
   if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
   redis.call('HSET', question, 'attempts', 0, 'address', address, 'asked', asked_at, 'put', now())
+  if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery, 'begun', 1) end
   set_state(ref, 'waiting')
   redis.call('PEXPIRE', question, LIFE)
   if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end

@@ -125,7 +125,7 @@ async def test_a_direct_message_needs_no_mention(server: DiscordServer) -> None:
 
     assert isinstance(asked, Asked)
     assert asked.address is not None
-    assert (asked.message.thread.workspace, asked.address.message) == ("@me", None)
+    assert (asked.message.thread.workspace, asked.address.message) == ("@me", asked.message)
 
 
 @pytest.mark.promise("points-at")

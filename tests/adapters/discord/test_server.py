@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import aiohttp
@@ -16,7 +15,6 @@ from discord.http import Route, handle_message_parameters
 from adapters.discord.connection import reason_of, stay_connected
 from adapters.retry import CONNECTING
 from core.errors import Misconfigured
-from core.events import ConnectionLost, Event
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of, online
 from tests.servers.discord import DiscordServer, Lost, Permission, Reply
@@ -274,8 +272,9 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
         if waits.qsize() == 2:
             await server.up()
 
-    told: list[Event] = []
-    retries = replace(CONNECTING, sleep=up_after_two).observed(told.append, partial(ConnectionLost, "Discord"))
+    told = dict[int, str]()
+
+    retries = replace(CONNECTING, sleep=up_after_two, told=told.__setitem__)
     running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     server.post_as(place.ada, place.channel, "Hello")
@@ -283,7 +282,7 @@ async def test_the_first_connection_may_fail(server: DiscordServer, place: Place
     await clients[-1].close()
     await running
     assert [waits.get_nowait(), waits.get_nowait(), len(clients)] == [1.0, 2.0, 3]
-    assert told == [ConnectionLost("Discord", number, "no connection") for number in (1, 2)]
+    assert told == {1: "no connection", 2: "no connection"}
 
 
 @pytest.mark.promise("says-what-to-do")
@@ -361,7 +360,7 @@ def test_failures_have_a_word_or_two(error: Exception, reason: str | None) -> No
 async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: DiscordServer) -> None:
     """The status says why."""
     server.faults.add("GET /users/@me", Reply(503))
-    told: list[Event] = []
+    told = dict[int, str]()
     client: list[EagerClient] = []
 
     async def at_once(seconds: float) -> None:
@@ -371,12 +370,12 @@ async def test_a_platform_that_is_overloaded_at_login_is_tried_again(server: Dis
         client.append(client_of(server))
         return client[-1]
 
-    retries = replace(CONNECTING, sleep=at_once).observed(told.append, partial(ConnectionLost, "Discord"))
+    retries = replace(CONNECTING, sleep=at_once, told=told.__setitem__)
     running = asyncio.create_task(stay_connected(make, server.token, retries))
     await server.connected()
     await client[-1].close()
     await running
-    assert told == [ConnectionLost("Discord", 1, "HTTP 503")]
+    assert told == {1: "HTTP 503"}
 
 
 async def test_permissions_are_enforced_with_the_true_codes(server: DiscordServer, place: Place) -> None:

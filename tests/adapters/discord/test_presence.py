@@ -1,0 +1,74 @@
+"""Whoever runs the bot hears that Discord is gone, and that it is back, and nothing of what is planned."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from adapters.discord.connection import stay_connected
+from adapters.retry import CONNECTING, TOKEN_REFUSED
+from core.events import Connected, ConnectionLost, Event
+from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.eager import EagerClient, client_of
+from tests.adapters.discord.ears import listening
+from tests.fakes.box import Box
+from tests.servers.discord import TOKEN, DiscordServer
+from tests.waiting import wait_until
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_planned_reconnect_is_no_news_and_an_outage_is_told_once(server: DiscordServer, place: Place) -> None:
+    """And once more when it is over; nothing is told of what Discord asks for every few hours."""
+    told, box = list[Event](), Box()
+
+    def connections() -> list[Event]:
+        return [event for event in told if isinstance(event, ConnectionLost | Connected)]
+
+    async with listening(server, box, observer=told.append) as client:
+        server.gateway.ask_to_reconnect()
+        await server.until(lambda: len(server.gateway.arrivals) == 2)
+        await server.until(lambda: server.gateway.connected)
+        server.post_as(place.ada, place.channel, "And now?", mentions=[server.bot])
+        await box.question()
+        was_told = connections()
+        client.grace = 0.0
+        server.gateway.refusing = True
+        server.gateway.drop()
+        await wait_until(lambda: bool(connections()), what="the outage")
+        await server.until(lambda: server.gateway.refused)
+        server.gateway.refusing = False
+        await wait_until(lambda: len(connections()) > 1, what="its end")
+
+    assert was_told == []
+    assert connections() == [ConnectionLost("Discord", "shard 0 was disconnected"), Connected("Discord", "")]
+
+
+@pytest.mark.promise("stays-connected")
+async def test_a_token_that_was_good_is_tried_until_it_is_again(server: DiscordServer) -> None:
+    """While it is being reset, Discord closes the gateway and refuses the old one."""
+    clients, told = list[EagerClient](), list[str]()
+
+    def make() -> EagerClient:
+        clients.append(client_of(server))
+        return clients[-1]
+
+    async def reset(_: float) -> None:
+        if len(told) > 1:
+            server.token = TOKEN
+
+    def tell(_: int, reason: str) -> None:
+        told.append(reason)
+
+    retries = replace(CONNECTING, sleep=reset, told=tell)
+    running = asyncio.create_task(stay_connected(make, TOKEN, retries))
+    await server.connected()
+    await clients[-1].wait_until_ready()
+    server.token = "another one"
+    server.gateway.close(4004)
+    await server.until(lambda: len(server.gateway.arrivals) == 2)
+    await clients[-1].close()
+    await running
+
+    assert told == ["gateway closed with 4004", TOKEN_REFUSED]

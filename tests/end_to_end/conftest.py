@@ -1,0 +1,35 @@
+"""Towns for the journeys: a community on each platform, with the bot's model and documents."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.builders import hit
+from tests.end_to_end.community import ANSWER, Community, Town
+from tests.end_to_end.on_discord import DiscordCommunity
+from tests.end_to_end.on_slack import SlackCommunity, SlackOverHttp
+from tests.fakes.shelf import Shelf
+from tests.fixtures.redis import clean
+from tests.servers.openai import ChatServer
+
+PLATFORMS: dict[str, Callable[[], Community]] = {
+    "discord": DiscordCommunity,
+    "slack": SlackCommunity,
+    "slack over http": SlackOverHttp,
+}
+
+
+@pytest.fixture(name="town", params=PLATFORMS)
+async def _town(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Town]:
+    """Build a town on each platform; nobody has started the bot yet."""
+    async with contextlib.AsyncExitStack() as stack:
+        community = PLATFORMS[request.param]()
+        await stack.enter_async_context(community.open())
+        chat = await stack.enter_async_context(ChatServer())
+        await stack.enter_async_context(clean(redis_url))
+        shelf = Shelf(hit(text=f"{ANSWER}."), by_query={"What is the best pizza?": [hit(0.1)]})
+        yield Town(community, chat, shelf, redis_url, tmp_path)

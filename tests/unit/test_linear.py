@@ -1,0 +1,122 @@
+"""Whatever is read or written takes twice as long where it is twice as long, whoever made it up.
+
+Times are taken in `make soak` alone: the longer text against the shorter one, in one run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.chat.dialect import heading
+from adapters.discord.dialect import DISCORD, DiscordRenderer
+from adapters.openai.reading import Reading
+from adapters.slack.dialect import SLACK, SPOKEN, SlackRenderer
+from adapters.slack.events import words
+from core.answering.citations import Quoted, selected_text, trim_url
+from core.answering.dialect import MARKDOWN, one_line
+from core.answering.markup import read
+from core.answering.prompts import history
+from core.answering.verdict import is_small_talk
+from core.model import Conversation, without_controls
+from tests.answers import PIECES, answered, make_sources, written
+from tests.builders import thread, turn_of
+from tests.portion import WHOLE
+
+SHORT, LONG, ROUNDS = 4_000, 8_000, 5
+ALWAYS_QUICK = 0.05  # seconds, below which no ratio means anything
+MOST = 3.0  # times, where reading everything twice would be four
+MARKS = [
+    "`",
+    "a`",
+    "[",
+    "[a](",
+    "](",
+    "*",
+    "*a ",
+    "_",
+    "~~a",
+    "> ",
+    "- ",
+    "1. ",
+    "\t",
+    " ",
+    "\n",
+    "|",
+    "<!--",
+    "<a ",
+    "&",
+]
+BEGINNINGS = ["", "a", "# a", "Sources:\n\n", "| a | b |\n|---|---|\n", "```py\n", "\n- a\n"]
+
+
+def _remembered(text: str) -> None:
+    history(Conversation(thread=thread(), turns=(turn_of("?", text),)), budget=1e9)
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "an answer": lambda text: MARKDOWN.write(read(text, make_sources())),
+    "a quoted text": lambda text: read(text, Quoted()),
+    "a selected text": selected_text,
+    "a draft": lambda text: written(text).read(),
+    "a remembered answer": _remembered,
+    "an address": trim_url,
+    "unseen characters": without_controls,
+    "small talk": is_small_talk,
+    "a title": lambda text: (one_line(text, 120), heading(text, 80)),
+    "text on Discord": DISCORD.text,
+    "text on Slack": lambda text: (SLACK.text(text), SPOKEN.text(text)),
+    "code": lambda text: (DISCORD.code(text), SLACK.code_line(text)),
+    "a message of Slack": words,
+    "an event of a stream": lambda text: Reading("m", ()).read(text.encode(errors="replace")),
+}
+
+
+def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int) -> float:
+    """Give the least CPU time of several runs: others only ever add to it."""
+    text, times = beginning + (unit * (length // len(unit) + 1))[:length] + "x", list[float]()
+    for _ in range(ROUNDS):
+        begun = time.process_time()
+        reader(text)
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+@pytest.mark.skipif(not WHOLE, reason="it takes time, which a busy machine has not")
+@pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
+@given(
+    beginning=st.sampled_from(BEGINNINGS),
+    unit=st.lists(st.sampled_from([*MARKS, *PIECES]), min_size=1, max_size=4).map("".join),
+)
+@settings(max_examples=150, deadline=None)
+def test_twice_the_text_takes_about_twice_the_time(reader: Callable[[str], Any], beginning: str, unit: str) -> None:
+    """Of any text, in every reader."""
+    long = seconds(reader, beginning, unit, LONG)
+
+    assert long < ALWAYS_QUICK or long / seconds(reader, beginning, unit, SHORT) < MOST
+
+
+@pytest.mark.parametrize("make", [DiscordRenderer, SlackRenderer])
+@pytest.mark.parametrize("unit", ["> ", "- ", "> - ", "1. "])
+def test_nothing_is_nested_without_an_end(make: Callable[[], DiscordRenderer | SlackRenderer], unit: str) -> None:
+    """The marks of what is too deep are words, and every line of code has few quotes and items around it."""
+    text = unit * 4_000 + "```py\n" + "x\n" * 4_000
+
+    blocks = read(text, make_sources())
+    assert max(len(block.path) for block in blocks) < 10
+    assert len(MARKDOWN.write(blocks)) < 40 * len(text)
+    assert make().whole(answered(text)) != []
+
+
+@pytest.mark.parametrize(
+    ("written_as", "said"),
+    [("# C#", "C#"), ("# a # b ##", "a # b"), ("#", ""), ("# #", ""), ("#\ta\t#", "a"), ("# a#\t", "a#")],
+)
+def test_the_marks_behind_a_heading_are_no_words(written_as: str, said: str) -> None:
+    """They are if they touch one."""
+    assert MARKDOWN.write(read(written_as, make_sources())) == (f"# {said}" if said else "")
