@@ -122,13 +122,6 @@ class RedisVault:
         with translated():
             await self.client.set(place, self.seal.encrypt(text, place=place), px=ttl)
 
-    async def take(self, key: str) -> str | None:
-        """Read, remove and decrypt."""
-        place = VAULT + key
-        with translated():
-            sealed = cast("bytes | None", await self.client.getdel(place))
-        return self.seal.read(str, sealed, place=place)
-
     async def remove(self, key: str) -> None:
         """Remove it, whether or not it could be read."""
         with translated():

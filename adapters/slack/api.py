@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 API = "https://slack.com/api/"
-HOOKS = "https://hooks.slack.com"
+HOOKS = ("https://hooks.slack.com", "https://hooks.slack-gov.com")  # the second for governments
 LONGEST_REQUEST = 30.0  # seconds
 LONGEST_CONNECT = 10.0  # seconds
 LONGEST_LIMIT = 10.0  # seconds that a client waits; who is asked for more gives up, and says so
@@ -252,14 +252,23 @@ def never_arrived(failure: PostingFailed) -> bool:
     return isinstance(failure.__cause__, ClientConnectorError)
 
 
-async def respond(session: ClientSession, url: str, body: Mapping[str, object], *, api_url: str | None) -> None:
-    """Post to a `response_url`, which is `Rejected` unless it is of Slack or *api_url*. Raises `PostingFailed`."""
-    if urlsplit(url)[:2] not in (urlsplit(HOOKS)[:2], urlsplit(api_url or HOOKS)[:2]):
+async def respond(client: AsyncWebClient, url: str, body: Mapping[str, object]) -> None:
+    """Post to a `response_url` in the way of a *client*, which is `Rejected` unless it is of Slack or of its own API.
+
+    Raises `PostingFailed`.
+    """
+    session = client.session
+    if session is None or _origin(url) not in (*map(_origin, HOOKS), _origin(client.base_url)):
         raise Rejected("there is no way back")
-    async with await translated(session.post(url, json=dict(body), allow_redirects=False)) as response:
+    posting = session.post(url, json=dict(body), allow_redirects=False, proxy=client.proxy)
+    async with await translated(posting) as response:
         if response.status == TOO_MANY_REQUESTS:
             raise _limited(response.headers)
         if response.status >= FIRST_SERVER_ERROR:
             raise Unreachable(f"status {response.status}")
         if not response.ok:
             raise Rejected(f"status {response.status}")
+
+
+def _origin(url: str) -> tuple[str, str]:
+    return urlsplit(url)[:2]

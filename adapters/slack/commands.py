@@ -274,18 +274,9 @@ async def _is_home(event: dict[str, Any]) -> bool:
     return event.get("tab") == "home"
 
 
-def install(
-    app: AsyncApp,
-    services: ChatServices,
-    workspaces: Workspaces,
-    people: People,
-    *,
-    api_url: str | None = None,
-) -> SlackCommands:
+def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, people: People) -> SlackCommands:
     """Add the listeners to an app, before those for events, as only the first one that fits hears of anything."""
-    session = app.client.session
-    assert session is not None  # noqa: S101 - all clients share one
-    commands = SlackCommands(SlackServices(services, workspaces, people, session, api_url))
+    commands = SlackCommands(SlackServices(services, workspaces, people, app.client))
     untyped = cast("Any", app)
     untyped.command(NAME)(commands.command)
     untyped.message_shortcut(ANSWER_FROM)(commands.answer_from)

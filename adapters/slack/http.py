@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
 from aiohttp import web
+from pydantic import BaseModel, ConfigDict
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
 PATH = "/slack/events"
 LARGEST = 2**19  # bytes of a request; Slack's own are much smaller
 LONGEST_END = 10.0  # seconds that requests are given to be answered when it is time to stop
+LONGEST_BODY = 3.0  # seconds; Slack's own are there at once
 LONGEST_LOOK = 1.0  # seconds; Slack waits three for an answer, which takes a look at the store as well
 FORM = "application/x-www-form-urlencoded"  # commands, buttons and menus; events are JSON
 LONGEST_NUMBER = 20  # characters of a time
-BAD, UNSIGNED, REPLAYED, AWAY = 400, 401, 409, 503
+EVENT = "event_callback"
+BAD, UNSIGNED, SLOW, REPLAYED, AWAY = 400, 401, 408, 409, 503
+Place: TypeAlias = str | dict[str, Any]
 OK = range(200, 300)
 
 
@@ -49,10 +53,15 @@ class RequestVerifier:
         self._answer = answer
         self._verifier = SignatureVerifier(signing_secret)
         self._seen = seen
+        self.longest_body = LONGEST_BODY
 
     async def take(self, request: web.Request) -> web.Response:
         """Verify a request before anything of it is read, and answer it."""
-        body = await request.read()
+        try:
+            async with asyncio.timeout(self.longest_body):
+                body = await request.read()
+        except TimeoutError:
+            return web.Response(status=SLOW, headers={"Connection": "close"})
         timestamp = request.headers.get("X-Slack-Request-Timestamp", "")
         signature = request.headers.get("X-Slack-Signature", "")
         if not self._is_signed(body, timestamp, signature):
@@ -66,11 +75,9 @@ class RequestVerifier:
             if request.content_type == FORM and "command" in parse_qs(body.decode(errors="replace")):
                 return web.json_response({"response_type": "ephemeral", "text": f"{WARNING} {messages.AWAY}"})
             return web.Response(status=AWAY)
-        try:
-            asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))
-        except (ValueError, AttributeError):  # Slack has signed it, and it is nothing that Slack would say
-            answered = web.Response(status=BAD)
-        else:
+        asked = _read(body, request)
+        answered = web.Response(status=BAD)
+        if asked is not None:
             answered = await to_aiohttp_response(await self._answer(asked))
         if answered.status not in OK:
             with suppress(StoreUnavailable):  # Slack's next try bears another time, and so another signature
@@ -83,6 +90,42 @@ class RequestVerifier:
             return is_time and signature.isascii() and self._verifier.is_valid(body, timestamp, signature)
         except UnicodeDecodeError:
             return False
+
+
+class SlackRequest(BaseModel):
+    """What is relied on of all that Slack says: which kinds of things stand under the names that are read of it."""
+
+    model_config = ConfigDict(strict=True)
+
+    type: str | None = None
+    command: str | None = None
+    ssl_check: str | None = None
+    team_id: str | None = None
+    enterprise_id: str | None = None
+    team: Place | None = None
+    enterprise: Place | None = None
+    channel: Place | None = None
+    user: Place | None = None
+    authorizations: list[dict[str, Any]] | None = None
+    actions: list[dict[str, Any]] | None = None
+    container: dict[str, Any] | None = None
+    message: dict[str, Any] | None = None
+    previous_message: dict[str, Any] | None = None
+    view: dict[str, Any] | None = None
+    text: str | None = None
+    ts: str | None = None
+    event: SlackRequest | None = None
+
+
+def _read(body: bytes, request: web.Request) -> AsyncBoltRequest | None:
+    """Return what was said; None for what Slack has signed, and would never say."""
+    try:
+        asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(request.headers))
+        said = SlackRequest.model_validate(asked.body)
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
+        return None
+    is_whole = said.type != EVENT or (said.event is not None and said.event.type is not None)
+    return asked if is_whole and any((said.type, said.command, said.ssl_check)) else None
 
 
 async def serve(

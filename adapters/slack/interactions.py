@@ -22,7 +22,7 @@ from core.messages import SLACK_FORMS, Drawing
 from core.model import Actor, Asked, MessageRef, Person, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession
+    from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.chat.services import ChatServices
     from adapters.slack.workspaces import People, Workspaces
@@ -59,8 +59,7 @@ class SlackServices:
     chat: ChatServices
     workspaces: Workspaces
     people: People
-    session: ClientSession
-    api_url: str | None = None
+    client: AsyncWebClient  # without a token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,7 @@ class InteractionContext:
         }
         if self.is_inside:
             body["thread_ts"] = self.thread_ts
-        post = partial(respond, self.slack.session, self.response_url, body, api_url=self.slack.api_url)
+        post = partial(respond, self.slack.client, self.response_url, body)
         with suppress(PostingFailed):
             await QUICK.call(post)
 

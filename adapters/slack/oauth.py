@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import secrets
 import time
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
@@ -74,7 +76,7 @@ def install_pages(
         redirect_uri_path=END,
         installation_store=VaultInstallations(vault),
         installation_store_bot_only=True,
-        state_store=VaultStates(vault),
+        state_store=SignedStates(client_secret),
         state_expiration_seconds=int(STATE_LIFE.total_seconds()),
     )
     flow = AsyncOAuthFlow(client=client, settings=settings)
@@ -114,20 +116,28 @@ def _key(id_: str | None) -> str:
 
 
 @dataclass
-class VaultStates(AsyncOAuthStateStore):
-    """Knows the installations that were begun here, so that nobody can be made to finish another's."""
+class SignedStates(AsyncOAuthStateStore):
+    """Knows the installations that were begun here, so that nobody can be made to finish another's.
 
-    vault: Vault
+    A state is a time and our signature, and only the browser that has it as a cookie can finish with it; so nothing of
+    it is kept, however many begin. What it leads to, Slack's code, works once.
+    """
+
+    secret: str
 
     async def async_issue(self, *args: object, **kwargs: object) -> str:
-        """Begin an installation, and return the secret that its way back has to bear. Raises `StoreUnavailable`."""
-        state = secrets.token_urlsafe(32)
-        await self.vault.save(f"slack:state:{state}", "begun", STATE_LIFE)
-        return state
+        """Begin an installation, and return what its way back has to bear."""
+        begun = f"{secrets.token_urlsafe(16)}.{int(time.time())}"
+        return f"{begun}.{self._signature(begun)}"
 
     async def async_consume(self, state: str) -> bool:
-        """Return whether it was begun here, a short time ago, and was not finished yet."""
-        return await self.vault.take(f"slack:state:{state}") is not None
+        """Return whether it was begun here, a short time ago."""
+        begun, _, signature = state.rpartition(".")
+        is_ours = hmac.compare_digest(signature.encode(), self._signature(begun).encode())
+        return is_ours and time.time() - int(begun.rpartition(".")[2]) < STATE_LIFE.total_seconds()
+
+    def _signature(self, begun: str) -> str:
+        return hmac.new(self.secret.encode(), f"slack state {begun}".encode(), sha256).hexdigest()
 
 
 class InstalledWorkspaces:

@@ -40,9 +40,6 @@ class PrivatePoster:
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message below the ones before."""
-        session = self.client.session
-        if session is None:
-            raise Rejected("there is no session")
         body = {
             "response_type": "ephemeral",
             "replace_original": self._posted == 0,
@@ -56,7 +53,7 @@ class PrivatePoster:
             self.doubtful()
             self.is_again = False
         try:
-            await respond(session, self.url, body, api_url=self.client.base_url)
+            await respond(self.client, self.url, body)
         except Unreachable:
             self.is_again = True
             raise

@@ -81,9 +81,9 @@ class SlackPlatform(Platform):
         self._presence.expect(HEARD)
         await self._log_in()
         services = self._services(stores, inbox)
-        client, api_url = self._client(), self._settings.slack_api_url
+        client = self._client()
         app = make_app(self._workspaces, client, failed=self._failed)
-        commands = install_commands(app, services, self._workspaces, self._people, api_url=api_url)
+        commands = install_commands(app, services, self._workspaces, self._people)
         hooks = SlackHooks(
             running=inbox.running,
             is_moderator=self._people.is_moderator,

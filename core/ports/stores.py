@@ -300,10 +300,6 @@ class Vault(Protocol):
         """Replace what was there with *text*, for a time or until it is removed."""
         ...
 
-    async def take(self, key: str) -> str | None:
-        """Load and remove, in one step: of several at once, one is given the text."""
-        ...
-
     async def remove(self, key: str) -> None:
         """Remove what is there; nothing is no error."""
         ...

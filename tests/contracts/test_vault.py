@@ -42,16 +42,6 @@ async def test_what_is_saved_comes_back_until_it_is_replaced_or_removed(vault: V
     assert (second, await vault.load("{a} b:c"), await vault.load("other")) == ("xoxb-2", None, "")
 
 
-async def test_of_several_who_take_a_text_one_is_given_it(vault: Vault) -> None:
-    """So that it is used once."""
-    await vault.save("state", "issued", HOUR)
-
-    taken = await asyncio.gather(*(vault.take("state") for _ in range(10)))
-
-    assert sorted(taken, key=str) == [None] * 9 + ["issued"]
-    assert await vault.load("state") is None
-
-
 @pytest.mark.promise("expiry")
 async def test_what_has_a_time_is_gone_when_it_is_over(vault: Vault) -> None:
     """And what is saved anew has the new time only."""
@@ -63,7 +53,7 @@ async def test_what_has_a_time_is_gone_when_it_is_over(vault: Vault) -> None:
         while await vault.load("short") is not None:
             pass
 
-    assert (await vault.take("short"), await vault.load("longer")) == (None, "text")
+    assert await vault.load("longer") == "text"
 
 
 @pytest.mark.promise("encrypted")
@@ -80,4 +70,4 @@ async def test_on_the_server_a_text_can_be_read_with_the_key_and_at_its_place_on
         assert b"xoxb" not in sealed
         assert await client.pttl(f"{VAULT}mine") > NO_EXPIRY
         assert (await vault.load("copy"), await rotated.load("mine")) == (None, "xoxb-token")
-        assert await RedisVault(client, seal=Seal([OTHER_SECRET])).take("mine") is None
+        assert await RedisVault(client, seal=Seal([OTHER_SECRET])).load("mine") is None

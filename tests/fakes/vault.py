@@ -30,12 +30,6 @@ class MemoryVault:
         self._check()
         self._kept[key] = text, None if ttl is None else self._now() + ttl
 
-    async def take(self, key: str) -> str | None:
-        """Give the text away."""
-        text = await self.load(key)
-        self._kept.pop(key, None)
-        return text
-
     async def remove(self, key: str) -> None:
         """Throw the text away."""
         self._check()

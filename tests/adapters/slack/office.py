@@ -46,7 +46,7 @@ class Office(MemoryServices):
             workspaces = OneWorkspace(session, self.workspace.token, self.server.api_url)
             app = make_app(workspaces, client)
             people = People(workspaces, moderators=moderators)
-            commands = install(app, self.services, workspaces, people, api_url=self.server.api_url)
+            commands = install(app, self.services, workspaces, people)
             opened: Any = await cast("Any", client).apps_connections_open(app_token=self.server.app_token)
             link = await SocketConnection.open(session, str(opened["url"]), app.async_dispatch)
             try:

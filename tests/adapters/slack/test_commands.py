@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 
 import pytest
 
-from adapters.slack.api import open_session, respond
+from adapters.slack.api import connect, open_session, respond
 from adapters.slack.interactions import URL_LIFE, by_event, home_of, mrkdwn
 from adapters.slack.slash import parsed
 from adapters.slack.workspaces import workspace_of
@@ -320,7 +321,26 @@ async def test_nothing_is_posted_to_addresses_that_are_not_slacks() -> None:
     async with open_session() as session:
         for url in ("https://evil.example/x", "https://hooks.slack.com.evil.example/x", "http://hooks.slack.com/x", ""):
             with pytest.raises(Rejected, match="no way back"):
-                await respond(session, url, {"text": "secret"}, api_url="https://slack.com/api/")
+                await respond(connect(session), url, {"text": "secret"})
+
+
+@pytest.mark.parametrize("host", ["hooks.slack.com", "hooks.slack-gov.com"])
+async def test_responses_go_the_way_of_all_calls(host: str) -> None:
+    """Through the machine's proxy, to whichever Slack it is; this one hangs up once it knows where they want to go."""
+    asked = list[str]()
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readline()).decode())
+        writer.close()
+
+    proxy = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with proxy, open_session() as session:
+        client = connect(session)
+        client.proxy = f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
+        with pytest.raises(Unreachable):
+            await respond(client, f"https://{host}/commands/x", {"text": "!"})
+
+    assert asked == [f"CONNECT {host}:443 HTTP/1.1\r\n"]
 
 
 async def test_what_slack_says_to_an_answer_means_the_same_as_elsewhere() -> None:
@@ -330,7 +350,7 @@ async def test_what_slack_says_to_an_answer_means_the_same_as_elsewhere() -> Non
         server.faults.add("response_url", Reply(429, {}, {"Retry-After": "7"}), Reply(503, {}))
         for _ in range(3):
             with pytest.raises(PostingFailed) as failed:
-                await respond(session, f"{server.url}/commands/x", {"text": "!"}, api_url=server.api_url)
+                await respond(connect(session, api_url=server.api_url), f"{server.url}/commands/x", {"text": "!"})
             said.append((failed.type, str(failed.value)))
 
     assert said == [(RateLimited, "rate limit"), (Unreachable, "status 503"), (Rejected, "status 404")]

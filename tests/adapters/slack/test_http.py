@@ -30,11 +30,14 @@ async def _place() -> AsyncIterator[Place]:
 
 
 @asynccontextmanager
-async def listening(place: Place, seen: MemoryDedup, *, port: int = 0) -> AsyncGenerator[str]:
+async def listening(
+    place: Place, seen: MemoryDedup, *, port: int = 0, longest_body: float = LATEST
+) -> AsyncGenerator[str]:
     """Listen at a port, and let Slack know; give the address."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     secret = place.server.signing_secret
     verifier = RequestVerifier(place.app().async_dispatch, signing_secret=secret, seen=seen)
+    verifier.longest_body = longest_body
     task = asyncio.create_task(serve(verifier, "127.0.0.1", port, started=started.set_result))
     await asyncio.wait({task, started}, return_when=asyncio.FIRST_COMPLETED)
     try:
@@ -146,6 +149,45 @@ async def test_what_slack_has_not_signed_is_not_even_read(place: Place) -> None:
 
     assert (statuses, too_large, signed_junk) == ([401] * len(asked), 413, [400, 400, 400])
     assert (place.ears.heard, place.ears.failures) == ([], [])
+
+
+EVENT = '{"type": "event_callback", "team_id": "T000000001", "event": %s}'
+MENTION = EVENT % '{"type": "app_mention", "channel": "C1", %s}'
+ODD = (
+    *("{}", "[]", "null", "5", '{"type": []}', '{"authorizations": 5}', '{"type": "x", "authorizations": [5]}'),
+    *('{"type": "event_callback"}', EVENT % '"x"', EVENT % "[1]", EVENT % "{}", EVENT % '{"type": 5}'),
+    *(MENTION % each for each in ('"channel": 5', '"text": 5', '"ts": []', '"user": 5', '"message": "x"')),
+    *('{"type": "block_actions", "actions": 5}', '{"type": "block_actions", "user": 5, "team": []}'),
+    *('{"type": "view_submission", "view": 5}', '{"type": "message_action", "message": 5}'),
+)
+
+
+@pytest.mark.promise("signed-once")
+async def test_what_slack_would_never_say_is_refused_and_breaks_nothing(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Signed all the same: JSON of another shape, as an event or as a form, no JSON, and forms without anything."""
+    hooks = place.server.webhooks
+    forms = [*(urlencode({"payload": each}) for each in (*ODD, "{")), "payloads=1", "nothing=1"]
+    async with listening(place, MemoryDedup()):
+        asked = [*((each, JSON) for each in (*ODD, "[" * 100_000)), *((each, FORM) for each in forms)]
+        statuses = [(await hooks.post(each.encode(), hooks.signed(each.encode(), kind)))[0] for each, kind in asked]
+        await place.server.post_as(place.ada, place.channel, "one").deliveries[0].acknowledged()
+
+    assert statuses == [400] * len(asked)
+    assert (place.ears.heard, place.ears.failures) == (["one"], [])
+    assert [each for each in caplog.records if each.exc_info] == []
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(place: Place) -> None:
+    """Whoever sends one holds a connection for some seconds only."""
+    async with listening(place, MemoryDedup(), longest_body=0.01) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{")
+        answered = await asyncio.wait_for(reader.readline(), LATEST)
+        writer.close()
+
+    assert answered.startswith(b"HTTP/1.1 408 ")
 
 
 async def test_nothing_else_is_answered(place: Place) -> None:

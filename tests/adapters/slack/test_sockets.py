@@ -88,6 +88,20 @@ async def test_what_could_be_done_is_acknowledged_and_all_else_comes_again(place
     assert place.server.sockets.unknown_acks == []
 
 
+async def test_an_envelope_without_anything_in_it_closes_nothing(place: Place) -> None:
+    """What comes after it on the same connection is taken, and nobody is told of a loss."""
+    told = Told()
+    async with listening(place, told):
+        for payload in (None, 5, "x"):
+            for each in place.server.sockets.connected:
+                each.send({"envelope_id": "1", "type": "events_api", "payload": payload})
+        await place.server.post_as(place.ada, place.channel, "one").deliveries[0].acknowledged()
+        arrivals = len(place.server.sockets.arrivals)
+
+    assert (place.ears.heard, arrivals) == (["one"], BOTH)
+    assert told.lines == [f"connected to {place.server.app_id}"]
+
+
 @pytest.mark.promise("stays-connected")
 async def test_a_connection_is_replaced_before_it_is_closed(place: Place) -> None:
     """So that one stands at every moment, and what it still brings is taken; nobody is told of it."""
