@@ -190,16 +190,17 @@ def _same(one: set[str], other: set[str]) -> bool:
 
 
 def compose(chosen: Sequence[ScoredUnit]) -> list[str]:
-    """Write the quotes as paragraphs, best passage first, each sentence in its passage's order with its mark."""
-    places: dict[int, set[int]] = {}
-    sources: dict[int, Source] = {}
+    """Write the quotes as paragraphs, best passage first, each sentence in its passage's order with its mark.
+
+    Several passages of one section have the same mark.
+    """
+    places: dict[Source, set[int]] = {}
     for candidate in chosen:
         source, unit = candidate.source, candidate.unit
-        sources.setdefault(source.number, source)
-        places.setdefault(source.number, set()).update(_with_neighbours(source, unit))
+        places.setdefault(source, set()).update(_with_neighbours(source, unit))
     kept: list[str] = []
-    for number, chosen_places in places.items():
-        paragraph = _paragraph(sources[number], chosen_places)
+    for source, chosen_places in places.items():
+        paragraph = _paragraph(source, chosen_places)
         if kept and sum(map(len, kept)) + len(paragraph) > CHARACTERS:
             break
         kept.append(paragraph)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import shutil
+import sys
+from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from qdrant_edge import Bm25, EdgeConfig, EdgeShard, NamedVector, PointId
 
 
+LABEL, SHARD, TIDIED, OLD = "label.json", "shard", "tidied", "untidy"
 REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
 
@@ -60,9 +64,13 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
     """Open the index in *folder*, or make an empty one. Raises `Misconfigured` if it was made for another label."""
     from qdrant_edge import EdgeShard
 
-    written = folder / "label.json"
+    written = folder / LABEL
+    if (folder / OLD).exists() and not (folder / SHARD).exists():  # a crash came between two names
+        (folder / OLD).rename(folder / SHARD)
+    for left in (OLD, TIDIED):
+        shutil.rmtree(folder / left, ignore_errors=True)
     if not written.exists():
-        shard = _create(folder / "shard", label)
+        shard = _create(folder / SHARD, label)
         written.write_text(json.dumps(asdict(label)))
         return shard
     try:
@@ -77,7 +85,7 @@ def open_shard(folder: Path, label: Label) -> EdgeShard:
             f"The index in {folder} {label.unlike(found)}: remove that folder and run `footnote ingest` again, or go "
             "back to the old one."
         )
-    shard = EdgeShard.load(str(folder / "shard"), _config(label))
+    shard = EdgeShard.load(str(folder / SHARD), _config(label))
     _finish_replacement(shard, folder)
     return shard
 
@@ -142,17 +150,24 @@ Result = TypeVar("Result")
 PAGE_OF_SCROLL = 5_000
 MOST = 2_000  # passages that are remembered: some four megabytes
 ALL = 1_000_000  # more values than a facet will ever have
+APART = 5_000  # passages, from which on tidying up takes the engine longer than somebody wants to wait
+PACKAGES = Path(__file__).parents[2]
+BLOCK = 1 << 20  # bytes
+LEAST_URGENT = 19
 
 
 class EdgeIndex:
     """A `PassageIndex` that one process owns. Work runs on one thread: a query holds the interpreter anyway."""
 
-    def __init__(self, folder: Path, *, embedder: str, dimension: int, most: int = MOST) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, embedder: str, dimension: int, most: int = MOST, apart: int = APART) -> None:
+        self._folder = folder.absolute()
         self._label = Label(embedder, dimension)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
         self._opened: tuple[EdgeShard, Bm25] | None = None
         self._most = most
+        self._apart = apart
+        self._is_untidy = False
+        self._writing = asyncio.Lock()
         self.remembered: dict[PointId, Passage] = {}  # what was read, until somebody changes the shard
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
@@ -161,11 +176,16 @@ class EdgeIndex:
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Replace a page's passages; nobody can search between the two steps."""
-        await self._run(lambda shard, lexical: self._replace(shard, lexical, url, passages))
+        async with self._writing:
+            await self._run(lambda shard, lexical: self._replace(shard, lexical, url, passages))
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove the pages of *source* that are not kept, and tidy the files up."""
-        return await self._run(lambda shard, _: self._prune(shard, source, set(keep)))
+        async with self._writing:
+            removed, is_large = await self._run(lambda shard, _: self._prune(shard, source, set(keep)))
+            if is_large:
+                await self._tidy()
+        return removed
 
     async def pages(self, source: str) -> Mapping[str, str]:
         """Return the content hash of each complete page of *source*."""
@@ -185,8 +205,7 @@ class EdgeIndex:
     async def _run(self, work: Callable[[EdgeShard, Bm25], Result]) -> Result:
         loop = asyncio.get_running_loop()
         try:
-            opened = await loop.run_in_executor(self._thread, self._open) if self._opened is None else self._opened
-            return await loop.run_in_executor(self._thread, work, *opened)
+            return await loop.run_in_executor(self._thread, lambda: work(*self._open()))
         except (Misconfigured, RetrievalUnavailable):
             raise
         except Exception as error:  # the engine raises plain exceptions of many kinds
@@ -240,6 +259,7 @@ class EdgeIndex:
         from qdrant_edge import Point, UpdateOperation
 
         self.remembered.clear()
+        self._is_untidy = True
         if not passages:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
             return
@@ -255,18 +275,46 @@ class EdgeIndex:
         shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, but=ids)))
         note.unlink()
 
-    def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> int:
-        from qdrant_edge import UpdateOperation
+    def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> tuple[int, bool]:
+        """Return how many pages are gone, and whether the files are to be tidied up apart."""
+        from qdrant_edge import CountRequest, UpdateOperation
 
         self.remembered.clear()
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
             shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
         size = sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
-        if _free(self._folder) > size + LEAST:  # tidying up writes the files a second time
+        has_room = _free(self._folder) > size + LEAST  # tidying up writes the files a second time
+        is_large = shard.count(CountRequest()) >= self._apart
+        if has_room and not is_large:
             shard.optimize()
         shard.flush()
-        return len(gone)
+        is_untidy, self._is_untidy = self._is_untidy or bool(gone), False
+        return len(gone), has_room and is_large and is_untidy
+
+    async def _tidy(self) -> None:
+        """Have another process tidy up a copy, and use that: the engine lets nothing else of this process go on."""
+        process = None
+        try:
+            await asyncio.to_thread(shutil.copytree, self._folder / SHARD, self._folder / TIDIED, copy_function=_copy)
+            words = (sys.executable, "-m", "adapters.qdrant.edge", os.fspath(self._folder))
+            process = await asyncio.create_subprocess_exec(
+                *words, cwd=PACKAGES, stdin=DEVNULL, stderr=DEVNULL, start_new_session=True
+            )
+            if await process.wait() == 0:
+                await self._run(lambda shard, _: self._take_over(shard))
+        finally:  # an index that is not tidied up works as well, only not as fast
+            if process is not None and process.returncode is None:
+                process.kill()
+                await process.wait()
+            shutil.rmtree(self._folder / TIDIED, ignore_errors=True)
+
+    def _take_over(self, shard: EdgeShard) -> None:
+        shard.close()
+        self._opened = None
+        (self._folder / SHARD).rename(self._folder / OLD)
+        (self._folder / TIDIED).rename(self._folder / SHARD)
+        self._open()
 
 
 def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
@@ -306,3 +354,29 @@ def _outline(shard: EdgeShard, scope: Scope) -> Outline:
         sources=values("source"),
         chapters=values("chapter"),
     )
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file without its holes, which are most of it."""
+    with Path(source).open("rb") as reading, Path(target).open("wb") as writing:
+        while block := reading.read(BLOCK):
+            if block.strip(b"\0"):
+                writing.write(block)
+            else:
+                writing.seek(len(block), os.SEEK_CUR)
+        writing.truncate()
+
+
+def tidy(folder: Path) -> None:
+    """Tidy up the copy in *folder*, in a process of its own that gives way to all others."""
+    from qdrant_edge import EdgeShard
+
+    os.nice(LEAST_URGENT)
+    shard = EdgeShard.load(str(folder / TIDIED), _config(Label(**json.loads((folder / LABEL).read_text()))))
+    shard.optimize()
+    shard.flush()
+    shard.close()
+
+
+if __name__ == "__main__":
+    tidy(Path(sys.argv[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex
-from adapters.qdrant.edge import MOST
+from adapters.qdrant.edge import APART, MOST, OLD, SHARD
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage
@@ -24,10 +25,10 @@ PAGE = "https://docs.example/a"
 
 @asynccontextmanager
 async def opened(
-    folder: Path, *, embedder: str = EMBEDDER.name, dimension: int = 64, most: int = MOST
+    folder: Path, *, embedder: str = EMBEDDER.name, dimension: int = 64, most: int = MOST, apart: int = APART
 ) -> AsyncGenerator[EdgeIndex]:
     """The index in a folder, closed at the end."""
-    index = EdgeIndex(folder, embedder=embedder, dimension=dimension, most=most)
+    index = EdgeIndex(folder, embedder=embedder, dimension=dimension, most=most, apart=apart)
     try:
         yield index
     finally:
@@ -55,6 +56,11 @@ async def put(index: EdgeIndex, passages: list[Passage]) -> None:
     await index.replace(PAGE, [*map(EmbeddedPassage, passages, vectors)])
 
 
+def folders(place: Path) -> list[str]:
+    """The names of the folders in one."""
+    return [each.name for each in place.iterdir() if each.is_dir()]
+
+
 async def texts(index: EdgeIndex) -> set[str]:
     """All texts that a search finds."""
     query = IndexQuery("robots", await EMBEDDER.embed_query("robots"))
@@ -79,6 +85,38 @@ async def test_what_was_found_before_is_read_anew_once_it_is_replaced(tmp_path: 
         await put(index, page("Robots rest.", version="2"))
 
         assert (before, await texts(index)) == ({"Robots act.", "Robots sense."}, {"Robots rest."})
+
+
+async def test_a_large_index_is_tidied_up_by_another_process(tmp_path: Path) -> None:
+    """The engine would let nothing else of this one go on; people search meanwhile, and pages come in afterwards."""
+    async with opened(tmp_path, apart=1) as index:
+        await put(index, page("Robots act.", "Robots sense.", version="1"))
+        before = (tmp_path / SHARD).stat().st_ino
+        tidying = asyncio.create_task(index.prune("docs", keep=[PAGE]))
+        found = [await texts(index)]
+        while not tidying.done():
+            found.append(await texts(index))
+        after = (tmp_path / SHARD).stat().st_ino
+        unchanged = await index.prune("docs", keep=[PAGE])
+        await put(index, page("Robots rest.", version="2"))
+
+        assert {frozenset(each) for each in found} == {frozenset({"Robots act.", "Robots sense."})}
+        assert (await tidying, unchanged, before != after) == (0, 0, True)
+        assert (tmp_path / SHARD).stat().st_ino == after  # nothing had changed
+        assert await texts(index) == {"Robots rest."}
+        assert folders(tmp_path) == [SHARD]
+    async with opened(tmp_path) as index:
+        assert await texts(index) == {"Robots rest."}
+
+
+async def test_a_crash_while_the_files_are_exchanged_loses_nothing(tmp_path: Path) -> None:
+    """The old ones are used again."""
+    async with opened(tmp_path) as index:
+        await put(index, page("Robots act.", version="1"))
+    (tmp_path / SHARD).rename(tmp_path / OLD)
+
+    async with opened(tmp_path) as index:
+        assert await texts(index) == {"Robots act."}
 
 
 async def test_no_more_passages_are_remembered_than_there_is_room_for(tmp_path: Path) -> None:

@@ -45,6 +45,25 @@ async def test_a_code_mark_that_was_cut_off_does_not_swallow_the_footnote() -> N
     assert quotes(answer) == ["The key starts robots. [1] These robots weld `big` ships. [1]"]
 
 
+@pytest.mark.promise("footnotes")
+async def test_passages_of_one_section_are_quoted_each_from_its_own_words() -> None:
+    """A long section is several passages with one footnote; a quote of the second is no place in the first."""
+    texts = (
+        "Robots weld big ships quickly.",
+        "Paint is dear. Nobody likes to wait. Small boats need welders and painters.",
+    )
+    hits = [hit(0.9 - n / 10, text, url=HERE, position=n) for n, text in enumerate(texts)]
+
+    answer = await Agent(ExtractiveModel(HashEmbedder()), Shelf(*hits), clock=Clock()).answer(
+        question("Who do robots weld big ships for, and do small boats need welders?")
+    )
+
+    assert sorted(quotes(answer)) == [
+        "Robots weld big ships quickly. [1]",
+        "Small boats need welders and painters. [1]",
+    ]
+
+
 async def test_a_sentence_is_about_what_its_heading_says() -> None:
     """What a sentence is about often stands only above it; a word that it says itself counts more."""
     answer = await ask(
