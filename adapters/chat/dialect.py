@@ -13,6 +13,7 @@ from adapters.chat.platform import Part
 from core.answering.citations import host
 from core.answering.dialect import MarkdownDialect, one_line
 from core.answering.markup import shown_blocks
+from core.answering.nodes import inert
 from core.messages import CUT
 from core.model import Answer, Citation, PartialAnswer, without_controls
 from core.model.markup import Emphasis, Text
@@ -59,7 +60,7 @@ class ChatDialect(MarkdownDialect):
 
     def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
         """Return text of a document or a person on one line, of *limit* characters at most."""
-        return self.text(one_line(text, limit))
+        return self.inline(inert(one_line(text, limit)))
 
     def section(self, citation: Citation, *, is_linked: bool = False) -> str:
         """Return the title of a section, its host, and its score."""

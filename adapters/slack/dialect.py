@@ -18,8 +18,9 @@ from adapters.chat.platform import Controls, Part
 from core.answering.agent import answer_id
 from core.answering.citations import host, without_scheme
 from core.answering.dialect import GAP, MarkdownDialect, one_line, row_marker
+from core.answering.nodes import inert
 from core.model import Answer, Question, without_controls
-from core.model.markup import Emphasis, Strike, Strong
+from core.model.markup import CodeSpan, Emphasis, Strike, Strong
 
 LONGEST_TEXT = 4_000  # characters: Slack refuses to change a message to a longer text
 LEFT_OUT = "…"
@@ -95,7 +96,10 @@ class SlackDialect(ChatDialect):
 
     def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
         """Return text of a document or a person on one line of small print, which has another dialect."""
-        return self.text(one_line(text, limit), is_small=True)
+        pieces = inert(one_line(text, limit))
+        return "".join(
+            self.code(one.text) if isinstance(one, CodeSpan) else self.text(one.text, is_small=True) for one in pieces
+        )
 
     def small_link(self, url: str, label: str) -> str:
         """Return a link for small print."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.answering.dialect import leads
+from core.answering.dialect import leads, plain_words
 from core.answering.nodes import runs
 from core.events import ErrorType
 from core.messages import WARNING
@@ -47,7 +47,8 @@ def plain(answer: Answer) -> str:
     parts = [f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
     for title, mark, named in (("Sources", "[{}]", answer.citations), ("Nearest sections", "-", answer.nearest)):
         lines = [
-            f"{mark.format(each.number)} {each.heading} {each.url}".rstrip() + f" ({each.relevance_score:.2f})"
+            " ".join(filter(None, [mark.format(each.number), plain_words(each.heading), each.url]))
+            + f" ({each.relevance_score:.2f})"
             for each in named
         ]
         if lines:

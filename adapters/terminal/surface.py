@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import IO, TYPE_CHECKING
 
 from adapters.terminal.render import as_json, drawn, link_to, plain
-from core.answering.dialect import one_line
+from core.answering.dialect import one_line, plain_words
 from core.answering.markup import shown_blocks
 from core.messages import WARNING
 from core.model import (
@@ -110,7 +110,7 @@ class _View:
     def take(self, item: Progress) -> None:
         match item:
             case Searching(query):
-                self._says.plain = f"Searching for “{one_line(query, LINE)}” …"
+                self._says.plain = f"Searching for “{plain_words(one_line(query, LINE))}” …"
             case SearchFailed():
                 self._says.plain = f"{WARNING} The search has trouble …"
             case Drafted(written):
@@ -146,7 +146,7 @@ def _finished(answer: Answer) -> RenderableType:
         parts.append(Text("\nSources" if answer.citations else "\nNearest sections", style="bold"))
     for citation in named:
         mark = f"[{citation.number}] " if answer.citations else "- "
-        line = Text(mark + without_controls(citation.heading), style="none")
+        line = Text(mark + plain_words(citation.heading), style="none")
         line.append(f"  {citation.relevance_score:.2f}", style="dim")
         parts.append(line)
         if citation.url:

@@ -16,6 +16,7 @@ from bot.commands.session import Session, session
 from bot.outcome import OK, UNAVAILABLE
 from bot.settings import Settings, read_settings
 from bot.wiring import NOTHING_TO_SEARCH, surface
+from core.answering.dialect import plain_words
 from core.errors import InvalidInput, Misconfigured, RetrievalUnavailable, StoreUnavailable, Unavailable
 from core.model import Answer, Claim, MessageRef, Outline, Person, Question, Scope, ThreadRef, without_controls
 from core.ports import PassageIndex, Surface
@@ -194,7 +195,7 @@ class _Chat:
 
     def _sources(self) -> None:
         citations = self._last.citations if self._last else ()
-        lines = (f"[{c.number}] {c.heading}  {c.url}  {c.relevance_score:.2f}" for c in citations)
+        lines = (f"[{c.number}] {plain_words(c.heading)}  {c.url}  {c.relevance_score:.2f}" for c in citations)
         self._say("\n".join(lines) or "The last answer has no sources.")
 
     def _forget(self) -> None:

@@ -9,7 +9,7 @@ import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.answering.nodes import TextRun, Wrap, runs
+from core.answering.nodes import TextRun, Wrap, inert, runs
 from core.model import without_controls
 from core.model.markup import (
     Block,
@@ -223,3 +223,8 @@ def one_line(text: str, limit: int) -> str:
     """Return a text on one line, of *limit* characters at most."""
     line = " ".join(without_controls(text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def plain_words(text: str) -> str:
+    """Return words that no model wrote, such as a title, in which an address is code as Markdown has it."""
+    return "".join(f"`{one.text}`" if isinstance(one, CodeSpan) else one.text for one in inert(without_controls(text)))

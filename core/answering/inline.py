@@ -14,7 +14,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from core.answering.citations import LONGEST_URL, URL, Footnotes, Sources, names_another_place, trim_url, without_scheme
+from core.answering.citations import (
+    ADDRESS,
+    LONGEST_URL,
+    URL,
+    Footnotes,
+    Sources,
+    names_another_place,
+    trim_url,
+    without_scheme,
+)
 from core.answering.nodes import put, shown, trim_end, trimmed, visible
 from core.model import without_controls
 from core.model.markup import CodeSpan, Emphasis, Inline, LineBreak, Link, Strike, Strong, Text
@@ -46,6 +55,7 @@ _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,30}://|www\.")
 _OPEN_WORD = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}(?::/{0,2})?\Z")
 _LONGEST_WORD = 34  # characters that could be the beginning of an address
 _RUN = re.compile(r"`+|\*+|_+|~+")
+_END_OF_WORD = re.compile(r"[.,;:!?)*_~]*(\s)?")
 _END_OF_LINE = re.compile(r"\n[ \t]*")
 _LONGEST_RUN = 3
 _KINDS: dict[str, type[Strong | Emphasis | Strike]] = {
@@ -160,9 +170,13 @@ class InlineReader:
         self._numbers.update(notes)
 
     def _close_up(self, *, is_word_apart: bool) -> None:
-        """Leave off the white space before what disappears, unless it keeps words apart."""
-        if not (is_word_apart and self.text[self._at : self._at + 1].isalnum()):
-            trim_end(self._frames[-1].nodes)
+        """Leave off the white space before what disappears, unless it keeps words apart, or what is next to them."""
+        found = _END_OF_WORD.match(self.text, self._at) if is_word_apart else None
+        if found and not found[1]:
+            self._wait_if(found.end() == len(self.text))
+            if found.end() < len(self.text):
+                return
+        trim_end(self._frames[-1].nodes)
 
     def _link(self, label: str, url: str, *, is_image: bool, length: int) -> None:
         """Add a link to a page of the index; of any other, what is written on it."""
@@ -171,10 +185,10 @@ class InlineReader:
         is_blank = not visible(children).strip()
         if self._can_link(url) and not is_image:
             bare = _bare_link(url)
-            if is_blank:
-                children = (bare,)
-            elif names_another_place(label, url):
+            if names_another_place(label, url):
                 children = (*children, Text(" ("), bare, Text(")"))
+            elif is_blank or ADDRESS.search(label):
+                children = (bare,)
             else:
                 children = (Link(url, children),)
         elif not sources.names(url):
@@ -191,7 +205,7 @@ class InlineReader:
         if self._can_link(url):
             self._add(_bare_link(url), length=length)
         elif self.notes.sources.names(url):
-            self._add(url, length=length)
+            self._add(url, length=length)  # which is shown as code
         else:
             self.notes.removed_urls += 1
             self._at += length

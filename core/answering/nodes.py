@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
+from core.answering.citations import ADDRESS, OPEN_ADDRESS, trim_url
 from core.model.markup import (
     Block,
     CodeSpan,
@@ -33,6 +34,7 @@ _LIKE_A_MARK = re.compile(
 _LIKE_AN_OPEN_MARK = re.compile(rf"[\[［【〔][{_DIGIT}{_HARDLY_SEEN},;–—-]{{0,99}}\Z")
 _LIKE_AN_OPEN_ENTITY = re.compile(r"&#?\w{0,31}\Z")
 _LONGEST_ENTITY = 33  # characters
+_LONGEST_ADDRESS = 1_300  # characters of one that is code; of a longer one, the rest is words
 _ROUND = str.maketrans("[［【〔]］】〕", "(((())))")
 
 Wrap: TypeAlias = type[Strong] | type[Emphasis] | type[Strike]
@@ -129,18 +131,24 @@ def trimmed(nodes: Sequence[Inline], *, at_start: bool = False) -> list[Inline]:
 def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
     """Return nodes as they are shown: a number in brackets that is no footnote has round ones, which no footnote has.
 
-    Unless they are *whole*, an end is left off that more text could change, or the way it is written: what looks like a
-    footnote or an entity, white space and punctuation, and emphasis, which is one with the same right behind it.
+    An address that is no link is code, wherever it came from and however it was put together, so that nobody's client
+    makes a link of it. Unless they are *whole*, an end is left off that more text could change, or the way it is
+    written: a word, what looks like a footnote or an entity, white space and punctuation, and emphasis, which is one
+    with the same right behind it.
     """
     kept = trimmed(nodes, at_start=True)
     text = visible(kept)
     if _LIKE_A_MARK.search(text):
         text = _LIKE_A_MARK.sub(lambda found: found[0].translate(_ROUND), text)
         kept = list(_rewritten(kept, iter(text)))
+    kept = _quiet(kept)
     if is_whole:
         return kept
-    found = _LIKE_AN_OPEN_MARK.search(text)
-    length = len(found[0]) if found else 0
+    text = visible(kept)
+    open_mark, open_address = _LIKE_AN_OPEN_MARK.search(text), None
+    if not visible(nodes)[-1:].isspace():
+        open_address = OPEN_ADDRESS.match(text[: -_LONGEST_ADDRESS - 1 : -1])
+    length = max(len(found[0]) if found else 0 for found in (open_mark, open_address))
     while length > 0 and kept:
         last, size = kept[-1], len(visible(kept[-1:]))
         words = last.text[: max(size - length, 0)] if isinstance(last, Text) else ""
@@ -151,6 +159,36 @@ def shown(nodes: Sequence[Inline], *, is_whole: bool) -> list[Inline]:
         if isinstance(last, Text) and words == last.text:
             break
         kept[-1:] = [Text(words)] if words else []
+    return kept
+
+
+def inert(text: str) -> Sequence[Text | CodeSpan]:
+    """Return words that no model wrote, such as a title, as nodes in which nothing looks like a footnote or a link."""
+    return [node for node in shown((Text(text),), is_whole=True) if isinstance(node, (Text, CodeSpan))]
+
+
+def _quiet(nodes: list[Inline]) -> list[Inline]:
+    """Return nodes with an address as code, if it is not in code or in a link."""
+    text = visible(nodes)
+    found = [(each.start(), each.start() + len(trim_url(each[0]))) for each in ADDRESS.finditer(text)]
+    if not found:
+        return nodes
+    kept, at = list[Inline](), 0
+    for run in runs(nodes):
+        start, end = at, at + len(visible((run.node,)))
+        at = end
+        while start < end:
+            first, last = next(((a, z) for a, z in found if z > start), (end, end))
+            is_apart = isinstance(run.node, (CodeSpan, Link)) and first >= start and last <= end
+            if first >= end or is_apart or isinstance(run.node, (Footnote, LineBreak)):
+                node = replace(run.node, text=text[start:end]) if isinstance(run.node, (Text, CodeSpan)) else run.node
+                kept.append(run._replace(node=node).wrapped())
+                break
+            if start < first:
+                kept.append(TextRun(Text(text[start:first]), run.wraps).wrapped())
+            if first >= start or not kept:
+                kept.append(TextRun(CodeSpan(text[first:last]), run.wraps).wrapped())
+            start = last
     return kept
 
 

@@ -80,7 +80,7 @@ def rewrite(text: str) -> str:
         ("See [1](https://evil.example) and [[2]](https://evil.example).", "See [1] and [2]."),
         ("See [this](javascript:alert) and [that](/etc/passwd).", "See this and that."),
         ("See [it](https://docs.example/page1#part).", "See [it](<https://docs.example/page1#part>)."),
-        ("Get it at https://tools.example/get.", "Get it at https://tools.example/get."),
+        ("Get it at https://tools.example/get.", "Get it at `https://tools.example/get`."),
         ("Get [it](https://tools.example/get).", "Get it."),
         ("Text.\n[1]: https://evil.example\nMore.", "Text.\nMore."),
         ("htt\u200bps:/\u200b/evil.example x", "x"),

@@ -91,7 +91,7 @@ async def test_addresses_of_the_selection_may_be_repeated_and_no_others(script: 
     """The selected text is where they come from."""
     _, answer = await run(script(turn("See https://robots.example/see, not https://evil.example [1].")))
 
-    assert answer.text == "See https://robots.example/see, not [1]."
+    assert answer.text == "See `https://robots.example/see`, not [1]."
 
 
 async def test_tool_calls_over_a_selection_are_not_followed(script: Script) -> None:

@@ -150,16 +150,16 @@ def test_nothing_that_a_model_writes_is_live(text: str) -> None:
         ("[https://docs.example](https://docs.example/a)", "[docs.example/a](<https://docs.example/a>)"),
         ("[setup.py](https://docs.example/a)", "[setup.py](<https://docs.example/a>)"),
         ("[`asyncio.run()`](https://docs.example/a)", "[`asyncio.run()`](<https://docs.example/a>)"),
-        ("[bank.zip/login](https://docs.example/a)", "bank.zip/login ([docs.example/a](<https://docs.example/a>))"),
+        ("[bank.zip/login](https://docs.example/a)", "`bank.zip/login` ([docs.example/a](<https://docs.example/a>))"),
         ("[bank.example](https://docs.example/a)", "bank.example ([docs.example/a](<https://docs.example/a>))"),
         ("https://docs.example/a, and", "[docs.example/a](<https://docs.example/a>), and"),
         ("[](https://docs.example/a)", "[docs.example/a](<https://docs.example/a>)"),
         ("[x](https://docs.example/b)", "x"),
-        ("https://docs.example/b", f"https:{GAP}//docs.example/b"),
-        ("discord://-/channels/1", f"discord:{GAP}//-/channels/1"),
+        ("https://docs.example/b", "`https://docs.example/b`"),
+        ("discord://-/channels/1", "`discord://-/channels/1`"),
         ("[x](mailto:a@b.example)", "x"),
         ("[us](https://discord.gg/abc)", "us"),
-        ("htt<b></b>ps://docs.example", f"https:{GAP}//docs.example"),
+        ("htt<b></b>ps://docs.example", "`https://docs.example`"),
     ],
 )
 def test_links_lead_to_the_index_and_say_so(markdown: str, shown: str) -> None:
@@ -289,7 +289,8 @@ def test_real_pages_keep_their_code_and_their_words(shared_data: Path) -> None:
         page = path.read_text(encoding="utf-8").partition("\n---\n")[2]
         tokens = MarkdownIt("commonmark").enable("table").parse(page)
         blocks = read(page, Quoted())
-        shown = render_answer(answer(page, blocks=blocks))
+        pieces = [blocks[at : at + 40] for at in range(0, len(blocks), 40)]  # none has more messages than an answer
+        shown = [message for piece in pieces for message in render_answer(answer(page, blocks=piece))]
 
         assert [flat(found[2]) for found in BLOCK.finditer(DISCORD.write(blocks))] == [
             flat(t.content) for t in tokens if t.type == "fence" and t.content.strip()

@@ -91,9 +91,9 @@ def test_footnotes_are_links_and_the_sources_follow() -> None:
         ("مرحبا بالعالم [1]\n\n👩‍👩‍👧‍👦 é", f"مرحبا بالعالم [[1]]({GUIDE})\n\n👩‍👩‍👧‍👦 é"),
         ("see [2], and", "see [[2]](https://docs.example/other?a=%28b%29&c=%2Ad%2A&lt%3B), and"),
         (f"see [it]({GUIDE})", f"see [it]({GUIDE})"),
-        ("see https://docs.example/a_b, and", f"see https:{GAP}//docs.example/a_b, and"),
-        ("slack://user slack<b></b>://user", f"slack:{GAP}//user slack:{GAP}//user"),
-        ("(WWW.evil.example) awww. a@b.example", f"(WWW.{GAP}evil.example) awww. a@{GAP}b.example"),
+        ("see https://docs.example/a_b, and", "see `https://docs.example/a_b`, and"),
+        ("slack://user slack<b></b>://user", "`slack://user` `slack://user`"),
+        ("(WWW.evil.example) awww. a@b.example", "(`WWW.evil.example`) awww. `a@b.example`"),
         ("[x](mailto:a@b.example)", "x"),
     ],
 )
@@ -145,7 +145,7 @@ def test_no_token_is_live_however_it_is_cut_into_pieces(token: str) -> None:
     [
         ("Robots @chan", "Robots"),
         ("Robots `@chan", "Robots"),
-        ("Robots 1:/", "Robots 1"),
+        ("Robots 1:/", "Robots"),
         ("Robots\n| A |\n|---|\n| 1 |\n| 2", "Robots\n| A |\n|---|\n| 1 |"),
         ("Robots\n```py\n", "Robots"),
         ("Robots\n```py\nx = 1\n``", "Robots\n```py\nx = 1"),
