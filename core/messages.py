@@ -14,6 +14,7 @@ from core.model import (
     Complaint,
     OrderKind,
     Outline,
+    Person,
     Policy,
     PolicyFault,
     Question,
@@ -277,10 +278,7 @@ def document_pages(sources: Sequence[tuple[str, Outline]], drawing: Drawing) -> 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How a platform shows what stands in a line of the status.
-
-    `plain` makes a name harmless, `moment` tells a time by each reader's clock, `resume` and `page` are what to type.
-    """
+    """How a platform shows a line of the status, with times by each reader's clock; `resume` and `page` are typed."""
 
     plain: Callable[[str], str]
     moment: Callable[[datetime], str]
@@ -289,6 +287,10 @@ class Drawing:
     page: str
     channel: Callable[[str], str] = "<#{}>".format
     person: Callable[[str], str] = "<@{}>".format
+
+    def whose(self, person: Person) -> str:
+        """Return who did something; of people on a platform only the id is kept, which it shows as a name."""
+        return self.plain(person.name) or (self.person(person.id) if person.id else "a moderator")
 
 
 def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
@@ -317,8 +319,8 @@ def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
 def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
     """Return what of an unreadable policy is known, line by line."""
     known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
-    more = "Anything else that was set." if known else "Everything that was set."
-    yield from (f"{drawing.bullet} {line}" for line in (*known, more))
+    known.append("Anything else that was set." if known else "Everything that was set.")
+    yield from (f"{drawing.bullet} {line}" for line in known)
 
 
 def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
@@ -343,10 +345,9 @@ def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | N
     """Return what moderators did, and which page is the next one with *older* entries."""
     if entries:
         yield "What moderators did recently:"
-    for entry in entries:
-        about = f" ({_about(entry, drawing)})" if entry.about else ""
-        by = drawing.plain(entry.by.name or entry.by.id)
-        yield f"{drawing.bullet} {drawing.moment(entry.at)}: {by}, {entry.did}{about}"
+    for each in entries:
+        about = f" ({_about(each, drawing)})" if each.about else ""
+        yield f"{drawing.bullet} {drawing.moment(each.at)}: {drawing.whose(each.by)}, {each.did}{about}"
     if older:
         yield f"Older entries: {drawing.page.format(older)}"
 
@@ -370,10 +371,8 @@ def permissions_lacking(channel: str, names: Sequence[str]) -> str:
 
 
 def _pause_line(policy: Policy, drawing: Drawing) -> str:
-    if policy.paused_by is None:
-        return ""
     since = f" {drawing.moment(policy.paused_at)}" if policy.paused_at else ""
-    return f"Paused by {drawing.plain(policy.paused_by.name) or 'a moderator'}{since}."
+    return f"Paused by {drawing.whose(policy.paused_by)}{since}." if policy.paused_by else ""
 
 
 def _about(entry: AuditEntry, drawing: Drawing) -> str:
@@ -388,8 +387,8 @@ def _about(entry: AuditEntry, drawing: Drawing) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     """Name as many as people read."""
-    left = len(names) - SHOWN_CHANNELS
-    return _joined([*names[:SHOWN_CHANNELS], *([f"{left:,} more"] if left > 0 else [])])
+    more = [f"{len(names) - SHOWN_CHANNELS:,} more"] if len(names) > SHOWN_CHANNELS else []
+    return _joined([*names[:SHOWN_CHANNELS], *more])
 
 
 def _counted(number: int, noun: str) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
-from urllib.parse import quote
 
 from adapters.redis.connection import ScriptRunner, newest, translated
 from adapters.redis.secrets import Seal
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 KEPT_TURNS = 200  # the newest; four times what a model is ever given
 # The keys; what is in braces stays together on one node of a cluster.
 CONVERSATION = "footnote:conversation:{{{}}}"
-WORKSPACE, PERSON = "footnote:workspace:{{{}}}", "footnote:person:{{{}}}:{}"
+WORKSPACE = "footnote:workspace:{{{}}}"
 
 
 class RedisConversations:
@@ -45,10 +43,7 @@ class RedisConversations:
         """Add or replace a turn, keep the newest ones, and restart the clock."""
         key, ref, home = CONVERSATION.format(thread), str(turn.question_ref), thread.home
         sealed = self._seal.encrypt(turn.model_dump_json(), place=f"{key} {ref}")
-        indexes = [WORKSPACE.format(home)]
-        if turn.author_id:
-            indexes.append(PERSON.format(home, quote(turn.author_id, safe="")))
-        await self._run("note", *indexes, thread=str(thread), at=round(time.time() * 1000), ttl=self._ttl)
+        await self._run("note", WORKSPACE.format(home), thread=str(thread), ttl=self._ttl)
         await self._run("append", key, ref=ref, sealed=sealed, kept=KEPT_TURNS, ttl=self._ttl)
 
     async def remove(self, question_ref: MessageRef) -> bool:
@@ -61,15 +56,16 @@ class RedisConversations:
             return bool(await self._client.delete(CONVERSATION.format(thread)))
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove a person's turns, and those that nobody can read any more, from every thread that they wrote in."""
-        index, gone = PERSON.format(home, quote(person_id, safe="")), 0
-        for name, _ in await newest(self._client, index):
+        """Remove a person's turns, and those that nobody can read any more, from every thread of the workspace.
+
+        Whose words a thread holds is not noted anywhere: it lives as long as anybody writes there.
+        """
+        gone = 0
+        for name, _ in await newest(self._client, WORKSPACE.format(home)):
             thread = ThreadRef.parse(name)
             for ref, turn in await self._turns(thread):
                 if turn is None or turn.author_id == person_id:
                     gone += bool(await self._run("remove", CONVERSATION.format(thread), ref=ref)) and turn is not None
-        with translated():
-            await self._client.delete(index)
         return gone
 
     async def forget_workspace(self, home: WorkspaceRef) -> int:

@@ -8,6 +8,7 @@ import fcntl
 import json
 import logging
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Coroutine, Generator
@@ -65,14 +66,15 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(PermissionError):  # somebody else's, who has let us in
-            folder.chmod(0o700)
+        for path in (folder, *folder.rglob("*")):  # an earlier version may have made them
+            _make_private(path)
         descriptor = os.open(folder / "owner.json", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise Misconfigured(
             f"The data folder {folder} cannot be written ({os.strerror(error.errno or 0)}). "
             "Set FOOTNOTE_DATA_DIR to a folder that can."
         ) from error
+    before = os.umask(0o077)
     try:
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -88,7 +90,16 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
             os.write(descriptor, json.dumps({"pid": os.getpid(), "command": command}).encode())
         yield folder
     finally:
+        os.umask(before)
         os.close(descriptor)
+
+
+def _make_private(path: Path) -> None:
+    """Take from others what they may do with a file or folder, unless it is somebody else's, who has let us in."""
+    with contextlib.suppress(OSError):
+        mode = path.lstat().st_mode
+        if mode & 0o077 and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & 0o700)
 
 
 def version() -> str:

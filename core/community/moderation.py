@@ -8,7 +8,18 @@ from datetime import datetime
 
 from core.errors import NotAllowed, PolicyUnreadable
 from core.messages import ANOTHER_WORKSPACE, NOT_A_MODERATOR, NOT_PART_OF_IT, UNREADABLE
-from core.model import Actor, Applied, AuditEntry, Citation, ModerationOrder, OrderKind, Policy, ThreadRef, WorkspaceRef
+from core.model import (
+    Actor,
+    Applied,
+    AuditEntry,
+    Citation,
+    ModerationOrder,
+    OrderKind,
+    Person,
+    Policy,
+    ThreadRef,
+    WorkspaceRef,
+)
 from core.ports import ConversationStore, PersonalData, PolicyStore, VoteStore
 
 
@@ -128,7 +139,8 @@ class Moderation:
         """Carry out an order in the store. One to forget is noted there before it is done, so that none is unnoted."""
         _check(actor)
         order = ModerationOrder(kind, about)
-        applied = await self.policies.apply(actor.home, order, by=actor.person, at=self.now())
+        by = Person(id=actor.person.id)  # the platform knows the name, and nobody need store it
+        applied = await self.policies.apply(actor.home, order, by=by, at=self.now())
         if applied.before.fault is not None and not applied.is_new:
             raise PolicyUnreadable(UNREADABLE)
         return applied

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from random import Random
 
 import pytest
 from redis.asyncio import Redis
@@ -17,6 +18,7 @@ from core.ports import ConversationStore
 from tests.builders import NOON, thread
 from tests.fakes.conversations import MemoryConversations
 from tests.fixtures.redis import all_keys, clean, place
+from tests.portion import examples
 
 HOUR = timedelta(hours=1)
 MOST_OF_IT = timedelta(minutes=40)
@@ -236,6 +238,26 @@ async def test_a_workspace_is_forgotten_whole(store: ConversationStore) -> None:
     assert await store.forget_workspace(thread().home) == 0
     assert await store.load(thread("here")) is None
     assert await store.load(elsewhere) is not None
+
+
+@pytest.mark.promise("forget")
+@pytest.mark.parametrize("seed", range(examples(16)))
+async def test_whoever_is_forgotten_is_forgotten_in_every_thread_that_lives(
+    store: ConversationStore, clock: Clock, seed: int
+) -> None:
+    """However long ago they wrote: a thread lives on as long as others write there. Nobody else's words go."""
+    chance = Random(seed)
+    for number in range(30):
+        place = thread(str(chance.randint(1, 4)))
+        await store.append(place, turn(str(number), in_thread=place, by=f"p{chance.randint(1, 3)}"))
+        await clock.advance(chance.choice([timedelta(), MOST_OF_IT]))
+    before = [await store.load(thread(str(name))) for name in range(1, 5)]
+    left = [[each for each in found.turns if each.author_id != "p1"] if found else [] for found in before]
+    mine = sum(each.author_id == "p1" for found in before if found for each in found.turns)
+
+    assert await store.forget_person(thread().home, "p1") == mine
+    after = [await store.load(thread(str(name))) for name in range(1, 5)]
+    assert [list(found.turns) if found else [] for found in after] == left
 
 
 async def test_who_was_forgotten_may_begin_anew(store: ConversationStore) -> None:

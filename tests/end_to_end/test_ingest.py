@@ -189,3 +189,15 @@ def test_a_disk_that_is_nearly_full_is_told_in_words(tmp_path: Path) -> None:
 
     with pytest.raises(RetrievalUnavailable, match=r"MB left; the index needs .* Make room and try again"):
         check_room(tmp_path / "not" / "yet" / "there", least=needed)
+
+
+@pytest.mark.promise("encrypted")
+def test_nobody_else_can_read_the_data_folder(footnote: Footnote) -> None:
+    """Nor anything in it, also where an earlier version had made it."""
+    for path in (footnote.data, *footnote.data.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    (footnote.data / "old").mkdir(mode=0o755)
+    footnote("ask", "What do penguins eat?", "--thread", "t")
+
+    open_to_others = [path for path in (footnote.data, *footnote.data.rglob("*")) if path.lstat().st_mode & 0o077]
+    assert open_to_others == []

@@ -64,13 +64,11 @@ def test_long_texts_fit_into_one_message() -> None:
 
 def test_people_without_a_name_are_named_all_the_same() -> None:
     """By what is known of them."""
-    nobody = Person(id="p1")
-
-    assert list(messages.policy_lines(Policy(paused_by=nobody), DRAWING)) == ["Paused by a moderator."]
-    entry = AuditEntry(by=nobody, did="pause", at=NOON)
+    assert list(messages.policy_lines(Policy(paused_by=Person(id="")), DRAWING)) == ["Paused by a moderator."]
+    entry = AuditEntry(by=Person(id="p1"), did="pause", at=NOON)
     assert list(messages.log_lines([entry], DRAWING, older=None)) == [
         "What moderators did recently:",
-        "- now: P1, pause",
+        "- now: <@p1>, pause",
     ]
 
 

@@ -29,12 +29,11 @@ function script.remove(ref)
   return gone
 end
 
--- Notes which threads somebody wrote in, or a workspace has, by when they may be forgotten.
-function script.note(thread, at, ttl)
-  for _, key in ipairs(KEYS) do
-    if redis.call('TYPE', key).ok ~= 'zset' then redis.call('DEL', key) end
-    redis.call('ZREMRANGEBYSCORE', key, '-inf', at)
-    redis.call('ZADD', key, at + ttl, thread)
-    redis.call('PEXPIRE', key, ttl)
-  end
+-- Notes which threads a workspace has, for a minute longer than they live: they are written after this.
+function script.note(thread, ttl)
+  local key, life = KEYS[1], ttl + 60000
+  if redis.call('TYPE', key).ok ~= 'zset' then redis.call('DEL', key) end
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now())
+  redis.call('ZADD', key, now() + life, thread)
+  redis.call('PEXPIRE', key, life)
 end

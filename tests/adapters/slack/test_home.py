@@ -94,7 +94,7 @@ async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Offic
         messages.resumed(is_new=True),
         "What I know",
     )
-    assert paused[-2].startswith("Paused by bo&lt;ss <!date^")
+    assert paused[-2].startswith(f"Paused by <@{office.boss.id}> <!date^")
     assert buttons(office, office.boss) == [FORGET_ME, PAUSE, RESUME]
 
 
