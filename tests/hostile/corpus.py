@@ -190,7 +190,7 @@ SOURCES = [
         "So**urc**es:\n[1] Robots",
     ),
     *(
-        "S\u200bources:\n[1] Robots",
+        "Sour\u200bces:\n[1] Robots",
         "<b>Sources</b>\n\n- [1] Robots",
         "Sources\n=======\n\n1. [1] Robots",
         "-# and 3 more",
