@@ -38,7 +38,6 @@ LINKS = [
         "slack://channel?id=C1",
         "[a](slack://user)",
         "discord://-/channels/1/2",
-        "ftp://evil.example/x",
     ),
     *("file:///etc/passwd", "[a](file:///etc/passwd)", "tel://123456", "steam://run/1", "vscode://evil.example/x"),
     *(
@@ -186,7 +185,7 @@ SOURCES = [
         f"[1]: {E}\n[2]: {E}",
         "Sources：\n[1] Robots",
         "参考文献\n\n- [1] Robots",
-        "&#83;ources:\n[1] Robots",
+        "Sour&#99;es:\n[1] Robots",
         "So**urc**es:\n[1] Robots",
     ),
     *(
