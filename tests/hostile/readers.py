@@ -19,7 +19,7 @@ import cmarkgfm
 from discord_markdown_ast_parser.lexer import TokenType, lex
 
 CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-BLOCK = re.compile(r"^```[^\n`]*\n.*?(?:^```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^(`{3,})[^\n`]*\n.*?(?:^\1`*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 BARE = re.compile(  # a scheme, www., or a name with a path, a port or an @
     r"[a-z][a-z0-9+.-]*:/{1,3}[^\s/]\S*|(?<![\w.])www\.\w\S*|\S*\w@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}"
     r"|(?<![\w@.-])(?:[\w-]+[.。．｡])+[^\W\d_]{2,}(?:/\S+|:\d+)|(?<![\w.])\d+(?:\.\d+){3}[/:]\S",
