@@ -116,7 +116,8 @@ def commonmark(text: str, *, github: bool = False) -> Seen:
 
 def words_alone(text: str) -> Seen:
     """Read a text that nobody draws; what is in backticks is code."""
-    return Seen(frozenset(), CODE.sub("\ufffc", BLOCK.sub("\ufffc", text)))
+    bare = CODE.sub("\ufffc", BLOCK.sub("\ufffc", text))
+    return Seen(frozenset(found[2] for found in MASKED.finditer(bare)), MASKED.sub("\ufffc", bare))
 
 
 def discord(text: str) -> Seen:
@@ -143,7 +144,7 @@ def slack(text: str) -> Seen:
     calls = {f"<{token}>" for token in tokens if token[:1] in "@#!"}
     links = {token.partition("|")[0] for token in tokens if token[:1] not in "@#!"}
     markdown = commonmark(re.sub(r"<[^<>]*>", "\ufffc", text), github=True)
-    return Seen(frozenset(links) | markdown.links, html.unescape(markdown.prose), frozenset(calls))
+    return Seen(frozenset(links) | markdown.links, markdown.prose, frozenset(calls))
 
 
 ESCAPE = re.compile(r"\x1b\]8;[^;]*;(.*?)\x1b\\|\x1b\[([\d;]*)m|\x1b\[[?\d;]*[A-Za-z]")
