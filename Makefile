@@ -79,4 +79,4 @@ clean:
 
 # Figures for docs/measurements.md; the first run makes indexes and an environment with frameworks, which takes minutes.
 bench: .venv/.dev
-	@for name in startup retrieval calibration ingestion embedding cohere agent inbox scale drawing; do $(BIN)/python -m bench.$$name; done
+	@for name in beside startup retrieval calibration ingestion embedding cohere agent inbox scale drawing; do $(BIN)/python -m bench.$$name; done

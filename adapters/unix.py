@@ -1,14 +1,16 @@
-"""Sockets in folders, whose paths may be longer than a socket's may be."""
+"""What Unix offers: sockets in folders, however long their paths are, and processes that give way to others."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 LONGEST_ADDRESS = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
+LEAST_URGENT = 19
 
 
 @contextmanager
@@ -21,3 +23,10 @@ def short(folder: Path, name: str) -> Generator[Path, None, None]:
         link = Path(private) / "store"
         link.symlink_to(folder, target_is_directory=True)
         yield link
+
+
+def give_way() -> None:
+    """Let all other processes come first from now on; on Linux at once, also where a turn of ours has just begun."""
+    os.nice(LEAST_URGENT)
+    if sys.platform == "linux":
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -31,6 +31,7 @@ from adapters.qdrant.points import (
     to_payload,
     with_parts,
 )
+from adapters.unix import give_way
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
@@ -153,7 +154,6 @@ ALL = 1_000_000  # more values than a facet will ever have
 APART = 5_000  # passages, from which on tidying up takes the engine longer than somebody wants to wait
 PACKAGES = Path(__file__).parents[2]
 BLOCK = 1 << 20  # bytes
-LEAST_URGENT = 19
 
 
 class EdgeIndex:
@@ -371,7 +371,7 @@ def tidy(folder: Path) -> None:
     """Tidy up the copy in *folder*, in a process of its own that gives way to all others."""
     from qdrant_edge import EdgeShard
 
-    os.nice(LEAST_URGENT)
+    give_way()
     shard = EdgeShard.load(str(folder / TIDIED), _config(Label(**json.loads((folder / LABEL).read_text()))))
     shard.optimize()
     shard.flush()

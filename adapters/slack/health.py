@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from adapters.retry import CONNECTING, RetryPolicy, Transient, transient
 from adapters.slack.api import UNAUTHORIZED, Denied, Result, Unauthorized, translated
 from adapters.slack.oauth import SCOPES
+from adapters.slack.workspaces import members_of, require_one_workspace
 from core.errors import Misconfigured, PostingFailed, Unavailable
 
 if TYPE_CHECKING:
@@ -30,7 +31,17 @@ LACKING = (
     "The bot lacks the scopes {scopes}. Take them over from manifest.json on the page App Manifest of the app, "
     "and install the app again."
 )
-REFUSED = UNAUTHORIZED | {"not_allowed_token_type", "missing_scope", "no_permission"}
+NO_GROUP = (
+    "Slack does not know the user group in SLACK_MODERATORS. Set it to the id of one in this workspace, which begins "
+    "with S: open the group in Slack, and copy the id from its menu."
+)
+REFUSED = UNAUTHORIZED | {
+    "not_allowed_token_type",
+    "missing_scope",
+    "no_permission",
+    "no_such_subteam",
+    "subteam_not_found",
+}
 OFF = frozenset({"socket_mode_disabled", "link_disabled", "socket_mode_not_enabled"})
 
 
@@ -39,15 +50,21 @@ async def log_in(workspace: OneWorkspace, retries: RetryPolicy = CONNECTING) -> 
     await replace(retries, judge=partial(judge, refusal=BOT_TOKEN_REFUSED)).call(workspace.only)
 
 
-async def check(client: AsyncWebClient, *, app_token: str | None) -> str:
-    """Return who the bot is, where, and how it is heard. Raises `Misconfigured`, or `Unavailable`."""
+async def check(client: AsyncWebClient, *, app_token: str | None, moderators: str = "") -> str:
+    """Return who the bot is, where, and how it is heard; *moderators* is the group of users that it looks at too.
+
+    Raises `Misconfigured`, or `Unavailable`.
+    """
     untyped: Any = client
     said: Any = await _checked(untyped.auth_test(), BOT_TOKEN_REFUSED)
+    require_one_workspace(said.data)
     headers = cast("Mapping[str, Any]", said.headers)
     given = str({name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes", ""))
     if lacking := sorted(set(SCOPES) - {scope.strip() for scope in given.split(",")}):
         raise Misconfigured(LACKING.format(scopes=", ".join(lacking)))
     who = f"{said.get('user')} in {said.get('team')}"
+    if moderators:
+        await _checked(members_of(moderators, client), NO_GROUP)
     if app_token is None:
         return f"{who}, over HTTP"
     await _checked(untyped.apps_connections_open(app_token=app_token), APP_TOKEN_REFUSED)

@@ -111,10 +111,11 @@ class InteractionContext:
         """Return who uses it with the right to moderate; where Slack does not say, there is none."""
         try:
             profile = await self.slack.people.profile(self.home.workspace, self.person.id)
+            may_moderate = await self.slack.people.is_moderator(self.home.workspace, self.person.id)
         except Rejected:
             return Actor(person=self.person, home=self.home, may_moderate=False)
         person = Person(id=self.person.id, name=profile.name)
-        return Actor(person=person, home=self.home, may_moderate=profile.is_moderator)
+        return Actor(person=person, home=self.home, may_moderate=may_moderate)
 
     async def tell(self, text: str, *, replaces: bool = False) -> None:
         """Tell that person alone; *replaces* what the acknowledgement showed. A reader who is gone misses it."""

@@ -8,10 +8,11 @@ import json
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
@@ -24,9 +25,9 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
-from adapters.chat.background import KeyedLocks
+from adapters.chat.background import BackgroundTasks, KeyedLocks
 from adapters.retry import Gate
-from adapters.slack.api import Denied, Unauthorized, connect, meaning, translated
+from adapters.slack.api import LONGEST_CALL, connect, meaning, translated
 from adapters.slack.workspaces import NotInstalled, Recent, Workspace, parse
 from core.errors import PostingFailed, StoreUnavailable, Unreachable
 from core.messages import CANNOT_INSTALL
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from slack_bolt.response import BoltResponse
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from core.ports import Vault
+    from core.ports import Dedup, Vault
 
 BEGIN = "/slack/install"
 END = "/slack/oauth_redirect"
@@ -59,7 +60,9 @@ SCOPES = (
 """What the bot may do, as `manifest.json` has it too."""
 AWAY = 503
 STATE_LIFE = timedelta(minutes=10)
-MARGIN = 120  # minutes before its end at which a token is renewed; Slack gives each twelve hours
+MARGIN = 7_200.0  # seconds before its end at which a token is renewed; Slack gives each twelve hours
+TURN = 600.0  # seconds in which one process tries to renew a token, once
+ALWAYS = 2**31  # minutes: whether a token is to be renewed is decided here
 MOST = 1_000  # workspaces
 
 
@@ -143,13 +146,15 @@ class SignedStates(AsyncOAuthStateStore):
 class InstalledWorkspaces:
     """All workspaces that the bot was installed in; implements `Workspaces`.
 
-    What was found is kept for some minutes, as another process may have removed or renewed it.
+    What was found is kept for some minutes, as another process may have removed or renewed it. Tokens are renewed in
+    the `background`, so that nobody waits for it, and by one process at a time, as its *notes* tell the others.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what an app has
         self,
         session: ClientSession,
         vault: Vault,
+        notes: Dedup,
         *,
         client_id: str,
         client_secret: str,
@@ -159,81 +164,99 @@ class InstalledWorkspaces:
         self._session = session
         self._api_url = api_url
         self._store = VaultInstallations(vault)
+        self._notes = notes
         client = connect(session, api_url=api_url)
         self._rotator = AsyncTokenRotator(client_id=client_id, client_secret=client_secret, client=client)
         self._clock = clock
         self._known = Recent[Workspace](MOST, clock)
         self._locks = KeyedLocks()
         self._unsaved: dict[str, Bot] = {}
+        self.background = BackgroundTasks()
 
     async def find(self, workspace: str) -> Workspace:
-        """Return a workspace with a token that is good for some time. Raises `PostingFailed`."""
+        """Return a workspace with the token that is kept, which is renewed if it ends soon. Raises `PostingFailed`."""
         if (known := self._good(workspace)) is not None:
             return known
         async with self._locks.setdefault(workspace, asyncio.Lock()):
             if (known := self._good(workspace)) is not None:  # others may have asked at the same time
                 return known
+            known = self._known.get(workspace, or_older=True)
             try:
-                bot = await self._installed(workspace)
+                bot = self._unsaved.get(workspace) or await self._kept(workspace)
             except StoreUnavailable as away:
-                if (known := self._known.get(workspace, or_older=True)) is not None:
+                if known is not None:
                     return known  # it is a few minutes old, and most likely good
                 raise Unreachable("the store of the installations is away") from away
-            known = self._known.get(workspace, or_older=True)
-            if known is not None and known.client.token == bot.bot_token:
-                return self._known.put(workspace, known)
+            if workspace in self._unsaved or self._seconds_left(bot) < MARGIN:
+                self.background.begin(partial(self._renew, workspace, bot))
+            if known is None or known.client.token != bot.bot_token:
+                known = self._workspace(workspace, bot)
+            return self._known.put(workspace, known)
+
+    async def uninstalled(self, workspace: str) -> None:
+        """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
+        async with self._renewing(workspace):  # a token that is renewed just now is kept first
+            self._known.drop(workspace)
+            self._unsaved.pop(workspace, None)
             team, enterprise = parse(workspace)
-            given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url, "gate": (gate := Gate())}
-            given["team_id"] = team if enterprise else ""
-            found = Workspace(
-                name=workspace,
-                team_id=team,
-                enterprise_id=enterprise or bot.enterprise_id or "",
-                app_id=bot.app_id or "",
-                bot_id=bot.bot_id,
-                bot_user_id=bot.bot_user_id or "",
-                client=connect(self._session, **given),
-                once=connect(self._session, **given, repeats=False),
-                gate=gate,
-            )
-            return self._known.put(workspace, found)
+            await self._store.vault.remove(_key(enterprise or team))
 
     def _good(self, workspace: str) -> Workspace | None:
         """Return a workspace as it was found lately; None for one whose token was refused, which may be another now."""
         known = self._known.get(workspace)
         return None if known is None or known.gate.is_shut else known
 
-    async def uninstalled(self, workspace: str) -> None:
-        """Forget the tokens of a workspace that has thrown the bot out. Raises `StoreUnavailable`."""
-        async with self._locks.setdefault(workspace, asyncio.Lock()):  # a token that is renewed just now is kept first
-            self._known.drop(workspace)
-            self._unsaved.pop(workspace, None)
-            team, enterprise = parse(workspace)
-            await self._store.vault.remove(_key(enterprise or team))
+    def _workspace(self, name: str, bot: Bot) -> Workspace:
+        team, enterprise = parse(name)
+        given: dict[str, Any] = {"token": bot.bot_token, "api_url": self._api_url, "gate": (gate := Gate())}
+        given["team_id"] = team if enterprise else ""
+        return Workspace(
+            name=name,
+            team_id=team,
+            enterprise_id=enterprise or bot.enterprise_id or "",
+            app_id=bot.app_id or "",
+            bot_id=bot.bot_id,
+            bot_user_id=bot.bot_user_id or "",
+            client=connect(self._session, **given),
+            once=connect(self._session, **given, repeats=False),
+            gate=gate,
+        )
 
-    async def _installed(self, workspace: str) -> Bot:
-        """Return an installation, whose token is renewed if it ends soon, or goes on while it is good."""
-        bot = self._unsaved.get(workspace) or await self._kept(workspace)
+    def _seconds_left(self, bot: Bot) -> float:
+        """Return for how long a token is good: for ever where it does not end."""
+        return inf if bot.bot_token_expires_at is None else bot.bot_token_expires_at - self._clock()
+
+    def _renewing(self, workspace: str) -> asyncio.Lock:
+        return self._locks.setdefault(f"{workspace} renewal", asyncio.Lock())
+
+    async def _renew(self, workspace: str, bot: Bot) -> None:
+        """Renew a token, and keep what Slack gives once, as soon as it can be kept.
+
+        The time that is left is counted in turns. In each, the first process that notes it tries once, and none begins
+        when the turn is nearly over. Raises `PostingFailed` or `StoreUnavailable`.
+        """
+        async with self._renewing(workspace):
+            if workspace not in self._unsaved:
+                if (seconds := self._seconds_left(bot)) >= MARGIN:
+                    return  # what had to be kept has been kept meanwhile
+                turn, left = divmod(seconds, TURN)
+                key = f"{_key(bot.enterprise_id if bot.is_enterprise_install else bot.team_id)}:renewal"
+                if left < LONGEST_CALL or not await self._notes.changed(key, f"{bot.bot_token_expires_at} {turn:g}"):
+                    return
+                self._unsaved[workspace] = await self._renewed(bot)
+                self._known.drop(workspace)
+            await self._store.async_save_bot(self._unsaved[workspace])
+            del self._unsaved[workspace]
+
+    async def _renewed(self, bot: Bot) -> Bot:
+        """Return the bot with another token. Raises `PostingFailed`."""
         try:
-            renewed = await self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=MARGIN)
+            async with asyncio.timeout(LONGEST_CALL):
+                always = self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=ALWAYS)
+                return await always or bot
         except Exception as error:
             cause = cast("Any", error).api_error if isinstance(error, SlackTokenRotationError) else error
-            failure = meaning(cause)
-            if failure is None:
-                raise
-            now = await self._kept(workspace)  # which another process may have renewed at the same time
-            if (now.bot_token_expires_at or 0) > self._clock():
-                return now
-            if isinstance(failure, Denied | Unauthorized):
-                raise NotInstalled("the token has expired, and cannot be renewed") from error
-            raise failure from error
-        if renewed is not None:
-            self._unsaved[workspace] = renewed  # Slack gives it once
-        if workspace in self._unsaved:
-            with suppress(StoreUnavailable):
-                await self._store.async_save_bot(self._unsaved[workspace])
-                del self._unsaved[workspace]
-        return renewed or bot
+            raise meaning(cause) or error from error
 
     async def _kept(self, workspace: str) -> Bot:
         team, enterprise = parse(workspace)

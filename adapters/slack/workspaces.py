@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from adapters.retry import Gate
 from adapters.slack.api import Denied, ask, connect
-from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut
+from core.errors import Misconfigured, PeopleUnavailable, PostingFailed, Rejected, ShutOut
 from core.messages import UNKNOWN_ASKER
 from core.model import Question
 
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT")
 
 MOST_PEOPLE = 10_000
+ORGANIZATION = (
+    "The token in SLACK_BOT_TOKEN is of a whole organization, and Footnote takes one of a single workspace there. "
+    "Install the app in one workspace and copy the token from there; or, for all of them, set SLACK_CLIENT_ID, "
+    "SLACK_CLIENT_SECRET and SLACK_SIGNING_SECRET instead, and install it for the organization at /slack/install."
+)
 UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
 KEPT = 300.0  # seconds for which what Slack or the store says of a workspace and its people is kept
 
@@ -51,6 +56,12 @@ class Workspaces(Protocol):
     async def find(self, workspace: str) -> Workspace:
         """Return a workspace by its name in a `ThreadRef`. Raises `NotInstalled`, or another `PostingFailed`."""
         ...
+
+
+def require_one_workspace(said: Mapping[str, Any]) -> None:
+    """Raise `Misconfigured` for a token that speaks for a whole organization, as `auth.test` has said."""
+    if said.get("is_enterprise_install"):
+        raise Misconfigured(ORGANIZATION)
 
 
 def workspace_of(body: Mapping[str, Any]) -> str:
@@ -96,6 +107,7 @@ class OneWorkspace:
                 given: dict[str, Any] = {"token": self.token, "api_url": self.api_url, "gate": self.gate}
                 client = connect(self.session, **given)
                 said = await ask(client, "auth.test")
+                require_one_workspace(said)
                 self._workspace = Workspace(
                     name=workspace_of(said),
                     team_id=str(said["team_id"]),
@@ -173,16 +185,19 @@ class People:
     async def profile(self, workspace: str, user_id: str) -> Profile:
         """Return somebody; an account that the workspace does not know is a guest's. Raises `PostingFailed`."""
         key = f"{workspace} {user_id}"
-        profile, found = self._profiles.get(key), await self._workspaces.find(workspace)
+        profile = self._profiles.get(key)
         if profile is None:
-            profile = self._profiles.put(key, await _look_up(found, user_id))
-        if self._group and not profile.is_moderator and user_id in await self._moderators(found):
-            return replace(profile, is_moderator=True)
+            profile = self._profiles.put(key, await _look_up(await self._workspaces.find(workspace), user_id))
         return profile
 
     async def is_moderator(self, workspace: str, user_id: str) -> bool:
-        """Return whether somebody may stop what others asked. Raises `PostingFailed`."""
-        return (await self.profile(workspace, user_id)).is_moderator
+        """Return whether somebody may moderate; only who wants to waits for a look at the group.
+
+        Raises `PostingFailed`.
+        """
+        if (await self.profile(workspace, user_id)).is_moderator:
+            return True
+        return bool(self._group) and user_id in await self._moderators(workspace)
 
     async def is_guest(self, question: Question) -> bool:
         """Return whether a guest asks. Raises `PeopleUnavailable` where Slack does not say, and `ShutOut` as above."""
@@ -200,17 +215,22 @@ class People:
         except PostingFailed:
             return False
 
-    async def _moderators(self, workspace: Workspace) -> frozenset[str]:
+    async def _moderators(self, workspace: str) -> frozenset[str]:
         """Return the members of the group; none if that cannot be known, since nobody is to be taken for one."""
-        members = self._members.get(workspace.name)
+        members = self._members.get(workspace)
         if members is None:
             try:
-                said = await ask(workspace.client, "usergroups.users.list", usergroup=self._group)
+                members = await members_of(self._group, (await self._workspaces.find(workspace)).client)
             except PostingFailed:
-                return frozenset()
-            found = frozenset(str(user) for user in cast("list[object]", said.get("users") or ()))
-            members = self._members.put(workspace.name, found)
+                members = frozenset[str]()  # for as long, so that Slack is not asked each time
+            self._members.put(workspace, members)
         return members
+
+
+async def members_of(group: str, client: AsyncWebClient) -> frozenset[str]:
+    """Return who is in a group of users. Raises `PostingFailed`."""
+    said = await ask(client, "usergroups.users.list", usergroup=group)
+    return frozenset(str(user) for user in cast("list[object]", said.get("users") or ()))
 
 
 async def _look_up(workspace: Workspace, user_id: str) -> Profile:

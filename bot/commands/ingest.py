@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.unix import give_way
 from bot.commands.session import Session, session
 from bot.outcome import OK, WRONG_INPUT
 from bot.wiring import folder
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SHOWN_FAILURES = 20
-LEAST_URGENT = 19
 
 
 def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | None, quiet: bool) -> int:
@@ -30,7 +29,7 @@ def ingest_sources(paths: Sequence[Path], *, base_url: str | None, name: str | N
     sources = _sources(paths, base_url, name)
     with session("footnote ingest") as opened:
         if opened.owner is not None:
-            os.nice(LEAST_URGENT)  # who asks the bot meanwhile comes first
+            give_way()
         summaries = [opened.run(_ingest(opened, source, quiet=quiet)) for source in sources]
     return OK if all(summary.pages for summary in summaries) else WRONG_INPUT
 

@@ -172,5 +172,5 @@ async def open_platforms(
 
             opening = open_session(lambda seconds: observer(PlatformWaited(SlackPlatform.key, seconds)))
             session = await stack.enter_async_context(opening)
-            found.append(SlackPlatform(settings, observer, session, stores.vault, outline, signs))
+            found.append(SlackPlatform(settings, observer, session, stores, outline, signs))
         yield tuple(found)

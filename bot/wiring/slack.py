@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
     from adapters.slack.oauth import InstalledWorkspaces
     from adapters.slack.workspaces import OneWorkspace, Workspaces
-    from core.ports import Vault
 
 HEARD = "sockets"  # the way on which the bot hears
 LONGEST_END = 10.0  # seconds for what people have used before a stop
@@ -43,7 +42,7 @@ class SlackPlatform(Platform):
         settings: Settings,
         observer: Observer,
         session: ClientSession,
-        vault: Vault,
+        stores: Stores,
         outline: Outlined,
         signs: Sequence[RouteDef] = (),
     ) -> None:
@@ -52,7 +51,7 @@ class SlackPlatform(Platform):
 
         super().__init__(settings, observer, outline)
         self._session = session
-        self._vault = vault
+        self._vault = stores.vault
         self._signs = signs
         self._one: OneWorkspace | None = None
         self._installed: InstalledWorkspaces | None = None
@@ -60,7 +59,8 @@ class SlackPlatform(Platform):
         api_url = settings.slack_api_url
         if settings.has_installations:
             id_, secret = _app_of(settings)
-            self._installed = InstalledWorkspaces(session, vault, client_id=id_, client_secret=secret, api_url=api_url)
+            given: dict[str, Any] = {"client_id": id_, "client_secret": secret, "api_url": api_url}
+            self._installed = InstalledWorkspaces(session, stores.vault, stores.dedup, **given)
             self._workspaces = self._installed
         else:
             self._one = OneWorkspace(session, revealed(settings.slack_bot_token) or "", api_url, self._gate())
@@ -93,6 +93,7 @@ class SlackPlatform(Platform):
         listener = install_listeners(app, services, self._workspaces, hooks)
         home = (await self._one.only()).name if self._one else ""  # of many, those that were heard before
         async with contextlib.AsyncExitStack() as stack:  # all of it is closed, also where a second stop comes
+            stack.push_async_callback(self._finish)
             stack.push_async_callback(commands.background.close, LONGEST_END)
             stack.push_async_callback(listener.background.close)
             catch_up = partial(listener.catch_up, home)
@@ -107,7 +108,15 @@ class SlackPlatform(Platform):
 
         chat = SlackChat(self._workspaces, self._people, observer=self._observer)
         surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
-        yield PlatformClient(surface, self._log_in)
+        try:
+            yield PlatformClient(surface, self._log_in)
+        finally:
+            await self._finish()
+
+    async def _finish(self) -> None:
+        """Let tokens be kept that are being renewed: Slack gives each once."""
+        if self._installed is not None:
+            await self._installed.background.finish(LONGEST_END)
 
     async def _log_in(self) -> None:
         """Find out whose token it is, once for all that is done here; each installation has one of its own."""
@@ -169,7 +178,8 @@ async def check_slack(settings: Settings) -> str:
         return f"receives events over HTTP at port {settings.port}, where /slack/install installs it in workspaces"
     async with open_session() as session:
         client = connect(session, token=revealed(settings.slack_bot_token) or "", api_url=settings.slack_api_url)
-        return await check(client, app_token=revealed(settings.slack_app_token))
+        moderators = settings.slack_moderators or ""
+        return await check(client, app_token=revealed(settings.slack_app_token), moderators=moderators)
 
 
 def _app_of(settings: Settings) -> tuple[str, str]:

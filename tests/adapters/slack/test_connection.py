@@ -174,21 +174,22 @@ def _member(slack: OnSlack, name: str, **more: Any) -> User:
 
 @pytest.mark.promise("moderators-only")
 async def test_a_group_of_people_can_moderate(slack: OnSlack) -> None:
-    """Who is in it is looked up every five minutes; while that cannot be known, nobody is."""
+    """Who is in it is looked up every five minutes, also if that failed; who only asks waits for none."""
     now = [0.0]
     group = slack.server.add_group(slack.workspace, slack.ada)
     workspaces = OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url)
     people = People(workspaces, moderators=group, clock=lambda: now[0])
     slack.server.faults.add("usergroups.users.list", refuse("missing_scope"))
 
-    async def moderates() -> bool:
-        return (await people.profile(slack.workspace.team_id, slack.ada.id)).is_moderator
+    async def moderates(at: float) -> bool:
+        now[0] = at
+        return await people.is_moderator(slack.workspace.team_id, slack.ada.id)
 
-    said = [await moderates(), await moderates()]
+    assert not (await people.profile(slack.workspace.team_id, slack.ada.id)).is_guest
+    assert slack.server.requests_to("usergroups.users.list") == []
+    said = [await moderates(at) for at in (0.0, 0.0, 300.0)]
     slack.workspace.groups[group] = []
-    said.append(await moderates())
-    now[0] = 300.0
-    said.append(await moderates())
+    said += [await moderates(at) for at in (300.0, 600.0)]
 
-    assert said == [False, True, True, False]
-    assert [len(slack.server.requests_to(name)) for name in ("users.info", "usergroups.users.list")] == [2, 3]
+    assert said == [False, False, True, True, False]
+    assert [len(slack.server.requests_to(name)) for name in ("users.info", "usergroups.users.list")] == [3, 3]

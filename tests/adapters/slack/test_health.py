@@ -11,8 +11,16 @@ import pytest
 
 from adapters.retry import CONNECTING
 from adapters.slack.api import connect
-from adapters.slack.health import APP_TOKEN_REFUSED, BOT_TOKEN_REFUSED, LACKING, SOCKET_MODE_OFF, check, log_in
-from adapters.slack.workspaces import OneWorkspace
+from adapters.slack.health import (
+    APP_TOKEN_REFUSED,
+    BOT_TOKEN_REFUSED,
+    LACKING,
+    NO_GROUP,
+    SOCKET_MODE_OFF,
+    check,
+    log_in,
+)
+from adapters.slack.workspaces import ORGANIZATION, OneWorkspace
 from core.errors import FootnoteError, Misconfigured
 from tests.adapters.slack.intake import Place
 from tests.servers.slack import limit, refuse
@@ -27,12 +35,13 @@ async def _place() -> AsyncIterator[Place]:
         yield place
 
 
-async def looked(place: Place, *, token: str = "", app_token: str | None = "") -> str:
+async def looked(place: Place, *, token: str = "", app_token: str | None = "", moderators: str = "") -> str:
     """Give what the doctor says, with the right tokens unless others are given; none of them is in it."""
     server: Any = place.server
     client = connect(place.client.session, token=token or place.workspace.token, api_url=server.api_url)
     try:
-        says = await check(client, app_token=server.app_token if app_token == "" else app_token)
+        app_token = server.app_token if app_token == "" else app_token
+        says = await check(client, app_token=app_token, moderators=moderators)
     except FootnoteError as error:
         says = str(error)
     assert "hunter2" not in says
@@ -53,7 +62,11 @@ async def test_the_doctor_says_who_the_bot_is_or_what_to_do(place: Place) -> Non
     found.append(await looked(place))
     place.server.faults.add(OPEN, refuse("internal_error"))
     found.append(await looked(place))
+    group = place.server.add_group(place.workspace, place.ada)
+    found += [await looked(place, moderators=each) for each in (group, "S404")]
     place.workspace.scopes.discard("users:read")
+    found.append(await looked(place))
+    place.workspace.installation.is_enterprise_install = True
     found.append(await looked(place))
 
     assert found == [
@@ -63,7 +76,10 @@ async def test_the_doctor_says_who_the_bot_is_or_what_to_do(place: Place) -> Non
         APP_TOKEN_REFUSED,
         SOCKET_MODE_OFF,
         "Slack cannot be reached (internal_error). Try again in a moment.",
+        "footnote in Robots, over Socket Mode",
+        NO_GROUP,
         LACKING.format(scopes="users:read"),
+        ORGANIZATION,
     ]
 
 
@@ -87,6 +103,9 @@ async def test_the_bot_logs_in_as_soon_as_slack_can_be_reached(place: Place) -> 
     place.workspace.installation.revoked = "account_inactive"
     later = OneWorkspace(place.client.session, place.workspace.token, place.server.api_url)
     with pytest.raises(Misconfigured, match="Bot User OAuth Token"):
+        await log_in(later, retries)
+    place.workspace.installation.revoked, place.workspace.installation.is_enterprise_install = None, True
+    with pytest.raises(Misconfigured, match="whole organization"):
         await log_in(later, retries)
 
     reasons = ("fatal_error", "rate limit", "Slack says team_access_not_granted")

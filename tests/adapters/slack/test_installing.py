@@ -13,13 +13,15 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from slack_sdk.oauth.installation_store import Bot
 
-from adapters.slack.oauth import BEGIN, END, SCOPES, InstalledWorkspaces, VaultInstallations, install_pages
+from adapters.slack.oauth import BEGIN, END, SCOPES, TURN, InstalledWorkspaces, VaultInstallations, install_pages
 from adapters.slack.workspaces import KEPT, NotInstalled
 from adapters.web import served
 from core.errors import StoreUnavailable, Unreachable
 from tests.adapters.slack.intake import Place
 from tests.fakes.clock import Clock
+from tests.fakes.dedup import MemoryDedup
 from tests.fakes.vault import MemoryVault
+from tests.servers.faults import Hold
 from tests.servers.slack import refuse
 
 HOUR = 3_600
@@ -110,12 +112,15 @@ class Slow(MemoryVault):
         await super().save(key, text, ttl)
 
 
-def workspaces(place: Place, vault: MemoryVault, clock: Clock | None = None) -> InstalledWorkspaces:
+def workspaces(
+    place: Place, vault: MemoryVault, clock: Clock | None = None, notes: MemoryDedup | None = None
+) -> InstalledWorkspaces:
     """Give what one process knows of the installations."""
     server = place.server
     return InstalledWorkspaces(
         place.client.session,
         vault,
+        notes or MemoryDedup(),
         client_id=server.client_id,
         client_secret=server.client_secret,
         api_url=server.api_url,
@@ -123,7 +128,7 @@ def workspaces(place: Place, vault: MemoryVault, clock: Clock | None = None) -> 
     )
 
 
-async def keep(place: Place, vault: MemoryVault, *, expires_in: int) -> None:
+async def keep(place: Place, vault: MemoryVault, *, expires_in: int, now: float | None = None) -> None:
     """Keep an installation whose token ends at some time."""
     place.server.rotates = True
     workspace = place.workspace
@@ -135,7 +140,7 @@ async def keep(place: Place, vault: MemoryVault, *, expires_in: int) -> None:
         bot_id=workspace.bot_id,
         bot_user_id=workspace.bot.id,
         bot_refresh_token="xoxe-first",
-        bot_token_expires_at=int(time.time()) + expires_in,
+        bot_token_expires_at=int(time.time() if now is None else now) + expires_in,
         installed_at=time.time(),
     )
     await VaultInstallations(vault).async_save_bot(bot)
@@ -211,38 +216,60 @@ async def test_an_organization_is_installed_once_for_all_its_workspaces(place: P
         await workspaces(place, vault).find(part.team_id)
 
 
-@pytest.mark.promise("several-workspaces")
-async def test_a_token_is_renewed_before_it_expires_once_by_each_process_at_most(place: Place) -> None:
-    """Many ask at once, and one renews; a process that comes too late takes what the other was given."""
-    vault = MemoryVault()
-    await keep(place, vault, expires_in=HOUR)
-    here, there = workspaces(place, vault), workspaces(place, vault)
-    old = place.workspace.token
-
-    found = await asyncio.gather(*(here.find(place.workspace.team_id) for _ in range(5)))
-    later = await there.find(place.workspace.team_id)
-
-    assert {each.client.token for each in (*found, later)} == {place.workspace.token} != {old}
-    assert len(place.server.requests_to("oauth.v2.access")) == 1
+async def found_later(installed: InstalledWorkspaces, team: str) -> str:
+    """Ask for a workspace, and once more when what that began is over; give the token."""
+    await installed.find(team)
+    await installed.background.finish()
+    return (await installed.find(team)).client.token or ""
 
 
 @pytest.mark.promise("several-workspaces")
-async def test_a_token_that_cannot_be_renewed_is_used_while_it_is_good(place: Place) -> None:
-    """Many ask at once, and one tries; afterwards there is a failure that may pass, or no workspace any more."""
-    vault, team = MemoryVault(), place.workspace.team_id
+async def test_a_token_is_renewed_before_it_expires_by_one_process(place: Place) -> None:
+    """Nobody waits for that, and of two processes that ask at once, one renews."""
+    vault, notes, server = MemoryVault(), MemoryDedup(), place.server
     await keep(place, vault, expires_in=HOUR)
+    here, there = (workspaces(place, vault, notes=notes) for _ in range(2))
+    old, team = place.workspace.token, place.workspace.team_id
+    server.faults.add("oauth.v2.access", held := Hold(asyncio.Event()))
+
+    first = await asyncio.gather(*(each.find(team) for each in (here, there) for _ in range(5)))
+    await server.until(lambda: server.faults.met)
+    held.until.set()
+    await asyncio.gather(*(each.background.finish() for each in (here, there)))
+    later = [(await workspaces(place, vault).find(team)).client.token]
+
+    assert {each.client.token for each in first} == {old}
+    assert later == [place.workspace.token] != [old]
+    assert len(server.requests_to("oauth.v2.access")) == 1
+
+
+@pytest.mark.promise("several-workspaces")
+async def test_a_token_that_cannot_be_renewed_is_tried_again_later_and_used_all_the_same(place: Place) -> None:
+    """Once in some minutes, whoever asks; while it is good it does its work, and after that Slack says so."""
+    vault, clock, team = MemoryVault(), Clock(), place.workspace.team_id
+    await keep(place, vault, expires_in=HOUR + 300, now=clock())
     place.server.faults.break_("oauth.v2.access", refuse("invalid_refresh_token"))
-    here = workspaces(place, vault)
-    good, *_ = await asyncio.gather(*(here.find(team) for _ in range(5)))
-    tries = len(place.server.requests_to("oauth.v2.access"))
-    await keep(place, vault, expires_in=-HOUR)
-    with pytest.raises(NotInstalled):
-        await workspaces(place, vault).find(team)
-    place.server.faults.break_("oauth.v2.access", refuse("internal_error"))
-    with pytest.raises(Unreachable):
-        await workspaces(place, vault).find(team)
+    here, tries = workspaces(place, vault, clock), list[int]()
+    for seconds in (0.0, 1.0, KEPT - 100, TURN, TURN):
+        clock.advance(seconds)
+        await here.find(team)
+        await here.background.finish()
+        tries.append(len(place.server.requests_to("oauth.v2.access")))
+    place.server.faults.mend()
+    clock.advance(TURN)
 
-    assert (good.client.token, tries) == (place.workspace.token, 1)
+    assert tries == [1, 1, 1, 2, 3]
+    assert await found_later(here, team) == place.workspace.token
+
+
+async def test_nobody_begins_to_renew_when_the_next_may_begin(place: Place) -> None:
+    """So that it is over before."""
+    vault, clock, team = MemoryVault(), Clock(), place.workspace.team_id
+    await keep(place, vault, expires_in=int(TURN) + 10, now=clock())
+
+    await found_later(workspaces(place, vault, clock), team)
+
+    assert place.server.requests_to("oauth.v2.access") == []
 
 
 @pytest.mark.promise("degradation")
@@ -264,16 +291,16 @@ async def test_a_store_that_is_away_costs_no_workspace_that_is_known(place: Plac
 async def test_a_token_that_cannot_be_kept_now_is_kept_later(place: Place) -> None:
     """Slack gives it once."""
     vault, clock, team = Full(), Clock(), place.workspace.team_id
-    await keep(place, vault, expires_in=HOUR)
+    await keep(place, vault, expires_in=HOUR + 300, now=clock())
     vault.is_full = True
     known = workspaces(place, vault, clock)
-    renewed = await known.find(team)
+    renewed = await found_later(known, team)
     vault.is_full = False
     clock.advance(KEPT + 1)
-    await known.find(team)
+    await found_later(known, team)
 
-    found = await workspaces(place, vault).find(team)
-    assert found.client.token == renewed.client.token == place.workspace.token
+    found = await workspaces(place, vault, clock).find(team)
+    assert found.client.token == renewed == place.workspace.token
     assert len(place.server.requests_to("oauth.v2.access")) == 1
 
 
@@ -282,19 +309,19 @@ async def test_a_workspace_that_goes_while_its_token_is_renewed_is_forgotten_all
     """Nothing is kept of it after that, neither here nor in the store."""
     vault, team = Slow(), place.workspace.team_id
     vault.may.set()
-    await keep(place, vault, expires_in=60)
+    await keep(place, vault, expires_in=HOUR)
     vault.may.clear()
     vault.asked.clear()
     found = workspaces(place, vault)
 
-    finding = asyncio.create_task(found.find(team))
+    await found.find(team)
     await vault.asked.wait()
     forgetting = asyncio.create_task(found.uninstalled(team))
     for _ in range(10):
         await asyncio.sleep(0)
     vault.may.set()
-    await asyncio.wait({finding, forgetting})
+    await asyncio.wait({forgetting})
 
     with pytest.raises(NotInstalled):
         await found.find(team)
-    assert (finding.exception(), forgetting.exception()) == (None, None)
+    assert forgetting.exception() is None

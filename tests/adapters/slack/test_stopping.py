@@ -59,7 +59,7 @@ async def platform(place: Place) -> AsyncGenerator[asyncio.Task[None]]:
     }
     inbox: Any = MemoryInbox()
     async with open_session() as session:
-        slack = SlackPlatform(Settings(**values), unobserved, session, MemoryVault(), empty)
+        slack = SlackPlatform(Settings(**values), unobserved, session, stores, empty)
         running = asyncio.create_task(slack.listen(stores, inbox))
         await place.server.connected(SOCKETS)
         yield running
