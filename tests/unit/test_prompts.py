@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.answering.prompts import INSTRUCTIONS, SELECTION_INSTRUCTIONS, fenced, opening, read_selection
 from core.messages import not_in_selection
-from core.model import Message
+from core.model import Message, without_controls
 from tests.builders import question
 from tests.portion import examples
 
@@ -80,7 +80,9 @@ def test_data_cannot_end_its_own_fence(text: str) -> None:
     assert written.endswith("\n</data>")
 
 
-PRINTABLE = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=40)
+PRINTABLE = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=40).filter(
+    lambda text: without_controls(text) == text
+)
 
 
 @given(selection=PRINTABLE, asked=PRINTABLE)
