@@ -17,10 +17,12 @@ from adapters.documents import frontmatter
 from adapters.documents.frontmatter import word
 from adapters.documents.page import NotReadable, Page, title_of
 from adapters.documents.reading import DEFAULT_LIMITS, TOO_BIG, Order, ReadingLimits, ReadingProcess, serve
+from core.documents.sections import read_page
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
 
 TEXT_LIMIT = 20_000_000  # bytes: far above any page that people wrote; larger files are data
+LONG = 200_000  # characters: what is shorter costs little, whatever it is
 PACKED_LIMIT = 100_000_000  # bytes: PDF and Word files also hold pictures
 
 
@@ -267,6 +269,8 @@ def _read(finding: FoundFile) -> Page:
     page = read(content)
     if len(page.text) > TEXT_LIMIT:
         raise NotReadable(f"holds more than {TEXT_LIMIT // 1_000_000} million characters. Split it, or take it out.")
+    if len(page.text) > LONG:  # then cutting it into passages may take too much too, which is tried here
+        read_page(page.text, page.title)
     return page
 
 

@@ -24,6 +24,7 @@ PACKAGES = Path(__file__).parents[2]
 READER = "adapters.documents.folder"
 KEPT = ("LANG", "LC_", "PYTHON", "COVERAGE_")  # of the environment; keys and tokens are nothing for a reader of files
 LENGTH = 4  # bytes in front of each reply
+END = 5.0  # seconds for a process that has said its last word
 STALLED = 6  # times the processor's seconds, after which a file counts as too slow whoever is to blame
 TOO_SLOW = "takes longer than {:.0f} seconds to read; split it, or take it out."
 TOO_BIG = "needs too much memory to read, or is damaged; split it, or open it in its own program and save it again."
@@ -76,7 +77,7 @@ class ReadingProcess:
             await self.aclose()
             raise NotReadable(TOO_SLOW.format(order.seconds)) from error
         except (asyncio.IncompleteReadError, ConnectionError, ValueError) as error:  # it has ended, or says nonsense
-            is_slow = await self.aclose() == -signal.SIGXCPU
+            is_slow = await self.aclose(patience=END) == -signal.SIGXCPU
             raise NotReadable(TOO_SLOW.format(order.seconds) if is_slow else TOO_BIG) from error
 
     async def _answer(self, order: Order) -> Found:
@@ -96,11 +97,13 @@ class ReadingProcess:
             *words, cwd=PACKAGES, env=kept, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True
         )
 
-    async def aclose(self) -> int | None:
-        """End it, whatever it is doing, and return how it ended."""
+    async def aclose(self, *, patience: float = 0.0) -> int | None:
+        """End it, whatever it is doing, and return how it ended; one that ends by itself may take some seconds."""
         process, self._process = self._process, None
         if process is None:
             return None
+        with suppress(TimeoutError):  # a signal to one that has just ended would have it forgotten how
+            return await asyncio.wait_for(process.wait(), patience)
         with suppress(ProcessLookupError):  # it has ended by itself
             process.kill()
         return await process.wait()

@@ -57,8 +57,8 @@ async def read(folder: Path, files: dict[str, bytes], limits: ReadingLimits) -> 
 @pytest.mark.promise("bounded-reading")
 async def test_a_file_that_takes_too_long_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     """A Word file of 100 kB with very many paragraphs, and a page of tags in tags, lie among good pages."""
-    nested = b"<div><b>" * 60_000 + b"deep"
-    files = {"a.txt": b"first", "b.docx": swollen(400_000), "c.html": nested, "z.txt": b"last"}
+    nested = b"<div><b>" * 40_000 + b"deep"
+    files = {"a.txt": b"first", "b.docx": swollen(300_000), "c.html": nested, "z.txt": b"last"}
 
     found = await read(tmp_path, files, SHORT)
 
@@ -70,12 +70,12 @@ async def test_a_file_that_takes_too_long_is_named_and_the_rest_is_read(tmp_path
 
 @pytest.mark.promise("bounded-reading")
 async def test_a_file_that_takes_too_much_memory_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    """The same file is ended by its memory where that is what there is too little of."""
-    files = {"b.docx": swollen(400_000), "z.txt": b"last"}
+    """The same Word file, and a text that takes little to read but very much to cut into passages."""
+    files = {"b.docx": swollen(150_000), "c.txt": b"# a\n" * 120_000, "z.txt": b"last"}
 
     found = await read(tmp_path, files, replace(DEFAULT_LIMITS, memory=150_000_000))
 
-    assert found == {"b.docx": TOO_BIG, "Z": "last"}
+    assert found == {"b.docx": TOO_BIG, "c.txt": TOO_BIG, "Z": "last"}
 
 
 @pytest.mark.promise("bounded-reading")
