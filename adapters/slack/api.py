@@ -50,7 +50,7 @@ NO_THREAD = "thread_not_found"
 BARRED = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"}
 )
-UNAUTHORIZED = frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"})
+UNAUTHORIZED = frozenset({"invalid_auth", "not_authed", "token_expired", "token_revoked"})
 LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 PASSING = frozenset(
     {"", "fatal_error", "internal_error", "request_timeout", "service_unavailable", "team_added_to_org"}

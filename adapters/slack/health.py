@@ -36,6 +36,7 @@ NO_GROUP = (
     "with S: open the group in Slack, and copy the id from its menu."
 )
 REFUSED = UNAUTHORIZED | {
+    "account_inactive",
     "not_allowed_token_type",
     "missing_scope",
     "no_permission",
