@@ -14,8 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
-from adapters.chat.delivery import nonce
-from adapters.chat.platform import REMARK, Part, Poster
+from adapters.chat.platform import REMARK, Part, Poster, nonce
 from adapters.chat.services import tell_wait
 from adapters.retry import BRIEF, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal

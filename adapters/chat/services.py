@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
-from adapters.chat.delivery import nonce
-from adapters.chat.platform import NOTICE, Part, Poster, utc_now
+from adapters.chat.platform import NOTICE, Part, Poster, nonce, utc_now
 from adapters.retry import QUICK
 from core.community.admission import WaitEstimate
 from core.community.moderation import Moderation, SelfHelp

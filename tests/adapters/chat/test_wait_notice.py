@@ -11,8 +11,8 @@ from functools import partial
 import pytest
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.delivery import DeliveryLog, nonce
-from adapters.chat.platform import NOTICE, Destination, Part, Posted
+from adapters.chat.delivery import DeliveryLog
+from adapters.chat.platform import NOTICE, Destination, Part, Posted, nonce
 from adapters.chat.services import Waits, tell_wait
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
 from core.events import unobserved
