@@ -198,6 +198,11 @@ class OnSlackByEdits(OnSlack):
     drafts = POST
     lacks = frozenset({START, "agents.sessions.setStatus", "agents.sessions.rename"})
 
+    def forbids(self, claim: Claim) -> None:
+        """Archive the channel too: whoever is not in it can still edit."""
+        super().forbids(claim)
+        self.channel.is_archived = True
+
 
 @contextlib.asynccontextmanager
 async def on_slack(kind: type[KindT]) -> AsyncGenerator[KindT]:

@@ -7,6 +7,7 @@ PROMISES = {
     "footnotes": "Every statement carries a number, and every number leads to the section it comes from.",
     "numbers-in-order": "Numbers run 1, 2, 3 in the order of the text, and the same section has one number.",
     "no-invented-marks": "A number that no search returned is not shown.",
+    "no-hostile-text": "Whatever a text says, nothing foreign can be clicked, called or taken for a source.",
     "no-invented-links": "An address that the documents do not hold is not shown.",
     "streaming-is-exact": "Streaming shows exactly what writing at once would show.",
     "abstains": "Where nothing is relevant, the answer says so and names the nearest sections.",

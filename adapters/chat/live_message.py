@@ -15,7 +15,7 @@ from math import inf
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
-from adapters.chat.platform import Controls, Part, Posted, Poster, Renderer
+from adapters.chat.platform import Barred, Controls, Part, Posted, Poster, QuestionGone, Renderer
 from adapters.retry import LoadPacer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, Drafted, Progress, Question, Restarted, Status
@@ -65,6 +65,8 @@ class LiveMessage:
     pacer: LoadPacer = field(default_factory=LoadPacer)
     is_deleted: bool = field(default=False, init=False)
     waited: float = field(default=0.0, init=False)  # seconds that the platform asked for
+    _drawing: asyncio.Timeout | None = field(default=None, init=False)
+    _refusal: Rejected | None = field(default=None, init=False)
     _lost: LeaseLost | None = field(default=None, init=False)
     _calling: asyncio.Future[Any] | None = field(default=None, init=False)
     _posts: int = field(init=False)
@@ -97,7 +99,27 @@ class LiveMessage:
     async def draw(
         self, progress: AsyncIterator[Progress], renderer: Renderer, question: Question, *, grows: bool = True
     ) -> Answer:
-        """Show the text as it comes, where it *grows*, and the answer at the end; return it. Raises `PostingFailed`."""
+        """Show the text as it comes, where it *grows*, and the answer at the end; return it.
+
+        Raises `PostingFailed`, at once where nothing can be posted any more: nobody would read what is still written.
+        """
+        try:
+            async with asyncio.timeout(None) as self._drawing:
+                answer = await self._follow(progress, renderer, grows=grows)
+        except TimeoutError:
+            if self._refusal is None:
+                raise
+            if self.is_deleted:
+                await self.finish(())
+            raise self._refusal from None
+        controls = Controls.VOTE if answer.status in _JUDGED else Controls.NONE
+        if answer.is_failure:  # one in private is kept by nobody, so it cannot be tried again
+            controls = Controls.RETRY if question.visibility == "thread" else Controls.NONE
+        await self.finish(_controlled(renderer.whole(answer), controls))
+        return answer
+
+    async def _follow(self, progress: AsyncIterator[Progress], renderer: Renderer, *, grows: bool) -> Answer:
+        """Show what is written, where it *grows*, and return the answer."""
         answer: Answer | None = None
         async for item in progress:
             match item:
@@ -111,10 +133,6 @@ class LiveMessage:
                 case _:
                     pass
         assert answer is not None  # noqa: S101 - the port promises it
-        controls = Controls.VOTE if answer.status in _JUDGED else Controls.NONE
-        if answer.is_failure:  # one in private is kept by nobody, so it cannot be tried again
-            controls = Controls.RETRY if question.visibility == "thread" else Controls.NONE
-        await self.finish(_controlled(renderer.whole(answer), controls))
         return answer
 
     def show(self, snapshot: Snapshot) -> None:
@@ -167,10 +185,18 @@ class LiveMessage:
             has_shown = True
             failure = await self._attempt(parts)
             failures = failures + 1 if failure else 0
+            self._break_off(failure)
             if isinstance(failure, Rejected | LeaseLost):
                 return
             if failure:
                 self._changed.set()
+
+    def _break_off(self, failure: PostingFailed | None) -> None:
+        """Have no more written, unless it is written already, where nobody can be shown anything any more."""
+        refusal = QuestionGone("the answer was deleted") if self.is_deleted else failure
+        if isinstance(refusal, Barred | QuestionGone) and self._drawing is not None and not self._ending.is_set():
+            self._refusal = refusal
+            self._drawing.reschedule(asyncio.get_running_loop().time())
 
     async def _settle(self, parts: Sequence[Part]) -> None:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""

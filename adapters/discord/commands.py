@@ -5,12 +5,9 @@ All that a press or a form needs to be read is in its id, so that what was shown
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from discord import AutoShardedClient, InteractionType, Permissions
@@ -44,6 +41,7 @@ from adapters.discord.interactions import (
     tell,
 )
 from adapters.discord.poster import translated
+from adapters.retry import PATIENT
 from core import messages
 from core.errors import InvalidInput, PostingFailed, StoreUnavailable
 from core.events import CommandsFailed
@@ -74,10 +72,16 @@ MENU_NAME = "Answer from this message"
 SELECTION_FORM = f"{MARK}:selection"
 REASONS_FORM = rf"{MARK}:why:(?P<answer>[0-9a-f]{{1,64}})"
 LONGEST_FIELD = 4_000  # characters
+LOOKED_EVERY = 3_600.0  # seconds between two looks whether Discord still has the commands
 
 
-async def install(client: AutoShardedClient, services: ChatServices, commands: BackgroundTasks) -> None:
-    """Register the commands for a client that has logged in, and do all that people use among the *commands*."""
+def install(
+    client: AutoShardedClient, services: ChatServices, commands: BackgroundTasks, background: BackgroundTasks
+) -> None:
+    """Do all that people use among the *commands*, and have them registered in the *background* for a client.
+
+    It has to have logged in.
+    """
 
     async def carry_out(interaction: DiscordInteraction) -> None:
         data = cast("Json", interaction.data or {})
@@ -101,22 +105,52 @@ async def install(client: AutoShardedClient, services: ChatServices, commands: B
         commands.begin(partial(carry_out, interaction))
 
     client.event(on_interaction)
-    await _register(client, services)
+    background.begin(partial(_keep_registered, client, services))
 
 
-async def _register(client: AutoShardedClient, services: ChatServices) -> None:
-    """Tell Discord of the commands if they are others than before; if that fails, those of before still work."""
-    key, payload = f"discord:commands:{client.application_id}", list(_payload())
-    if not await services.is_new(key, sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()):
-        return
-    try:
-        await translated(client.http.bulk_upsert_global_commands(client.application_id or 0, payload))
-    except BaseException as error:
-        with suppress(StoreUnavailable):
-            await services.dedup.forget(key)
-        if not isinstance(error, PostingFailed):
-            raise
-        services.observer(CommandsFailed(services.name, str(error)))
+async def _keep_registered(client: AutoShardedClient, services: ChatServices) -> None:
+    """Register the commands where Discord does not have them as they are, and look again at times.
+
+    If that fails, those of before still work, and so does all else.
+    """
+    kept: object = None
+    while True:
+        try:
+            known = await PATIENT.call(partial(_registered, client))
+            if known != kept and not is_current(known):
+                writing = partial(client.http.bulk_upsert_global_commands, client.application_id or 0, list(_payload()))
+                kept = await PATIENT.call(lambda writing=writing: translated(writing()))
+        except Exception as error:  # noqa: BLE001 - whatever Discord answers, people are
+            reason = str(error) if isinstance(error, PostingFailed) else type(error).__name__
+            services.observer(CommandsFailed(services.name, reason))
+        await services.sleep(LOOKED_EVERY)
+
+
+async def _registered(client: AutoShardedClient) -> object:
+    """Return the commands that Discord has, in whatever shape that is. Raises `PostingFailed`."""
+    return await translated(client.http.get_global_commands(client.application_id or 0))
+
+
+def is_current(known: object) -> bool:
+    """Return whether Discord has the commands as they are; it leaves out what is usual, and adds what we do not say."""
+    if not isinstance(known, list):
+        return False
+    commands = [cast("Json", each) for each in cast("list[object]", known) if isinstance(each, dict)]
+    found: Json = {str(each.get("name")): each for each in commands}
+    wanted = {str(each["name"]): each for each in _payload()}
+    return found.keys() == wanted.keys() and _says(found, wanted)
+
+
+def _says(found: object, wanted: object) -> bool:
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        has = cast("Json", found)
+        return all(_says(has.get(name), value) for name, value in cast("Json", wanted).items())
+    if isinstance(found, list) and isinstance(wanted, list):
+        given, ours = cast("list[object]", found), cast("list[object]", wanted)
+        if any(isinstance(each, int) for each in ours):  # in any order
+            return set(given) == set(ours)
+        return len(given) == len(ours) and all(map(_says, given, ours))
+    return found == wanted or not (found or wanted)
 
 
 def _payload() -> Iterator[Json]:

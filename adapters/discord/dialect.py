@@ -49,16 +49,18 @@ class DiscordDialect(ChatDialect):
 
     def text(self, text: str) -> str:
         """Return text in which nothing pings, links, jumps or shows an emoji: kept apart without width, or escaped."""
-        text = _EVERYONE.sub(f"@{GAP}", text)
-        text = _ANGLE.sub(f"<{GAP}", text)
+        text = _ANGLE.sub(f"<{GAP}", _apart(text))
         text = _SCHEME.sub(f":{GAP}", text)
-        text = _INVITE.sub(rf"\1{GAP}.", text)
         text = _LABEL.sub(f"]{GAP}", text)
         return _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
 
     def code(self, text: str) -> str:
-        """Return code within a line; a mention in it is kept apart, as servers do not know what is code."""
-        return super().code(_EVERYONE.sub(f"@{GAP}", text))
+        """Return code within a line; servers do not know what is code, and find mentions and invitations in it."""
+        return super().code(_apart(text))
+
+    def code_line(self, text: str) -> str:
+        """Return a line of code, in which the same is kept apart."""
+        return super().code_line(_apart(text))
 
     def link(self, url: str, label: str) -> str:
         """Return a link without a preview; what Discord would read as marks is written as codes."""
@@ -83,6 +85,11 @@ class DiscordDialect(ChatDialect):
         names = [*head, *([""] * max(len(cells) - len(head), 0))]
         named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=False) if cell]
         return ["- " + " · ".join(named)] if named else []
+
+
+def _apart(text: str) -> str:
+    """Return a text in which nobody is called and no place is opened."""
+    return _INVITE.sub(rf"\1{GAP}.", _EVERYONE.sub(f"@{GAP}", text))
 
 
 DISCORD = DiscordDialect()

@@ -46,7 +46,8 @@ TOO_MANY_LATE_EDITS = 30046  # waiting does not help
 NO_INTERACTION = 50027  # the token of a command or a button is over, not the bot's
 NO_MESSAGE = frozenset({UNKNOWN_MESSAGE})
 NO_PLACE = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})  # what was in a channel is gone with it
-BARRED = frozenset({50001, 50007, 50013})  # no access, no direct messages, no permission
+BARRED = frozenset({UNKNOWN_CHANNEL, 50001, 50007, 50013, 200000})
+"""No such channel, no access, no direct messages, no permission, and words that the place's own rules do not allow."""
 NONCES_LIVE = timedelta(minutes=2)  # at least; Discord speaks of "the past few minutes"
 EARLY = timedelta(seconds=30)  # as much may our clock be ahead of Discord's
 LOOKED_AT = 100  # messages around the time of the post

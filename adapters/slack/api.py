@@ -48,7 +48,10 @@ TOO_MANY_REQUESTS = 429
 NO_MESSAGE = frozenset({"message_not_found", "thread_not_found"})
 NO_THREAD = "thread_not_found"
 BARRED = frozenset(
-    {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"}
+    {
+        *("channel_not_found", "is_archived", "is_inactive", "not_in_channel", "missing_scope", "no_permission"),
+        *("restricted_action", "restricted_action_read_only_channel"),
+    }
 )
 UNAUTHORIZED = frozenset({"invalid_auth", "not_authed", "token_expired", "token_revoked"})
 LIMITED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})

@@ -33,7 +33,9 @@ DOWN = "down"
 _SPECIAL = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*~\[\]]|(?<!\w)_+|(?<!_)_++(?!\w)")
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _EVERYONE = re.compile(r"@(?=channel|here|everyone)", re.IGNORECASE)
-_SCHEME = re.compile(r":(?=//)|(?<!\w)www\.|(?<=\w)@(?=\w)", re.IGNORECASE)  # what clients make a link of by themselves
+_SCHEME = re.compile(
+    r":(?=//)|(?<!\w)www(?=\.)|(?<=\w)@(?=\w)", re.IGNORECASE
+)  # what clients make a link of by themselves
 _LABEL = re.compile(r"\](?=\(|\Z)")
 _UNSAFE = re.compile(r"[<>|()\[\]\s\\`*\"'^{}]|@(?=channel|here|everyone)", re.IGNORECASE)
 
@@ -78,7 +80,9 @@ class SlackDialect(ChatDialect):
         """Return text in which nothing is live: kept apart, or as entities; but for small print, marks are escaped."""
         text = _SCHEME.sub(rf"\g<0>{GAP}", _EVERYONE.sub(f"@{GAP}", text))
         text = _LABEL.sub(f"]{GAP}", text)
-        if not is_small:
+        if is_small:
+            text = text.replace("`", "'")  # as nothing escapes it there, and it would end the code of another
+        else:
             text = _SPECIAL.sub(lambda found: "".join(f"\\{character}" for character in found[0]), text)
         return escaped(text)
 

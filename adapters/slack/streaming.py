@@ -18,7 +18,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from adapters.chat.platform import Controls, Part, Posted
+from adapters.chat.platform import Barred, Controls, Part, Posted
 from adapters.slack.api import BARRED, Denied, never_arrived, tell
 from adapters.slack.dialect import blocks_below
 from adapters.slack.poster import Place, ThreadPoster
@@ -46,7 +46,7 @@ EYES = "eyes"
 NO_STREAMS = frozenset({"unknown_method", "feature_not_enabled", "not_allowed_token_type"})
 NO_SIGNS = NO_STREAMS | {"missing_scope"}
 NO_SIGNS_HERE = frozenset({"channel_type_not_supported", "method_not_supported_for_channel_type"})
-CLOSED = BARRED | {"thread_not_found"}
+CLOSED = BARRED | {"account_inactive", "thread_not_found"}
 
 
 @dataclass(slots=True)
@@ -211,6 +211,8 @@ class AnswerPoster(ThreadPoster):
                 await tell(client, "chat.appendStream", **what, markdown_text=rest)
         except Unreachable:
             self._stream = replace(stream, text=None)  # the words may have been added
+            raise
+        except Barred:
             raise
         except Denied:
             self._stream = None  # anybody can stop a stream; whether the answer ends too is not for everybody to say

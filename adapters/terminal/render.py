@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 Cells: TypeAlias = Sequence[Sequence[Inline]]
 
+_LINKABLE = re.compile(r"(?:https?|file)://[^\x00-\x20\x7f-\x9f]+\Z", re.IGNORECASE)
 _SEARCH_ERRORS: dict[Status, ErrorType] = {
     Status.NO_CONTEXT: "no_context",
     Status.UNAVAILABLE: "retrieval",
@@ -91,9 +93,9 @@ def _leaf(block: Block, others: Sequence[Block]) -> RenderableType:
 
     match block.leaf:
         case Paragraph(children):
-            return _styled(children)
+            return styled_nodes(children)
         case Heading(_, children):
-            return _styled(children, bold=True)
+            return styled_nodes(children, bold=True)
         case CodeLine(language):
             from rich.syntax import Syntax  # it takes a while, and few answers have code
 
@@ -110,13 +112,13 @@ def _table(head: Cells, rows: Sequence[Cells]) -> RenderableType:
 
     table = Table()
     for cell in head:
-        table.add_column(_styled(cell))
+        table.add_column(styled_nodes(cell))
     for cells in filter(None, rows):
-        table.add_row(*map(_styled, cells))
+        table.add_row(*map(styled_nodes, cells))
     return table
 
 
-def _styled(nodes: Iterable[Inline], *, bold: bool = False) -> StyledText:
+def styled_nodes(nodes: Iterable[Inline], *, bold: bool = False) -> StyledText:
     """Return words with their styles and links."""
     from rich.style import Style
     from rich.text import Text as StyledText
@@ -134,17 +136,17 @@ def _styled(nodes: Iterable[Inline], *, bold: bool = False) -> StyledText:
             case Footnote(number, url):
                 styled.append(f"[{number}]", style + Style(color="bright_blue") + link_to(url))
             case Link(url, children):
-                label = _styled(children)
+                label = styled_nodes(children)
                 label.stylize(Style(color="bright_blue") + link_to(url))
                 styled.append_text(label)
     return styled
 
 
 def link_to(url: str) -> Style:
-    """Return the style of what leads to an address, also to one of a file."""
+    """Return the style of what leads to an address of a page or a file, and to nothing that runs."""
     from rich.style import Style
 
-    return Style(link=without_controls(url) or None)
+    return Style(link=url if _LINKABLE.match(url) else None)
 
 
 def as_json(answer: Answer) -> dict[str, Any]:

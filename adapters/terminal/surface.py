@@ -7,9 +7,10 @@ import json
 from collections.abc import AsyncIterator
 from typing import IO, TYPE_CHECKING
 
-from adapters.terminal.render import as_json, drawn, link_to, plain
-from core.answering.dialect import one_line, plain_words
+from adapters.terminal.render import as_json, drawn, link_to, plain, styled_nodes
+from core.answering.dialect import one_line
 from core.answering.markup import shown_blocks
+from core.answering.nodes import inert
 from core.messages import WARNING
 from core.model import (
     Answer,
@@ -102,17 +103,18 @@ class _View:
         from rich.spinner import Spinner
         from rich.text import Text
 
-        self._says = Text("Reading the question …")
-        self._spinner = Spinner("dots", self._says)
+        self._spinner = Spinner("dots", Text("Reading the question …"))
         self._written: PartialAnswer | None = None
         self.answer: Answer | None = None
 
     def take(self, item: Progress) -> None:
+        from rich.text import Text
+
         match item:
             case Searching(query):
-                self._says.plain = f"Searching for “{plain_words(one_line(query, LINE))}” …"
+                self._spinner.text = Text.assemble("Searching for “", styled_nodes(inert(one_line(query, LINE))), "” …")
             case SearchFailed():
-                self._says.plain = f"{WARNING} The search has trouble …"
+                self._spinner.text = f"{WARNING} The search has trouble …"
             case Drafted(written):
                 self._written = written
             case Restarted():
@@ -146,7 +148,7 @@ def _finished(answer: Answer) -> RenderableType:
         parts.append(Text("\nSources" if answer.citations else "\nNearest sections", style="bold"))
     for citation in named:
         mark = f"[{citation.number}] " if answer.citations else "- "
-        line = Text(mark + plain_words(citation.heading), style="none")
+        line = Text(mark, style="none").append_text(styled_nodes(inert(without_controls(citation.heading))))
         line.append(f"  {citation.relevance_score:.2f}", style="dim")
         parts.append(line)
         if citation.url:

@@ -52,7 +52,7 @@ class DiscordPlatform(Platform):
             await take_over(services, self.key, partial(find, client), lost=client.catch_up)
 
         async def set_up(client: Listener) -> None:
-            await install(client, services, client.commands)
+            install(client, services, client.commands, client.background)
             client.background.begin(partial(announce, client))
 
         given: dict[str, Any] = {"services": services, "setup": set_up, "presence": self._presence}

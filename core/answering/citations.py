@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from core.model import Citation, Hit
+from core.model import Citation, Hit, without_controls
 from core.model.markup import Block, Footnote, Heading, Inline, ListItem, Paragraph, Quote, TableRow
 
 LONGEST_URL = 800  # characters of a link: two of them leave room for words in a message
@@ -24,7 +25,7 @@ _NAME = (
 ADDRESS = re.compile(  # what readers make a link of by themselves, but for a bare name, which may be that of a file
     rf"[a-zA-Z][a-zA-Z0-9+.-]{{0,30}}://{_T}{{1,1000}}|www\.{_T}{{1,1000}}"
     rf"|{_L}{{0,64}}@(?:{_NAME})(?:[:/?#]{_T}{{0,1000}})?|(?<!{_L})(?:{_NAME})(?:/{_T}{{0,1000}}|:\d{_T}{{0,1000}})"
-    rf"|(?<=\w)\.[a-zA-Z]{{2,24}}/{_T}{{1,1000}}|://{_T}{{1,1000}}",
+    rf"|(?<=\w)\.[a-zA-Z]{{2,24}}/{_T}{{1,1000}}|(?<=[^\W_]。)[a-zA-Z]{{2,24}}[/:]{_T}{{1,1000}}|://{_T}{{1,1000}}",
     re.IGNORECASE,
 )
 OPEN_ADDRESS = re.compile(rf"{_T}{{1,1300}}")  # read backwards
@@ -49,6 +50,8 @@ _TITLES = (
     "מקורות",
 )  # fmt: skip
 _LONGEST_TITLE = max(map(len, _TITLES))
+_LONGEST_LINE = 500  # characters of one that is looked at as a title
+_UNSAID = re.compile(r"<[^<>]*(?:>|\Z)|&#?\w*\Z|[*_~`\\]")
 
 
 @dataclass
@@ -70,7 +73,7 @@ class Sources:
     def add(self, found: Hit | Citation) -> int:
         """Return the number of what a tool has found, for the model to cite; the best of its scores is kept."""
         if isinstance(found, Hit):
-            self.urls.add(found.passage.page_url)
+            self.urls.add(visible_url(found.passage.page_url))
             text = found.passage.text
             self.named.update(map(trim_url, URL.findall(text)) if "://" in text or "www." in text else ())
             found = cite(found, 0)
@@ -116,7 +119,7 @@ def cite(hit: Hit, number: int) -> Citation:
         chapter=passage.chapter,
         section=passage.section_title,
         title=passage.page_title,
-        url=passage.source_url,
+        url=visible_url(passage.source_url),
         relevance_score=round(hit.score, 4),
     )
 
@@ -178,17 +181,22 @@ def is_title(raw: RawBlock) -> bool:
     if not isinstance(raw.block.leaf, (Paragraph, Heading)) or not all(isinstance(at, Quote) for at in raw.block.path):
         return False
     said, behind = _title_and_rest(raw.lines[0])
-    return said in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry, raw.lines[1:]))
+    return said in _TITLES and (not behind or _is_entry(behind)) and all(map(_is_entry_or_name, raw.lines[1:]))
 
 
 def _title_and_rest(line: str) -> tuple[str, str]:
     """Return what stands before the first colon of a line, without marks, and what stands behind it."""
-    said, _, behind = line.replace("：", ":").partition(":")
-    return said[: _LONGEST_TITLE + 20].strip(" *_#.").casefold(), behind.strip(" *_")
+    said, _, behind = html.unescape(_UNSAID.sub("", line[:_LONGEST_LINE])).replace("：", ":").partition(":")
+    return said[: _LONGEST_TITLE + 20].strip(" #.").casefold(), behind.strip()
 
 
 def _is_entry(line: str) -> bool:
     return bool(_ENTRY.match(line) or URL.search(line))
+
+
+def _is_entry_or_name(line: str) -> bool:
+    """Return whether a line may be an entry right below a title: a name is short, and no sentence."""
+    return _is_entry(line) or (len(line) <= _LONGEST_TITLE * 3 and not line.rstrip().endswith((".", "!", "?", ":")))
 
 
 def trim_url(url: str) -> str:
@@ -198,6 +206,15 @@ def trim_url(url: str) -> str:
         end -= 1
         unclosed += url[end] == ")"
     return url[:end]
+
+
+def visible_url(url: str) -> str:
+    """Return an address with what nobody sees in it as codes, which lead to the same page."""
+    if url.isascii() and url.isprintable():
+        return url
+    return "".join(
+        one if one.isprintable() and without_controls(one) == one else quote(one, errors="replace") for one in url
+    )
 
 
 def host(url: str) -> str:

@@ -61,7 +61,7 @@ class MarkdownDialect:
     keeps_code_in_place = True
     links_footnotes = False
     rule = "---"  # a line between two parts; empty where there is none
-    marker: re.Pattern[str] | None = row_marker("|>")
+    marker: re.Pattern[str] | None = row_marker(r"|>|\[")
     marks: Mapping[Wrap, str] = {Strong: "**", Emphasis: "_", Strike: "~~"}
     spoken: MarkdownDialect | None = None  # writes the words alone, for whoever cannot see a message
 
@@ -127,8 +127,7 @@ class MarkdownDialect:
                 case Link(url, children):
                     piece = self.inline(children)
                     piece = self.link(url, piece) if self.can_link(url) else piece
-            apart = _APART.get(out[-1:] + piece[:1])
-            out = out[:-1] + apart + piece[1:] if apart else out + piece
+            out = _joined(out, piece)
         return out + "".join(reversed(marks))
 
     def _with_marks(self, out: str, marks: list[str], opened: tuple[Wrap, ...], following: Sequence[TextRun]) -> str:
@@ -219,6 +218,14 @@ def _joint(block: Block, before: Block | None) -> str:
     return f"\n{blank}\n"
 
 
+def _joined(out: str, piece: str) -> str:
+    """Return a text with one more piece, where both would mean something together kept apart."""
+    apart = _APART.get(out[-1:] + piece[:1])
+    if out[-1:] + piece[:1] == "]:" and out.rpartition("\n")[2].lstrip(" >")[:1] == "[":
+        apart = "]\\:"  # or it would define where all such numbers lead
+    return out[:-1] + apart + piece[1:] if apart else out + piece
+
+
 def one_line(text: str, limit: int) -> str:
     """Return a text on one line, of *limit* characters at most."""
     line = " ".join(without_controls(text).split())
@@ -227,4 +234,5 @@ def one_line(text: str, limit: int) -> str:
 
 def plain_words(text: str) -> str:
     """Return words that no model wrote, such as a title, in which an address is code as Markdown has it."""
-    return "".join(f"`{one.text}`" if isinstance(one, CodeSpan) else one.text for one in inert(without_controls(text)))
+    pieces = inert(without_controls(text))
+    return "".join(f"`{one.text}`" if isinstance(one, CodeSpan) else one.text.replace("`", "'") for one in pieces)

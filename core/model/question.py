@@ -21,9 +21,11 @@ NAME_LIMIT = 100  # characters of an author's name; platforms allow fewer
 CONTEXT_LIMIT = 20  # quoted messages: what a reader sees of a thread without scrolling far
 _KEPT = frozenset("\n\t\u200c\u200d")
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
-_HIDDEN = re.compile(  # they have no width, and yet are marks, letters or not assigned; some belong to an emoji
+_HIDDEN = re.compile(  # they have no width, and yet are marks, letters or not assigned
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0d\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
-    "|(?<![\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])(?<![0-9#*](?=.\u20e3))[\ufe0e\ufe0f]"
+)
+_SELECTORS = re.compile(  # which choose how an emoji looks, and are nothing behind anything else
+    "(?<![\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])(?<![0-9#*](?=.\u20e3))[\ufe0e\ufe0f]"
 )
 _JOINERS = re.compile("[\u200c\u200d]+")
 _LAST_LATIN = "\u024f"  # up to here letters are never joined
@@ -55,12 +57,12 @@ def without_controls(text: str) -> str:
     These are control, format and private-use characters, fillers, selectors and half surrogate pairs. Joiners stay
     between letters that are written joined, and both stay in emoji.
     """
-    if not text.isascii():
-        text = _HIDDEN.sub("", text)
-    if text.replace("\n", " ").replace("\t", " ").isprintable():
+    if text.isascii() and text.replace("\n", " ").replace("\t", " ").isprintable():
         return text  # as nearly everything is, which is seen much sooner
-    text = text.replace("\u2028", "\n").replace("\u2029", "\n")
-    return _JOINERS.sub(_joiner, "".join(c for c in text if c in _KEPT or unicodedata.category(c) not in _UNSEEN))
+    text = _HIDDEN.sub("", text.replace("\u2028", "\n").replace("\u2029", "\n"))
+    if not text.replace("\n", " ").replace("\t", " ").isprintable():
+        text = _JOINERS.sub(_joiner, "".join(c for c in text if c in _KEPT or unicodedata.category(c) not in _UNSEEN))
+    return _SELECTORS.sub("", text)
 
 
 def _joiner(found: re.Match[str]) -> str:

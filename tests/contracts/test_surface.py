@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
@@ -161,6 +162,32 @@ async def test_an_answer_that_somebody_deletes_is_not_posted_again(chat: ChatPla
     delivery = await chat.surface.reply(replace(claim, delivery=first), progress(*WRITTEN))
 
     assert (chat.stands(claim), delivery) == ([], Delivery())
+
+
+@pytest.mark.promise("refusals-end")
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_nothing_more_is_written_where_nobody_can_read_it(chat: ChatPlatform, *, is_deleted: bool) -> None:
+    """Where the bot is shut out, or somebody has deleted what stands there; a model would be paid in vain."""
+    claim = await chat.asks()
+    stopped = asyncio.Event()
+
+    async def written() -> AsyncGenerator[Progress]:
+        try:
+            yield WRITTEN[1]
+            await chat.until(lambda: chat.stands(claim))
+            (chat.removes_answer if is_deleted else chat.forbids)(claim)
+            for number in range(1, 500):
+                yield drafted(f"A robot {'acts ' * number}")
+                await asyncio.sleep(0.005)
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    async with asyncio.timeout(5), aclosing(written()) as writing:
+        await chat.surface.reply(claim, writing)
+
+    await stopped.wait()
+    assert chat.warnings(claim) == 0 if is_deleted else chat.stands(claim)
 
 
 async def test_an_answer_that_is_withdrawn_is_gone(chat: ChatPlatform) -> None:

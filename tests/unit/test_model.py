@@ -290,7 +290,8 @@ def test_control_characters_are_dropped_and_nothing_else(text: str) -> None:
 
     assert without_controls(kept) == kept
     assert all(c.isprintable() or c.isspace() or c in "\u200c\u200d" or ord(c) > 127 for c in kept)
-    assert [c for c in kept if c.isalnum()] == [c for c in text if c.isalnum()]
+    seen = [c for c in text if c.isalnum() and c not in "\u115f\u1160\u3164\uffa0"]  # fillers count as letters
+    assert [c for c in kept if c.isalnum()] == seen
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.services import ChatServices
-from adapters.discord.commands import install
+from adapters.discord.commands import LOOKED_EVERY, install, is_current
 from adapters.discord.connection import connect
 from core.model import ThreadRef, WorkspaceRef
 from tests.adapters.discord.eager import EagerClient
 from tests.fakes.services import SOURCE, TERMS, MemoryServices
 from tests.servers.discord import DiscordServer, Interaction, Message
+from tests.waiting import wait_until
 
 __all__ = ["SOURCE", "TERMS", "Office", "OfficeClient", "home", "thread_ref"]
+
+READ = "GET /applications/{application}/commands"
 
 
 class OfficeClient(EagerClient):
@@ -26,11 +29,16 @@ class OfficeClient(EagerClient):
     def __init__(self, *, services: ChatServices, **options: Any) -> None:
         super().__init__(**options)
         self._services = services
-        self.commands = BackgroundTasks(ignore=())
+        self.commands, self.background = BackgroundTasks(ignore=()), BackgroundTasks()
 
     async def setup_hook(self) -> None:
         """Install everything."""
-        await install(self, self._services, self.commands)
+        install(self, self._services, self.commands, self.background)
+
+    async def close(self) -> None:
+        """End what goes on beside."""
+        await self.background.close()
+        await super().close()
 
 
 @dataclass
@@ -38,25 +46,37 @@ class Office(MemoryServices):
     """What stands behind the commands, and the clients that have them."""
 
     server: DiscordServer
+    looks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+
+    async def _rest(self, seconds: float) -> None:
+        """Look at the commands again when the test says so."""
+        await (self.looks.acquire() if seconds == LOOKED_EVERY else self.sleep(seconds))
 
     @contextlib.asynccontextmanager
-    async def open(self) -> AsyncGenerator[OfficeClient]:
-        """Run a client that is connected and knows its guilds."""
+    async def open(self, *, waits: bool = True) -> AsyncGenerator[OfficeClient]:
+        """Run a client that is connected and knows its guilds, and where it *waits*, has looked at its commands."""
+        before = len(self.server.requests_to(READ)), len(self.events)
         client = connect(
             OfficeClient,
             message_content=False,
             api_url=self.server.api_url,
             gateway_url=self.server.gateway_url,
-            services=replace(self.services, reads_all=False),
+            services=replace(self.services, reads_all=False, sleep=self._rest),
         )
         running = asyncio.create_task(client.start(self.server.token))
         try:
             await self.server.connected()
             await client.wait_until_ready()
+            await wait_until(lambda: not waits or self._is_looked_at(before), what="a look at the commands")
             yield client
         finally:
             await client.close()
             await running
+
+    def _is_looked_at(self, before: tuple[int, int]) -> bool:
+        """Whether Discord has the commands by now, or somebody was told why not."""
+        has = len(self.server.requests_to(READ)) > before[0] and is_current(self.server.platform.commands.get(None))
+        return has or len(self.events) > before[1]
 
     async def told(self, interaction: Interaction) -> Message:
         """Wait for what the bot says to the one who used something, and give it."""

@@ -166,7 +166,7 @@ async def test_a_command_that_is_under_way_at_the_end_is_answered(server: Discor
 
     async def prepare(client: AutoShardedClient) -> None:
         assert isinstance(client, Listener)
-        await install(client, office.services, client.commands)
+        install(client, office.services, client.commands, client.background)
 
     async with listening(server, office.inbox, setup=prepare) as client:
         server.faults.add(CALLBACK, held)

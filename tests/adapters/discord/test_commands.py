@@ -8,7 +8,6 @@ import pytest
 
 from adapters.discord.interactions import TOKEN_LIFE
 from core import messages
-from core.events import CommandsFailed
 from core.messages import NOT_PART_OF_IT
 from core.model import NO_QUESTION, Asked, MessageRef, Person, Question, ThreadRef
 from tests.adapters.discord.conftest import Place
@@ -346,49 +345,3 @@ async def test_a_command_that_is_shown_as_it_was_before_is_told_so(office: Offic
         told = await office.told(office.server.slash(place.ada, place.channel, "old"))
 
     assert (told.content, told.seen_by) == (messages.OUTDATED, place.ada.id)
-
-
-@pytest.mark.promise("commands-once")
-async def test_commands_are_registered_when_they_have_changed_and_not_else(office: Office) -> None:
-    """A second start asks nothing of Discord."""
-    async with office.open():
-        pass
-    async with office.open():
-        pass
-    once = len(office.server.requests_to(SYNC))
-    await office.dedup.changed(next(iter(office.dedup.notes)), "others")
-    async with office.open():
-        pass
-
-    assert (once, len(office.server.requests_to(SYNC))) == (1, 2)
-    assert [command["name"] for command in office.server.platform.commands[None]] == [
-        "ask",
-        "sources",
-        "documents",
-        "forget",
-        "help",
-        "privacy",
-        "footnote-admin",
-        "Answer from this message",
-    ]
-
-
-async def test_a_registration_that_fails_is_told_and_tried_at_the_next_start(office: Office) -> None:
-    """The client runs on with the commands of before."""
-    office.server.faults.add(SYNC, Reply(403, {"code": 50001, "message": "Missing Access"}))
-    async with office.open():
-        pass
-    async with office.open():
-        pass
-
-    assert office.events == [CommandsFailed("Discord", "code 50001")]
-    assert [handled.status for handled in office.server.requests_to(SYNC)] == [403, 200]
-
-
-async def test_commands_are_registered_without_a_memory_of_before(office: Office) -> None:
-    """A store that is away keeps no command from people."""
-    office.shut()
-    async with office.open():
-        pass
-
-    assert len(office.server.platform.commands[None]) == 8
