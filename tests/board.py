@@ -9,9 +9,8 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession
 
-from adapters.chat.delivery import nonce
 from adapters.chat.dialect import ChatDialect, MessageRenderer
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, nonce
 from adapters.retry import retry_after
 from core.answering.dialect import GAP
 from core.errors import Gone, RateLimited, Rejected, Unreachable

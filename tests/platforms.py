@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
 from core.events import Event, Passed, Step
-from core.model import Answer, Citation, Claim, Delivery, Progress, Searching, Status, Task
+from core.model import Answer, Citation, Claim, Delivery, MessageRef, Progress, Searching, Status, Task
 from core.ports import ChatSurface
 
 CITED = Citation(
@@ -89,6 +89,14 @@ class Notes:
         self.written.append(delivery)
         self.told()
         return True
+
+    async def delivered(self, message: MessageRef) -> Delivery:
+        """Give what was written last."""
+        return self.written[-1] if self.written else Delivery()
+
+    async def has_gone(self, messages: Sequence[MessageRef]) -> bool:
+        """Nobody deletes anything here."""
+        return False
 
     async def holds(self, task: Task) -> bool:
         """Say whether nobody has taken it over."""

@@ -7,7 +7,6 @@ had to wait for its turn. What remains is a process that stands still between th
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.live_message import LiveMessage, Pace
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, utc_now
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, nonce, utc_now
 from adapters.retry import NOTE, QUICK, Gate, LoadPacer, retry_after
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved
@@ -38,7 +37,6 @@ PACE = Pace()
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 TOO_MANY_REQUESTS = 429
 LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
-NONCE_LENGTH = 24  # characters; Discord allows 25
 _HELD: ContextVar[Held | None] = ContextVar("held", default=None)
 
 
@@ -83,12 +81,6 @@ def traced(
     trace.on_request_start.append(require_lease)
     trace.on_request_end.append(listen)
     return trace
-
-
-def nonce(question: MessageRef, revision: int, number: int) -> str:
-    """Return the same mark for the same message of an answer in every process, so that it is posted once."""
-    named = f"{question}#{revision}#{number}"
-    return hashlib.sha256(named.encode()).hexdigest()[:NONCE_LENGTH]
 
 
 class PlaceBreaker:

@@ -14,11 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
-from adapters.chat.delivery import nonce
-from adapters.chat.platform import NOTICE, REMARK, Part, Poster
+from adapters.chat.platform import REMARK, Part, Poster, nonce
+from adapters.chat.services import tell_wait
 from adapters.retry import BRIEF, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal
-from core.errors import Gone, InvalidInput, PeopleUnavailable, Rejected, StoreUnavailable
+from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
 from core.events import AnswerAssumed
 from core.messages import CANNOT_TAKE, WARNING
 from core.model import (
@@ -30,19 +30,16 @@ from core.model import (
     InboundKind,
     Message,
     MessageRef,
-    Question,
     Setting,
     Signal,
     ThreadRef,
-    WaitNotice,
 )
 from core.ports import ConversationStore, Underway
 
 if TYPE_CHECKING:
-    from adapters.chat.services import ChatServices, Waits
+    from adapters.chat.services import ChatServices
 
 LATEST = timedelta(minutes=30)  # what is older is nobody's question any more
-QUIET = 600  # seconds in which nobody is told again in the same place that many wait
 LONGEST_COMMAND = 40  # characters; no word that stands for a command is nearly as long
 
 
@@ -305,7 +302,9 @@ class Intake:
 
     async def _put(self, signals: Sequence[Signal]) -> None:
         for each in signals:
-            await self._services.inbox.put(each)
+            is_known = await self._services.inbox.put(each)
+            if isinstance(each, Deleted) and not is_known:
+                await self._services.self_help.forget_answer(each.message)
 
     async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:
         """Return the signals, with what a question refers to; who asks nothing is told so, and an old answer stays.
@@ -356,32 +355,6 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
         if event.comes_again:
             raise
         return False
-
-
-async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
-    """Post below a question how long it takes, if many wait; *at* is where, and a channel is told once in a while.
-
-    It is noted before and after it is posted, as part of what is delivered to the question: whoever answers removes it,
-    also if the process that posted it has died. If somebody has begun to answer by then, it is removed at once. Raises
-    `PostingFailed` or `StoreUnavailable`, of which the asker need not hear.
-    """
-    is_admitted = False
-    backlog = await waits.room.backlog()
-    words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
-    with suppress(PeopleUnavailable):
-        is_admitted = bool(words) and await waits.admits(question)
-    period = str(int(waits.now().timestamp() // QUIET))
-    if not is_admitted or not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
-        return
-    notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
-    if not await waits.room.announce(question.message, notice):
-        return
-    poster = below(question.message)
-    posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
-    with suppress(StoreUnavailable):
-        if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
-            return
-    await QUICK.call(partial(poster.delete, posted.id))
 
 
 async def askers(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Collection[str] | None:

@@ -7,6 +7,7 @@ platforms in the same way.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -30,6 +31,13 @@ from core.model import (
 
 utc_now: Callable[[], datetime] = partial(datetime.now, UTC)
 REMARK, NOTICE = -1, -2  # the numbers of messages beside those of the answer, which are counted from 0
+NONCE_LENGTH = 24  # characters; Discord allows 25
+
+
+def nonce(question: MessageRef, revision: int, number: int) -> str:
+    """Return the same mark for the same message of an answer in every process, so that it is posted once."""
+    named = f"{question}#{revision}#{number}"
+    return hashlib.sha256(named.encode()).hexdigest()[:NONCE_LENGTH]
 
 
 class Controls(StrEnum):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
-from adapters.chat.platform import utc_now
+from adapters.chat.platform import NOTICE, Part, Poster, nonce, utc_now
+from adapters.retry import QUICK
 from core.community.admission import WaitEstimate
 from core.community.moderation import Moderation, SelfHelp
-from core.errors import StoreUnavailable
+from core.errors import PeopleUnavailable, StoreUnavailable
 from core.events import Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
-from core.model import Outline, Question, Scope, Terms, ThreadRef, WorkspaceRef
+from core.model import MessageRef, Outline, Question, Scope, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import Accepting, ChannelCursor, Dedup, Inbox, PolicyStore, VoteStore, WaitingRoom
 
 
@@ -46,6 +49,9 @@ class Presence:
         if is_news and not self._closed:
             self._is_told = False
             self.observer(Connected(self.platform, self._name))
+
+
+QUIET = 600  # seconds in which nobody is told again in the same place that many wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +103,29 @@ class ChatServices:
             return await self.dedup.changed(key, value)
         except StoreUnavailable:
             return True
+
+
+async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Callable[[MessageRef], Poster]) -> None:
+    """Post below a question how long it takes, if many wait; *at* is where, and a channel is told once in a while.
+
+    It is noted before and after it is posted, as part of what is delivered to the question: whoever answers removes it,
+    also if the process that posted it has died. If somebody has begun to answer by then, it is removed at once. Raises
+    `PostingFailed` or `StoreUnavailable`, of which the asker need not hear.
+    """
+    is_admitted = False
+    backlog = await waits.room.backlog()
+    words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
+    with suppress(PeopleUnavailable):
+        is_admitted = bool(words) and await waits.admits(question)
+    period = str(int(waits.now().timestamp() // QUIET))
+    if not is_admitted or not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
+        return
+    notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
+    if not await waits.room.announce(question.message, notice):
+        return
+    poster = below(question.message)
+    posted = await QUICK.call(partial(poster.post, Part(words), notice.nonce))
+    with suppress(StoreUnavailable):
+        if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
+            return
+    await QUICK.call(partial(poster.delete, posted.id))

@@ -34,6 +34,7 @@ from core.events import unobserved
 ClientT = TypeVar("ClientT", bound=AutoShardedClient)
 
 API = "https://discord.com/api/v10"
+MALFORMED = 400  # what is asked here is always the same but for the token
 GATEWAY = "wss://gateway.discord.gg/"
 MESSAGE_CONTENT_DENIED = (
     "Discord does not let the bot read the content of messages. Switch on the Message Content Intent on the Bot page "
@@ -61,7 +62,7 @@ def connect(
     throttle = throttle or Throttle()
     gate = throttle.gate
     Route.BASE = (api_url or API).rstrip("/")
-    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway_url or GATEWAY)
+    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL((gateway_url or GATEWAY).rstrip("/") + "/")
     safe: dict[str, Any] = {
         "intents": Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=message_content),
         "allowed_mentions": AllowedMentions.none(),
@@ -114,7 +115,7 @@ async def log_in(client: AutoShardedClient, token: str, retries: RetryPolicy = C
 
 def _judge(error: Exception) -> Transient | None:
     """Return what may pass; None for mistakes of ours. Raises `Misconfigured` for what the operator has to change."""
-    if isinstance(error, LoginFailure):
+    if isinstance(error, LoginFailure) or (isinstance(error, HTTPException) and error.status == MALFORMED):
         raise Misconfigured(REFUSAL) from error
     if isinstance(error, PrivilegedIntentsRequired):
         raise Misconfigured(MESSAGE_CONTENT_DENIED) from error

@@ -23,7 +23,7 @@ PREFIX = "footnote:"
 # The commands that are needed, by what stands behind them so that nothing changes as long as the key is not there.
 HARMLESS: Mapping[str, str] = {
     "": "TIME",
-    "{key}": "DEL, EXISTS, GET, GETDEL, HGETALL, HLEN, LLEN, LPOP, RPOP, TYPE, ZCARD, ZPOPMIN",
+    "{key}": "DEL, EXISTS, GET, HGETALL, HLEN, LLEN, LPOP, RPOP, TYPE, ZCARD, ZPOPMIN",
     "{key} 1": "HDEL, HEXISTS, HGET, HMGET, PEXPIRE, XINFO CONSUMERS, XPENDING, ZREM, ZSCORE",
     "{key} 0": "LINDEX",
     "{key} 0 -1": "LRANGE, LTRIM, ZRANGE",

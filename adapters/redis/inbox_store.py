@@ -148,6 +148,20 @@ class InboxStore:
             state = await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{message}", "state"))
         return state not in (None, b"early")
 
+    async def delivered(self, message: MessageRef) -> Delivery:
+        """Return what was recorded for a question."""
+        with translated():
+            sealed = await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{message}", "delivery"))
+        return self._delivery(str(message), sealed, None)
+
+    async def has_gone(self, messages: Sequence[MessageRef]) -> bool:
+        """Return whether the deletion of one of these messages is kept, as that of a question that was never heard."""
+        with translated():
+            for each in messages:
+                if await cast("Awaitable[bytes | None]", self._client.hget(f"{QUESTION}{each}", "deleted")):
+                    return True
+        return False
+
     async def running(self, thread: ThreadRef) -> Question | None:
         """Look at the first question of a thread, unless it is gone."""
         with translated():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adapters.chat.background import settle
-from adapters.chat.delivery import nonce
+from adapters.chat.platform import nonce
 from adapters.retry import BRIEF, Retrying
 from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK

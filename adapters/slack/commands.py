@@ -213,7 +213,7 @@ async def _tell_below(slack: SlackServices, inbound: Inbound, sentence: str) -> 
     """Tell the author of a message alone, or all in its thread where Slack shows nothing to one person."""
     thread, asker = inbound.message.thread, inbound.author.id if inbound.author else ""
     text: dict[str, Any] = {"channel": thread.channel, "text": mrkdwn(sentence)}
-    below: dict[str, Any] = {**text, "thread_ts": thread.thread, "unfurl_links": False, "unfurl_media": False}
+    below: dict[str, Any] = {**text, "thread_ts": thread.thread}
     with suppress(PostingFailed):
         workspace = await slack.workspaces.find(thread.workspace)
         if inbound.setting is not Setting.DIRECT:
@@ -221,7 +221,7 @@ async def _tell_below(slack: SlackServices, inbound: Inbound, sentence: str) -> 
             with suppress(Rejected):
                 await tell(workspace.client, "chat.postEphemeral", user=asker, **where)
                 return
-        await tell(workspace.once, "chat.postMessage", **below)
+        await tell(workspace.once, "chat.postMessage", **below, unfurl_links=False, unfurl_media=False)
 
 
 async def _pressed(context: InteractionContext, action_id: str, value: str) -> str | None:

@@ -9,10 +9,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
-from adapters.chat.delivery import nonce
 from adapters.chat.dialect import heading
 from adapters.chat.live_message import Pace
-from adapters.chat.platform import ChatPlatform, Destination, Posted, utc_now
+from adapters.chat.platform import ChatPlatform, Destination, Posted, nonce, utc_now
 from adapters.slack.api import ask, tell
 from adapters.slack.dialect import SlackRenderer
 from adapters.slack.poster import Place, ThreadPoster, remove_orphans

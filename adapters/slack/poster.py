@@ -20,9 +20,8 @@ from html import unescape
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.chat.delivery import nonce
 from adapters.chat.intake import FoundAnswer
-from adapters.chat.platform import REMARK, Part, Posted
+from adapters.chat.platform import REMARK, Part, Posted, nonce
 from adapters.slack.api import EVENT_TYPE, Denied, ask, never_arrived, tell
 from adapters.slack.dialect import STOP, blocks_of
 from core.errors import PostingFailed, Unreachable

@@ -122,7 +122,7 @@ class Platform(ABC):
             votes=stores.votes,
             channel_cursor=stores.channel_cursor,
             moderation=moderation,
-            self_help=SelfHelp(stores.conversations, forgetting, moderation),
+            self_help=SelfHelp(stores.conversations, forgetting, moderation, inbox),
             askers=partial(askers, stores.conversations, inbox),
             owns=partial(owns, stores.conversations),
             purge=forgetting.farewell,

@@ -115,6 +115,8 @@ class Responder:
             return Answer(id=answer_id(question), text="", status=Status.REFUSED)
         if memory and delivery.messages:
             await self._remember(memory, question, outcome[0])
+            if self.deliveries and await self.deliveries.has_gone(delivery.messages):  # deleted while it was written
+                await memory.remove(question.message)
         return outcome[0]
 
     async def _run(

@@ -13,6 +13,7 @@ from core.model import (
     Applied,
     AuditEntry,
     Citation,
+    MessageRef,
     ModerationOrder,
     OrderKind,
     Person,
@@ -20,7 +21,7 @@ from core.model import (
     ThreadRef,
     WorkspaceRef,
 )
-from core.ports import ConversationStore, PersonalData, PolicyStore, VoteStore
+from core.ports import ConversationStore, Deliveries, PersonalData, PolicyStore, VoteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,16 @@ class SelfHelp:
     conversations: ConversationStore
     forgetting: Forgetting
     moderation: Moderation
+    deliveries: Deliveries
+
+    async def forget_answer(self, message: MessageRef) -> bool:
+        """Forget the turn of whose answer somebody has deleted a message; those that we remove are noted before."""
+        conversation = await self.conversations.load(message.thread)
+        for turn in conversation.turns if conversation else ():
+            delivery = await self.deliveries.delivered(turn.question_ref)
+            if any(each.id == message.id for each in delivery.messages):
+                return await self.conversations.remove(turn.question_ref)
+        return False
 
     async def sources(self, thread: ThreadRef) -> Sequence[Citation]:
         """Return the sources of the last answer in a thread that has any."""

@@ -162,6 +162,14 @@ class Deliveries(Protocol):
         """Replace what was recorded with *delivery*; return False if the task is no longer ours."""
         ...
 
+    async def delivered(self, message: MessageRef) -> Delivery:
+        """Return what was recorded for a question; nothing where none is known."""
+        ...
+
+    async def has_gone(self, messages: Sequence[MessageRef]) -> bool:
+        """Return whether the inbox was told in the last minutes that one of these messages was deleted."""
+        ...
+
     async def holds(self, task: Task) -> bool:
         """Return whether the task is still ours, to be asked before every call to the platform that changes something.
 

@@ -248,15 +248,15 @@ async def test_whoever_is_forgotten_is_forgotten_in_every_thread_that_lives(
     """However long ago they wrote: a thread lives on as long as others write there. Nobody else's words go."""
     chance = Random(seed)
     for number in range(30):
-        place = thread(str(chance.randint(1, 4)))
-        await store.append(place, turn(str(number), in_thread=place, by=f"p{chance.randint(1, 3)}"))
-        await clock.advance(chance.choice([timedelta(), MOST_OF_IT]))
-    before = [await store.load(thread(str(name))) for name in range(1, 5)]
+        place = thread(str(chance.randint(1, 2)))
+        await store.append(place, turn(str(number), in_thread=place, by=f"p{chance.randint(1, 6)}"))
+        await clock.advance(chance.choice([timedelta(), timedelta(minutes=30)]))
+    before = [await store.load(thread(str(name))) for name in (1, 2)]
     left = [[each for each in found.turns if each.author_id != "p1"] if found else [] for found in before]
     mine = sum(each.author_id == "p1" for found in before if found for each in found.turns)
 
     assert await store.forget_person(thread().home, "p1") == mine
-    after = [await store.load(thread(str(name))) for name in range(1, 5)]
+    after = [await store.load(thread(str(name))) for name in (1, 2)]
     assert [list(found.turns) if found else [] for found in after] == left
 
 

@@ -75,6 +75,10 @@ class Community(Protocol):
         """Let whoever asked delete the question."""
         ...
 
+    def delete_answer(self, asked: str, *, part: int = 0) -> None:
+        """Let a moderator delete a message of the bot's there."""
+        ...
+
     def repeat(self, asked: str) -> None:
         """Let the platform tell of the question once more."""
         ...
@@ -181,3 +185,19 @@ class Town:
             ),
             what="the end of the work",
         )
+
+
+@contextlib.asynccontextmanager
+async def half_written(town: Town) -> AsyncGenerator[str]:
+    """Ask, and let the model pause in the middle of its answer until the block is over."""
+    town.chat.pauses_before = b"And then"
+    town.chat.goes_on.clear()
+    town.chat.call("search_documents", {"query": "robot"})
+    town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
+    asked = town.community.ask()
+    await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")
+    try:
+        yield asked
+    finally:
+        town.chat.pauses_before = b""
+        town.chat.goes_on.set()

@@ -78,6 +78,11 @@ class DiscordCommunity:
         message = self._message(asked)
         self.server.delete_as(self.server.platform.users[message.author_id], message)
 
+    def delete_answer(self, asked: str, *, part: int = 0) -> None:
+        """Delete it, and another one with it, as moderators do with several."""
+        other = self.server.post_as(self.bob, self._thread(asked), "Nothing of this.", mentions=[self.ada])
+        self.server.delete_as(self.moderator, self._of_bot(asked)[part], other)
+
     def repeat(self, asked: str) -> None:
         """Tell of it as after a reconnect."""
         self.server.repeat(self._message(asked))

@@ -104,6 +104,10 @@ class SlackCommunity:
         message = self._message(asked)
         self.server.delete_as(self._author(message), message)
 
+    def delete_answer(self, asked: str, *, part: int = 0) -> None:
+        """Delete it."""
+        self.server.delete_as(self.moderator, self._of_bot(asked)[part])
+
     def repeat(self, asked: str) -> None:
         """Send both events of the mention again, as if nobody had acknowledged them."""
         self.server.outbox.repeat(*self._message(asked).deliveries)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncGenerator
-
 import pytest
 
 from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
 from core.events import LostByStore
-from tests.end_to_end.community import ANSWER, Town
+from tests.end_to_end.community import ANSWER, Town, half_written
 from tests.fixtures.redis import say
 from tests.waiting import wait_until
 
@@ -19,22 +16,6 @@ async def lose(town: Town) -> None:
     """Lose everything, as a server without persistence does when it starts again."""
     async with connect(town.redis_url) as client:
         await say(client, "FLUSHALL")
-
-
-@contextlib.asynccontextmanager
-async def half_written(town: Town) -> AsyncGenerator[str]:
-    """Ask, and let the model pause in the middle of its answer until the block is over."""
-    town.chat.pauses_before = b"And then"
-    town.chat.goes_on.clear()
-    town.chat.call("search_documents", {"query": "robot"})
-    town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
-    asked = town.community.ask()
-    await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")
-    try:
-        yield asked
-    finally:
-        town.chat.pauses_before = b""
-        town.chat.goes_on.set()
 
 
 @pytest.mark.promise("catches-up")

@@ -10,7 +10,7 @@ from core import messages
 from core.events import ConnectionLost, TaskFailed
 from core.messages import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from core.model import PolicyFault
-from tests.end_to_end.community import ANSWER, Town
+from tests.end_to_end.community import ANSWER, Town, half_written
 from tests.fixtures.redis import all_keys, say
 from tests.servers.openai import Stall
 from tests.servers.service import Reply
@@ -225,7 +225,7 @@ async def test_nothing_is_answered_where_nobody_can_read_what_is_set(town: Town,
         resumed = await town.community.command("resume", moderates=True)
         await town.sees(town.community.ask("And now?"), ANSWER)
 
-    assert [messages.FAULTS[PolicyFault.NEWER] in status, "Paused by Mod" in resumed] == [True, True]
+    assert [messages.FAULTS[PolicyFault.NEWER] in status, "Paused by <@" in resumed] == [True, True]
 
 
 @pytest.mark.promise("journey")
@@ -303,3 +303,22 @@ async def test_a_stop_of_the_bot_finishes_what_is_being_written(town: Town) -> N
         await town.sees(second, ANSWER)
 
     assert [len(town.community.said(asked)) for asked in (first, second)] == [1, 1]
+
+
+@pytest.mark.promise("forget")
+async def test_an_answer_that_a_moderator_deletes_is_forgotten(town: Town) -> None:
+    """When it is there, and also while it is written."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        town.community.delete_answer(asked)
+        await town.forgets(asked)
+        async with half_written(town) as deleted:
+            town.community.delete_answer(deleted)
+        await town.remembers(deleted)
+        town.community.follow_up(deleted, "And an arm?")
+        await town.sees(deleted, ANSWER)
+
+    followed_up = [str(message["content"]) for message in town.chat.received[-1].body["messages"]]
+    assert not any("What is a robot?" in said for said in followed_up)

@@ -281,6 +281,14 @@ class MemoryInbox:
         record.delivery = delivery
         return True
 
+    async def delivered(self, message: MessageRef) -> Delivery:
+        """Give what was recorded."""
+        return self._records[message].delivery if message in self._records else Delivery()
+
+    async def has_gone(self, messages: Sequence[MessageRef]) -> bool:
+        """Look for deletions."""
+        return any(each in self._records and self._records[each].deleted for each in messages)
+
     async def holds(self, task: Task) -> bool:
         """Say whether the task is still ours."""
         return self._records[task.message].is_held_as(task)

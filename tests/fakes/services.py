@@ -228,7 +228,7 @@ def bundle(
         votes=votes,
         policies=policies,
         moderation=moderation,
-        self_help=SelfHelp(conversations, forgetting, moderation),
+        self_help=SelfHelp(conversations, forgetting, moderation, MemoryInbox()),
         **{**standard, **fields},
     )
 

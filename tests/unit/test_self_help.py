@@ -41,7 +41,7 @@ def _policies() -> MemoryPolicies:
 def _service(conversations: MemoryConversations, votes: MemoryVotes, policies: MemoryPolicies) -> SelfHelp:
     forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
     moderation = Moderation(policies, conversations, forgetting, now=lambda: NOON)
-    return SelfHelp(conversations, forgetting, moderation)
+    return SelfHelp(conversations, forgetting, moderation, MemoryInbox())
 
 
 async def ask(conversations: MemoryConversations, by: Actor, *, id: str = "m0", cited: bool = False) -> None:  # noqa: A002 - the field's name

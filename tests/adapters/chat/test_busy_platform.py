@@ -6,9 +6,8 @@ from functools import partial
 
 import pytest
 
-from adapters.chat.delivery import nonce
 from adapters.chat.live_message import LiveMessage, Pace
-from adapters.chat.platform import Part, Posted
+from adapters.chat.platform import Part, Posted, nonce
 from core.errors import RateLimited, Unreachable
 from core.model import MessageRef
 from tests.adapters.chat.test_drafts import draft, parts, settled, snapshot

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.chat.delivery import nonce
 from adapters.chat.live_message import BLANK, LiveMessage, Pace, Snapshot
-from adapters.chat.platform import Controls, Part, Posted
+from adapters.chat.platform import Controls, Part, Posted, nonce
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
 from tests.builders import question, thread

@@ -11,10 +11,9 @@ from functools import partial
 import pytest
 
 from adapters.chat.background import BackgroundTasks
-from adapters.chat.delivery import DeliveryLog, nonce
-from adapters.chat.intake import tell_wait
-from adapters.chat.platform import NOTICE, Destination, Part, Posted
-from adapters.chat.services import Waits
+from adapters.chat.delivery import DeliveryLog
+from adapters.chat.platform import NOTICE, Destination, Part, Posted, nonce
+from adapters.chat.services import Waits, tell_wait
 from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected
 from core.events import unobserved
 from core.model import Claim, Delivery, Question, WaitNotice

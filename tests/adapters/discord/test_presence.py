@@ -6,15 +6,17 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from discord.gateway import DiscordWebSocket
 
-from adapters.discord.connection import stay_connected
+from adapters.discord.connection import connect, stay_connected
 from adapters.retry import CONNECTING, TOKEN_REFUSED
+from core.errors import Misconfigured
 from core.events import Connected, ConnectionLost, Event
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.eager import EagerClient, client_of
 from tests.adapters.discord.ears import listening
 from tests.fakes.box import Box
-from tests.servers.discord import TOKEN, DiscordServer
+from tests.servers.discord import TOKEN, DiscordServer, Reply
 from tests.waiting import wait_until
 
 
@@ -72,3 +74,19 @@ async def test_a_token_that_was_good_is_tried_until_it_is_again(server: DiscordS
     await running
 
     assert told == ["gateway closed with 4004", TOKEN_REFUSED]
+
+
+@pytest.mark.promise("says-what-to-do")
+async def test_a_token_of_the_wrong_form_is_not_tried_for_ever(server: DiscordServer) -> None:
+    """Discord does not even read it."""
+    server.faults.add("GET /users/@me", Reply(400, {"message": "400: Bad Request", "code": 0}))
+
+    with pytest.raises(Misconfigured, match="token"):
+        await stay_connected(lambda: client_of(server), "wrong")
+
+
+async def test_the_address_of_the_gateway_may_do_without_its_last_slash(server: DiscordServer) -> None:
+    """The library adds to the path that follows."""
+    connect(EagerClient, message_content=False, gateway_url=server.gateway_url.rstrip("/"))
+
+    assert str(DiscordWebSocket.DEFAULT_GATEWAY) == server.gateway_url

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.chat.delivery import nonce
-from adapters.chat.platform import NOTICE, Part
+from adapters.chat.platform import NOTICE, Part, nonce
 from adapters.discord.poster import ChannelPoster
 from core.model import Claim, Delivery, Interruption, WaitNotice, Withdrawal
 from tests.adapters.discord.conftest import Place
