@@ -45,17 +45,17 @@ _SEARCH_ERRORS: dict[Status, ErrorType] = {
 
 
 def plain(answer: Answer) -> str:
-    """Return the answer and its sources as lines of text."""
+    """Return the answer and its sources as lines of text; code in the answer keeps what holds it together."""
     parts = [f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
     for title, mark, named in (("Sources", "[{}]", answer.citations), ("Nearest sections", "-", answer.nearest)):
         lines = [
-            " ".join(filter(None, [mark.format(each.number), plain_words(each.heading), each.url]))
+            " ".join(filter(None, [mark.format(each.number), plain_words(each.heading), without_controls(each.url)]))
             + f" ({each.relevance_score:.2f})"
             for each in named
         ]
         if lines:
             parts.append("\n".join([f"{title}:", *lines]))
-    return without_controls("\n\n".join(parts))
+    return "\n\n".join(parts)
 
 
 def drawn(blocks: Sequence[Block]) -> Iterator[RenderableType]:

@@ -151,7 +151,8 @@ def _finished(answer: Answer) -> RenderableType:
         line = Text(mark, style="none").append_text(styled_nodes(inert(without_controls(citation.heading))))
         line.append(f"  {citation.relevance_score:.2f}", style="dim")
         parts.append(line)
-        if citation.url:
-            url = without_controls(citation.url)
-            parts.append(Text(f"    {url}", style=Style(dim=True) + link_to(url), overflow="fold"))
+        url = without_controls(citation.url)
+        way = link_to(url)
+        if way.link or (url and ":" not in url.partition("/")[0]):  # what runs something is no place to look it up
+            parts.append(Text(f"    {url}", style=Style(dim=True) + way, overflow="fold"))
     return Group(*parts, Text(""))

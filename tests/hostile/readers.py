@@ -138,12 +138,24 @@ def discord(text: str) -> Seen:
     )
 
 
+class SmallPrint(str):
+    """Words below a message of Slack's, in the dialect that it had before it knew Markdown."""
+
+    __slots__ = ()
+
+
 def slack(text: str) -> Seen:
-    """Read Slack's Markdown or small print: angle brackets mean something everywhere, and names with a path too."""
+    """Read Slack's Markdown or small print: angle brackets mean something everywhere, and names with a path too.
+
+    In small print, links are these and bare addresses, and its other marks join no words to one.
+    """
     tokens = re.findall(r"<([^<>]*)>", text)
     calls = {f"<{token}>" for token in tokens if token[:1] in "@#!"}
     links = {token.partition("|")[0] for token in tokens if token[:1] not in "@#!"}
-    markdown = commonmark(re.sub(r"<[^<>]*>", "\ufffc", text), github=True)
+    bare = re.sub(r"<[^<>]*>", "\ufffc", text)
+    if isinstance(text, SmallPrint):
+        return Seen(frozenset(links), CODE.sub("\ufffc", bare), frozenset(calls))
+    markdown = commonmark(bare, github=True)
     return Seen(frozenset(links) | markdown.links, markdown.prose, frozenset(calls))
 
 

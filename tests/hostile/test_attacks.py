@@ -23,7 +23,17 @@ from tests.adapters.openai.asking import model_of
 from tests.builders import question
 from tests.hostile.corpus import ATTACKS, Attack
 from tests.hostile.model import ANSWER, ObedientServer, Scene, scene
-from tests.hostile.readers import ESCAPE, Seen, commonmark, discord, slack, terminal, unseen, words_alone
+from tests.hostile.readers import (
+    ESCAPE,
+    Seen,
+    SmallPrint,
+    commonmark,
+    discord,
+    slack,
+    terminal,
+    unseen,
+    words_alone,
+)
 from tests.on_discord import OnDiscord, on_discord
 from tests.on_slack import OnSlack, OnSlackByEdits, on_slack
 from tests.portion import WHOLE
@@ -51,7 +61,8 @@ def slack_texts(body: Any) -> Iterator[str]:
         case dict():
             fields = cast("dict[str, Any]", body)
             if fields.get("type") in ("markdown", "mrkdwn", "markdown_text"):
-                yield str(fields["text"])
+                kind = SmallPrint if fields["type"] == "mrkdwn" else str
+                yield kind(fields["text"])
             yield from (str(fields[name]) for name in ("markdown_text",) if name in fields)
             for value in fields.values():
                 yield from slack_texts(value)
