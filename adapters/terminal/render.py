@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.answering.dialect import leads, plain_words
+from core.answering.dialect import GAP, leads, plain_words
 from core.answering.nodes import runs
 from core.events import ErrorType
 from core.messages import WARNING
@@ -46,7 +46,8 @@ _SEARCH_ERRORS: dict[Status, ErrorType] = {
 
 def plain(answer: Answer) -> str:
     """Return the answer and its sources as lines of text; code in the answer keeps what holds it together."""
-    parts = [f"{WARNING} {answer.text}" if answer.is_failure or answer.lexical_only else answer.text]
+    text = GAP.join(map(without_controls, answer.text.split(GAP)))
+    parts = [f"{WARNING} {text}" if answer.is_failure or answer.lexical_only else text]
     for title, mark, named in (("Sources", "[{}]", answer.citations), ("Nearest sections", "-", answer.nearest)):
         lines = [
             " ".join(filter(None, [mark.format(each.number), plain_words(each.heading), without_controls(each.url)]))
