@@ -99,19 +99,24 @@ class DiscordChat(ChatPlatform):
                 may_be_there=claim.delivery.trying is not None,
                 doubtful=doubtful,
             )
-        hint = MENTION_TO_CONTINUE if interaction is None else MENTION_AGAIN
-        renderer = DiscordRenderer(
-            head=quoted(claim.question.text) if interaction is not None and is_public else "",
-            hint=hint if not self.reads_all and is_public and is_first(claim.message) else "",
-            remark=remark,
-        )
         return Destination(
             poster=poster,
-            renderer=renderer,
+            renderer=self._renderer(claim, remark),
             place=claim.message.thread.model_copy(update={"thread": place}),
             posted=posted,
             sign=partial(typing, self.client, None if lives else place),  # Discord does so itself for a command
             settled=partial(self._settled, claim),
+        )
+
+    def _renderer(self, claim: Claim, remark: str) -> DiscordRenderer:
+        """Return what draws an answer, with the question above the response to a command, and how to go on below."""
+        is_command = claim.address is not None and claim.address.interaction is not None
+        is_public = claim.question.visibility == "thread"
+        hint = MENTION_AGAIN if is_command else MENTION_TO_CONTINUE
+        return DiscordRenderer(
+            head=quoted(claim.question.text) if is_command and is_public else "",
+            hint=hint if not self.reads_all and is_public and is_first(claim.message) else "",
+            remark=remark,
         )
 
     async def delete(self, message: MessageRef) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from adapters.redis.inbox import RedisInbox
+    from adapters.redis.inbox_store import Bounds
 
 MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
@@ -72,18 +73,11 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
     from adapters.redis.dedup import RedisChannelCursor, RedisDedup
     from adapters.redis.health import require_durable
     from adapters.redis.inbox import RedisInbox
-    from adapters.redis.inbox_store import Bounds
     from adapters.redis.secrets import RedisVault, Seal
 
     key = revealed(settings.secret_key)
     seal = Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / "secret.key")
-    often = settings.questions_per_minute
-    bounds = Bounds(
-        settings.lease_seconds,
-        settings.answers_per_person,
-        settings.answers_per_workspace,
-        accepted=min(max(settings.lease_seconds, SHORTEST_ACCEPTED), LONGEST_ACCEPTED),
-    )
+    often, bounds = settings.questions_per_minute, _bounds(settings)
     async with _open_client(settings, private) as (url, client):
 
         @contextlib.asynccontextmanager
@@ -106,6 +100,17 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
             opened=opened,
             require_durable=partial(require_durable, client, allows_loss=settings.redis_allow_loss),
         )
+
+
+def _bounds(settings: Settings) -> Bounds:
+    from adapters.redis.inbox_store import Bounds
+
+    return Bounds(
+        settings.lease_seconds,
+        settings.answers_per_person,
+        settings.answers_per_workspace,
+        accepted=min(max(settings.lease_seconds, SHORTEST_ACCEPTED), LONGEST_ACCEPTED),
+    )
 
 
 async def check_stores(settings: Settings, private: str | None = None) -> str:
