@@ -24,7 +24,7 @@ coverage:
 	@$(MAKE) test PYTEST_ARGS="--cov --cov-report=term:skip-covered $(PYTEST_ARGS)"
 
 # Every page of the large corpora and every made-up example, where `test` takes a share of them; then faults in pieces of
-# 500, of which those that were played before are not played again.
+# 200, of which those that were played before are not played again.
 SEED ?= 1
 FAULTS ?= 2000
 soak: .venv/.dev

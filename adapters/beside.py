@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
 import socket
 import struct
 from array import array
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, UnixConnector, web
 from pydantic import ConfigDict, TypeAdapter
 
-from adapters.unix import short
+from adapters.unix import socket_folder
 from adapters.web import served_at
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
 from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
@@ -39,24 +40,41 @@ Finding: TypeAlias = tuple[str, str, str]
 
 ERRORS = {kind.__name__: kind for kind in (Misconfigured, RetrievalUnavailable)}
 BASE64 = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
-TAKES: Mapping[str, TypeAdapter[Any]] = {
-    "candidates": TypeAdapter(tuple[IndexQuery, int]),
-    "replace": TypeAdapter(tuple[str, list[Passage], bytes], config=BASE64),
-    "prune": TypeAdapter(tuple[str, list[str]]),
-    "pages": TypeAdapter(tuple[str]),
-    "outline": TypeAdapter(tuple[Scope]),
-}
-GIVES: Mapping[str, TypeAdapter[Any]] = {
-    "candidates": TypeAdapter(list[Candidate]),
-    "replace": TypeAdapter(None),
-    "prune": TypeAdapter(int),
-    "pages": TypeAdapter(dict[str, str]),
-    "outline": TypeAdapter(Outline),
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of an index as it is called from outside: what it takes and gives as JSON, and how it is called."""
+
+    takes: TypeAdapter[Any]
+    gives: TypeAdapter[Any]
+    call: Callable[[PassageIndex, Any], Awaitable[object]]
+
+
+async def _replace(index: PassageIndex, taken: tuple[str, list[Passage], bytes]) -> None:
+    url, passages, vectors = taken
+    await index.replace(url, await asyncio.to_thread(_joined, passages, vectors))
+
+
+METHODS: Mapping[str, Method] = {
+    "candidates": Method(
+        TypeAdapter(tuple[IndexQuery, int]),
+        TypeAdapter(list[Candidate]),
+        lambda index, taken: index.candidates(taken[0], limit=taken[1]),
+    ),
+    "replace": Method(TypeAdapter(tuple[str, list[Passage], bytes], config=BASE64), TypeAdapter(None), _replace),
+    "prune": Method(
+        TypeAdapter(tuple[str, list[str]]),
+        TypeAdapter(int),
+        lambda index, taken: index.prune(taken[0], keep=taken[1]),
+    ),
+    "pages": Method(TypeAdapter(str), TypeAdapter(dict[str, str]), lambda index, taken: index.pages(taken)),
+    "outline": Method(TypeAdapter(Scope), TypeAdapter(Outline), lambda index, taken: index.outline(taken)),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
+class Handshake:
     """What the owner says of itself: its version, what its index was made with, and the address of its store."""
 
     version: str
@@ -66,10 +84,10 @@ class Welcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OwnerServer:
     """What the owner shares: its index, and what its doctor finds."""
 
-    welcome: Welcome
+    welcome: Handshake
     index: PassageIndex
     findings: Callable[[], AsyncIterator[Finding]]
 
@@ -89,28 +107,13 @@ class Offer:
 
     async def _call(self, request: web.Request) -> web.Response:
         _check_user(request)
-        name = request.match_info["method"]
+        method = METHODS[request.match_info["method"]]
+        taken = await asyncio.to_thread(method.takes.validate_json, await request.read())  # it may be a long page
         try:
-            given = await self._do(name, TAKES[name].validate_json(await request.read()))
+            given = await method.call(self.index, taken)
         except FootnoteError as error:
             return web.json_response({"kind": type(error).__name__, "says": str(error)}, status=REFUSED)
-        return web.Response(body=GIVES[name].dump_json(given), content_type="application/json")
-
-    async def _do(self, method: str, taken: Any) -> object:
-        match method:
-            case "candidates":
-                query, limit = taken
-                return await self.index.candidates(query, limit=limit)
-            case "replace":
-                url, passages, vectors = taken
-                return await self.index.replace(url, _joined(passages, vectors))
-            case "prune":
-                source, keep = taken
-                return await self.index.prune(source, keep=keep)
-            case "pages":
-                return await self.index.pages(*taken)
-            case _:
-                return await self.index.outline(*taken)
+        return web.Response(body=method.gives.dump_json(given), content_type="application/json")
 
     async def _examine(self, request: web.Request) -> web.StreamResponse:
         _check_user(request)
@@ -136,10 +139,10 @@ def _joined(passages: Sequence[Passage], vectors: bytes) -> list[EmbeddedPassage
     return [EmbeddedPassage(each, numbers[at * size : (at + 1) * size].tolist()) for at, each in enumerate(passages)]
 
 
-class Owner:
+class OwnerClient:
     """The process that owns the data folder, as a command beside it sees it. It is a `PassageIndex` too."""
 
-    def __init__(self, client: ClientSession, welcome: Welcome) -> None:
+    def __init__(self, client: ClientSession, welcome: Handshake) -> None:
         self._client = client
         self.welcome = welcome
 
@@ -150,16 +153,16 @@ class Owner:
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Search the owner's index."""
-        return await self._call("candidates", query, limit)
+        return await self._call("candidates", (query, limit))
 
     async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Replace a page in the owner's index."""
         vectors = array("f", (number for each in passages for number in each.vector))
-        await self._call("replace", url, [each.passage for each in passages], vectors.tobytes())
+        await self._call("replace", (url, [each.passage for each in passages], vectors.tobytes()))
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove pages from the owner's index."""
-        return await self._call("prune", source, list(keep))
+        return await self._call("prune", (source, list(keep)))
 
     async def pages(self, source: str) -> Mapping[str, str]:
         """Return what the owner's index holds of *source*."""
@@ -179,14 +182,15 @@ class Owner:
         except ClientError as error:
             raise RetrievalUnavailable(GONE) from error
 
-    async def _call(self, method: str, *arguments: object) -> Any:
+    async def _call(self, name: str, taken: object) -> Any:
+        method = METHODS[name]
         try:
-            async with self._client.post(f"/index/{method}", data=TAKES[method].dump_json(arguments)) as response:
+            async with self._client.post(f"/index/{name}", data=method.takes.dump_json(taken)) as response:
                 body = await response.read()
         except ClientError as error:
             raise RetrievalUnavailable(GONE) from error
         if response.ok:
-            return GIVES[method].validate_json(body)
+            return method.gives.validate_json(body)
         raise _failure(response, body)
 
 
@@ -200,10 +204,10 @@ def _failure(response: ClientResponse, body: bytes) -> FootnoteError:
 
 
 @contextlib.asynccontextmanager
-async def reached(folder: Path) -> AsyncGenerator[Owner | None]:
+async def reached(folder: Path) -> AsyncGenerator[OwnerClient | None]:
     """Yield the owner that listens in *folder*, or None where nobody does (yet)."""
     async with contextlib.AsyncExitStack() as stack:
-        path = stack.enter_context(short(folder, SOCKET)) / SOCKET
+        path = stack.enter_context(socket_folder(folder, SOCKET)) / SOCKET
         connector = UnixConnector(os.fspath(path), limit=0)
         opening = ClientSession("http://owner", connector=connector, timeout=ClientTimeout(total=None))
         client = await stack.enter_async_context(opening)
@@ -211,5 +215,5 @@ async def reached(folder: Path) -> AsyncGenerator[Owner | None]:
         with contextlib.suppress(ClientError, OSError, TimeoutError):
             async with client.get("/welcome", timeout=ClientTimeout(total=GREETING_TIMEOUT)) as response:
                 if response.ok:
-                    welcome = Welcome(**await response.json())
-        yield None if welcome is None else Owner(client, welcome)
+                    welcome = Handshake(**await response.json())
+        yield None if welcome is None else OwnerClient(client, welcome)

@@ -179,10 +179,11 @@ CONNECTING = RetryPolicy((1.0, 2.0, 5.0, 10.0, 30.0, 60.0))
 # What a platform refuses altogether, such as all that comes from an address, or with a token.
 SHUT_OUT = RetryPolicy(doubling(1.0, 60.0))
 
-# The store: a signal, for which a platform waits a second at least; the note of a post; what is written once it is
-# back; and what workers are told.
+# The store: a signal, for which a platform waits a second at least; the note of a post; what is remembered of an
+# answer; what is written once it is back; and what workers are told.
 SIGNAL = RetryPolicy((0.05, 0.3), attempts=3)
 NOTE = RetryPolicy((0.25,))
+MEMORY = RetryPolicy((0.25, 1.0), budget=10.0)
 DEFERRED = RetryPolicy(doubling(0.25, 15.0))
 NEWS = RetryPolicy((1.0,))
 
@@ -210,17 +211,16 @@ class Gate:
         return self._times > 0
 
     def shut(self, reason: str, seconds: float | None = None) -> None:
-        """Let nothing pass for so many *seconds*, or, where nobody says how many, the longer the more often it is."""
-        self._times, self._is_tried = self._times + 1, False
+        """Let nothing pass for so many *seconds*, or, where nobody says how many, the longer the more often it is.
+
+        Several calls that were under way together, and are all refused, count once.
+        """
+        is_again = self._is_tried or self.clock() >= self._shut_until
+        self._times, self._is_tried = self._times + is_again, False
         wait = self.policy.backoff(self._times) if seconds is None else seconds
         self._shut_until = max(self._shut_until, self.clock() + wait)
         if self._was_open:
             self.shut_out(reason)
-
-    def refuse_token(self) -> None:
-        """Shut it, as the token is refused that was let in before; any other is for the operator to change."""
-        if self._was_open:
-            self.shut(TOKEN_REFUSED)
 
     def open(self) -> None:
         """Let everything pass: the platform has let something in, and not only what it was sent before."""

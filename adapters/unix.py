@@ -14,7 +14,7 @@ LEAST_URGENT = 19
 
 
 @contextmanager
-def short(folder: Path, name: str) -> Generator[Path, None, None]:
+def socket_folder(folder: Path, name: str) -> Generator[Path, None, None]:
     """Return a path to *folder* that is short enough for a socket of that *name*: itself, or a link to it."""
     if len(os.fsencode(folder / name)) <= LONGEST_ADDRESS:
         yield folder

@@ -9,13 +9,14 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from aiohttp import web
 
-from adapters.unix import short
+from adapters.unix import socket_folder
 from core.errors import Misconfigured
 
+LONGEST_IDLE = 75.0  # seconds for a connection to bring a whole head; proxies let theirs rest for about 60
 TURNS = 2  # of the event loop, after which a connection that has come in is set up
 
 
@@ -26,16 +27,18 @@ async def served(
     port: int,
     *,
     refusal: str,
-    shutdown_timeout: float,
     largest: int = 2**20,
+    **limits: float,
 ) -> AsyncGenerator[int]:
     """Serve *routes* while the block runs, and yield the port, which the system chooses for 0.
 
-    A request may have *largest* bytes. What is under way at the end is finished, within *shutdown_timeout* seconds.
-    Raises `Misconfigured` with the sentence *refusal* if nothing can be served there.
+    A request may have *largest* bytes. The *limits* are the library's, in seconds: what is under way at the end is
+    finished within `shutdown_timeout`, and a connection that has brought no whole head for `keepalive_timeout` is
+    closed, however slowly one comes in. Raises `Misconfigured` with the sentence *refusal* if nothing can be served.
     """
+    limits = {"keepalive_timeout": LONGEST_IDLE, **limits}
     listen = partial(asyncio.get_running_loop().create_server, host=host, port=port)
-    async with _serving(routes, listen, refusal, shutdown_timeout, largest) as listening:
+    async with _serving(routes, listen, refusal, largest, **limits) as listening:
         yield int(listening.sockets[0].getsockname()[1])
 
 
@@ -53,13 +56,13 @@ async def served_at(
         line = socket.socket(socket.AF_UNIX)
         before = os.umask(0o177)  # since a mode that is set afterwards comes a moment late
         try:
-            with short(path.parent, path.name) as folder:
+            with socket_folder(path.parent, path.name) as folder:
                 line.bind(os.fspath(folder / path.name))
         finally:
             os.umask(before)
         return asyncio.get_running_loop().create_unix_server(answering, sock=line)
 
-    async with _serving(routes, listen, refusal, shutdown_timeout, largest):
+    async with _serving(routes, listen, refusal, largest, shutdown_timeout=shutdown_timeout):
         yield
 
 
@@ -68,12 +71,13 @@ async def _serving(
     routes: Iterable[web.AbstractRouteDef],
     listen: Callable[[web.Server], Awaitable[asyncio.Server]],
     refusal: str,
-    shutdown_timeout: float,
     largest: int,
+    **limits: float,
 ) -> AsyncGenerator[asyncio.Server]:
     application = web.Application(client_max_size=largest)
     application.add_routes(routes)
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=shutdown_timeout)
+    given: dict[str, Any] = dict(limits)
+    runner = web.AppRunner(application, access_log=None, **given)
     await runner.setup()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(runner.cleanup)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from adapters.retry import NEWS, SHUT_OUT, Transient
+from adapters.retry import MEMORY, NEWS, SHUT_OUT, Transient
 from bot.commands.doctor import look_inside
 from bot.commands.session import RUN, Session, session, tell_slips, version
 from bot.health import Health
@@ -29,7 +29,17 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
-from core.events import Connected, ConnectionLost, Observer, PlatformFailed, everyone, only, unobserved
+from core.events import (
+    CommandsFailed,
+    CommandsRegistered,
+    Connected,
+    ConnectionLost,
+    Observer,
+    PlatformFailed,
+    everyone,
+    only,
+    unobserved,
+)
 from core.model import EVERYTHING, Outline, Scope
 from core.ports import ChatSurface
 from core.worker import Worker
@@ -40,6 +50,8 @@ if TYPE_CHECKING:
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 THRESHOLDS = (50_000, 10, 10)  # allocations, and rounds of the younger generation, between two walks of the collector
+USUAL_START = 5.0  # seconds in which the bot has logged in everywhere, if all is well
+SOON = 2.0  # seconds until a question is looked at again whose platform cannot be reached
 OUTLINE_KEPT = 10.0  # seconds; to count a large index takes longer than to look at the inbox
 
 
@@ -69,9 +81,10 @@ class Bot:
         self._agent = agent
         self._stores = stores
         self._health = health or Health()
-        self._observer = everyone(
-            observer, only(self._health.observe, Connected, ConnectionLost, PlatformFailed), only(self._back, Connected)
+        heard = only(
+            self._health.observe, Connected, ConnectionLost, PlatformFailed, CommandsFailed, CommandsRegistered
         )
+        self._observer = everyone(observer, heard, only(self._back, Connected))
         self._outline = outline
         self._there: set[str] = set()
         self._stopping = asyncio.Event()
@@ -149,6 +162,7 @@ class Bot:
                 now=now,
                 deliveries=inbox,
                 admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=members),
+                insist=MEMORY.call,
                 observer=observer,
             )
             worker = Worker(inbox, responder, entrances, stores.conversations, now=now, observer=observer)
@@ -197,15 +211,18 @@ class Bot:
 class Entrance:
     """Gives the surface of a platform to the workers once the bot has logged in.
 
-    Where the bot is refused, questions wait in the inbox for the next try, and keep no worker.
+    They wait for that while the bot starts. Where it takes longer, or the bot is refused, questions wait in the inbox
+    for the next try, and keep no worker from those of other platforms.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, start: float = USUAL_START) -> None:
         self._surface: ChatSurface | None = None
         self._is_known = asyncio.Event()
+        self._wait, self._until = SOON, asyncio.get_running_loop().time() + start
 
     def refuse(self) -> None:
         """Let nobody in for now."""
+        self._wait = SHUT_OUT.waits[-1]
         self._is_known.set()
 
     def open(self, surface: ChatSurface) -> None:
@@ -214,10 +231,12 @@ class Entrance:
         self._is_known.set()
 
     async def __call__(self) -> ChatSurface:
-        """Return the surface once it is there. Raises `ShutOut` where the bot is refused."""
-        await self._is_known.wait()
+        """Return the surface once it is there. Raises `ShutOut` where the bot is refused, or cannot log in for now."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(self._until):
+                await self._is_known.wait()
         if self._surface is None:
-            raise ShutOut(SHUT_OUT.waits[-1])
+            raise ShutOut(self._wait)
         return self._surface
 
 
@@ -276,11 +295,11 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
 
 async def _beside_commands(opened: Session, store: str, health: Health, work: Coroutine[Any, Any, None]) -> None:
     """Do *work*, and what commands beside this process need of the data folder where it has that for itself."""
-    from adapters.beside import Offer, Welcome
+    from adapters.beside import Handshake, OwnerServer
 
     app, folder = opened.app, opened.settings.data_dir
-    welcome = Welcome(version(), app.embedder.name, app.embedder.dimension, store)
-    offer = Offer(welcome, app.index, partial(look_inside, opened, Check("bot", health.look)))
+    welcome = Handshake(version(), app.embedder.name, app.embedder.dimension, store)
+    offer = OwnerServer(welcome, app.index, partial(look_inside, opened, Check("bot", health.look)))
     async with contextlib.AsyncExitStack() as stack:
         try:
             if not opened.settings.is_shared:

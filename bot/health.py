@@ -7,14 +7,17 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from typing import Generic, TypeVar
+from datetime import datetime
+from typing import Generic, TypeAlias, TypeVar
 
 from aiohttp import web
 
+from adapters.chat.platform import utc_now
 from adapters.web import served
 from bot.metrics import Metrics
+from bot.wiring.services import Advice
 from core.errors import FootnoteError, Unavailable
-from core.events import Connected, ConnectionLost, PlatformFailed
+from core.events import CommandsFailed, CommandsRegistered, Connected, ConnectionLost, PlatformFailed
 from core.model import Backlog
 from core.ports import Backlogged
 
@@ -22,7 +25,8 @@ LIVE, READY, METRICS = "/live", "/ready", "/metrics"
 TIMEOUT = 2.0  # seconds for each look
 OUR_STORE, DOCUMENTS = "data store", "documents"
 STARTING, STOPPING = "It is starting.", "It is stopping."
-LOST = "{}: no connection ({})."
+LOST = "{}: no connection since {:%H:%M} UTC ({})."
+NO_COMMANDS = "{} did not take the commands ({}), and is asked again every hour."
 UNHEARD, UNKNOWN = "{}: not connected yet.", "{}: not logged in yet."
 NO_ANSWER = "The {} did not answer within {:g} seconds."
 UNAVAILABLE = 503
@@ -30,6 +34,7 @@ LONGEST_END = 1.0  # seconds that requests are given when it is time to stop
 SHORT_LIVED = {"Cache-Control": "no-store"}
 
 Result = TypeVar("Result")
+Noted: TypeAlias = Connected | ConnectionLost | PlatformFailed | CommandsFailed | CommandsRegistered
 
 
 class CachedCheck(Generic[Result]):
@@ -69,10 +74,13 @@ class CachedCheck(Generic[Result]):
 class Health:
     """Knows what a process still needs to be of use. With *metrics*, it serves metrics too."""
 
-    def __init__(self, metrics: Metrics | None = None) -> None:
+    def __init__(self, metrics: Metrics | None = None, *, now: Callable[[], datetime] = utc_now) -> None:
         self.metrics = metrics
+        self._now = now
         self._missing: dict[str, None] = {STARTING: None}
+        self._heard = frozenset[str]()  # the platforms that this process listens to
         self._gone: dict[str, str] = {}  # what is missing of platforms that were heard, or will not be
+        self._refused: dict[str, str] = {}  # what platforms did not take that the bot can do without
         self._backlog: CachedCheck[Backlog] | None = None
         self._looks: list[Callable[[], Awaitable[tuple[object, str | None]]]] = []
         self._hints: list[CachedCheck[str | None]] = []
@@ -82,6 +90,7 @@ class Health:
         self._backlog = CachedCheck(OUR_STORE, inbox.backlog)
         self._looks.append(self._backlog)
         self._missing.pop(STARTING, None)
+        self._heard = frozenset(heard := tuple(heard))
         self._missing |= dict.fromkeys(map(UNHEARD.format, heard)) | dict.fromkeys(map(UNKNOWN.format, entered))
 
     def needs(self, look: Callable[[], Awaitable[str | None]], *, kept: float) -> None:
@@ -93,25 +102,34 @@ class Health:
         self._looks.append(check)
         self._hints.append(check)
 
-    def observe(self, event: Connected | ConnectionLost | PlatformFailed) -> None:
-        """Note that a platform hears us, or that it does not, or will not."""
-        platform = event.platform
-        self._missing.pop(self._gone.pop(platform, ""), None)
+    def observe(self, event: Noted) -> None:
+        """Note that a platform hears us, or that it does not, or will not; or whether it takes the commands."""
         match event:
-            case Connected():
-                self._missing.pop(UNHEARD.format(platform), None)
-                return
-            case ConnectionLost(_, reason):
-                self._gone[platform] = LOST.format(platform, reason)
-            case PlatformFailed(_, reason):
-                self._missing.pop(UNHEARD.format(platform), None)
+            case CommandsFailed(platform, reason):
+                self._refused[platform] = NO_COMMANDS.format(platform, reason)
+            case CommandsRegistered(platform):
+                self._refused.pop(platform, None)
+            case Connected(platform):
+                self._miss(platform, "")
+            case ConnectionLost(platform, reason):
+                self._miss(platform, LOST.format(platform, self._now(), reason))
+            case PlatformFailed(platform, reason):
                 self._missing.pop(UNKNOWN.format(platform), None)
-                self._gone[platform] = f"{platform}: {reason}"
-        self._missing[self._gone[platform]] = None
+                self._miss(platform, f"{platform}: {reason}")
+
+    def _miss(self, platform: str, sentence: str) -> None:
+        """Say this of a platform, or nothing, instead of what was said before."""
+        for said in (UNHEARD.format(platform), self._gone.pop(platform, "")):
+            self._missing.pop(said, None)
+        if sentence:
+            self._gone[platform] = sentence
+            self._missing[sentence] = None
 
     def entered(self, platform: str) -> None:
-        """Note that answers can be given there."""
+        """Note that answers can be given there, also where they could not before."""
         self._missing.pop(UNKNOWN.format(platform), None)
+        if platform not in self._heard:  # else it is gone until it is heard
+            self._missing.pop(self._gone.pop(platform, ""), None)
 
     def stop(self) -> None:
         """Be ready no more, so that nothing new is sent here."""
@@ -126,7 +144,8 @@ class Health:
         """Return a line for the doctor. Raises `Unavailable` with what is missing."""
         if missing := await self.missing():
             raise Unavailable(" ".join(missing))
-        return f"footnote run (process {os.getpid()}) is connected and at work"
+        well = f"footnote run (process {os.getpid()}) is connected and at work"
+        return Advice(". ".join([well, *self._refused.values()])) if self._refused else well
 
     def pages(self) -> list[web.RouteDef]:
         """Return the signs of life, for any server of this process."""
@@ -148,7 +167,7 @@ class Health:
 
     async def _ready(self, _: web.Request) -> web.Response:
         missing = await self.missing()
-        hints = [hint for look in self._hints if (hint := (await look())[0])]
+        hints = [hint for look in self._hints if (hint := (await look())[0])] + list(self._refused.values())
         status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok", *hints])
         return web.Response(status=status, text="".join(f"{line}\n" for line in lines), headers=SHORT_LIVED)
 

@@ -196,6 +196,13 @@ class CommandsFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandsRegistered:
+    """A platform has the commands as they are, after it did not take them."""
+
+    platform: str
+
+
+@dataclass(frozen=True, slots=True)
 class CatchUpCutShort:
     """Not all of what was said on a platform while nobody heard it could be read."""
 
@@ -250,6 +257,7 @@ Event: TypeAlias = (
     | Connected
     | ConnectionLost
     | CommandsFailed
+    | CommandsRegistered
     | CatchUpCutShort
     | PlatformWaited
     | PlaceRefused

@@ -56,6 +56,7 @@ CANNOT_TAKE = "I can't take questions right now. Please try again in a moment."
 AWAY = "I can't reach my storage right now. Please try again in a moment."
 BROKEN = "Sorry, that didn't work. Please try again in a moment."
 OUTDATED = "This command has changed. Please try it again in a minute."
+OLD_BUTTON = "This button is from an earlier version of me, so it does nothing any more."
 NO_TEXT = "That message has no text I could answer from."
 NO_SOURCES = "There is no answer with sources here, or I don't remember it any more."
 THANKS = "Thank you, that's noted."
@@ -125,7 +126,7 @@ class Forms:
     privately: str = "private"
     menu: str = "in a message's menu under Apps"
     sources: str = "**/sources**"
-    forget: str = "**/forget**"
+    forget: str = "**/forget** removes this thread, or everything about you, at once."
     privacy: str = "**/privacy**"
     documents: str = "**/documents**"
     documents_page: str = "`/documents page:{}`"
@@ -139,7 +140,8 @@ SLACK_FORMS = Forms(
     privately="--private",
     menu="in a message's menu",
     sources="**Show sources**, in the same menu,",
-    forget="**/footnote forget**",
+    forget="**/footnote forget me** removes everything about you at once; to remove a thread, mention me there with "
+    "`forget` alone.",
     privacy="**/footnote privacy**",
     documents="**/footnote documents**",
     documents_page="`/footnote documents {}`",
@@ -155,8 +157,6 @@ SLACK_COMMANDS = """\
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
 `/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
 moderators."""
-FORGET_WHAT = """\
-`/footnote forget me` removes everything about you. To have a thread forgotten, mention me there with `forget` alone."""
 FORGET_ME_TITLE = "Forget everything about you?"
 FORGET_ME_WARNING = "Your questions with their answers, and your votes, are removed at once."
 
@@ -177,9 +177,10 @@ I answer questions from this community's documents, with a numbered footnote aft
 **Answer from this message**, {forms.menu}, answers from that message alone.
 {forms.documents} lists what I can search, and {forms.sources} lists where the last answer came from.
 **Stop**, **Retry** and the votes are below an answer.
-{forms.forget} removes this thread, or everything about you. {forms.privacy} says what I keep.{more}
+{forms.forget} {forms.privacy} says what I keep.{more}
 
-Edit your question, and I'll answer the new version. Delete it, and the answer goes too."""
+Edit your question within ten minutes, and I'll answer the new version, as long as nobody has asked more below it. \
+Delete it, and the answer goes too, unless somebody else has written below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +207,7 @@ asked in the middle of another thread, I also read its latest messages, and don'
 answers are not remembered. A vote is kept for {practices.vote_days} days with your id, without any text. What \
 moderators do is logged.
 **Who gets it:** {readers}
-**How to be forgotten:** {forms.forget} removes a thread, or everything about you, at once. Deleting a question \
-removes it too."""
+**How to be forgotten:** {forms.forget} Deleting a question removes it too."""
 
 
 def thread_forgotten(*, was_there: bool) -> str:

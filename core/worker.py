@@ -24,8 +24,8 @@ EXHAUSTED = f"It was begun {MOST_ATTEMPTS} times, and came to no end."
 class Worker:
     """Answers on whichever of the *surfaces*, by platform, a question came from.
 
-    Each is there once the bot has logged in, so that questions on other platforms need not wait for that; it raises
-    `Misconfigured` where somebody has to change something first.
+    Each is there once the bot has logged in; it raises `ShutOut` where that takes longer than a start usually does, so
+    that questions on other platforms need not wait for it.
     """
 
     inbox: Inbox

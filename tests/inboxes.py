@@ -31,7 +31,7 @@ from core.model import (
     Stopped,
     Task,
 )
-from core.ports import Accepting, Deliveries, Inbox, PersonalData, Underway, WaitingRoom
+from core.ports import Accepting, Deliveries, Inbox, Underway, WaitingRoom, WaitingWords
 from tests.builders import question, thread
 from tests.fakes.inbox import MemoryInbox
 from tests.fixtures.redis import clean, place
@@ -45,7 +45,7 @@ POSTED = Delivery(messages=(MessageRef(thread=thread(), id="reply"),))
 Signals = TypeVar("Signals", Asked, Edited)
 
 
-class Box(Inbox, Accepting, WaitingRoom, Underway, Deliveries, PersonalData, Protocol):
+class Box(Inbox, Accepting, WaitingRoom, Underway, Deliveries, WaitingWords, Protocol):
     """All ports of one thing."""
 
 

@@ -33,7 +33,7 @@ Find: TypeAlias = Callable[[Asked], Awaitable[Asked | None]]
 KeyedLocks: TypeAlias = WeakValueDictionary[str, asyncio.Lock]
 """Locks that last as long as somebody holds one or waits: `async with locks.setdefault(key, asyncio.Lock())`."""
 
-MOST = 1_000  # writes that wait; of more, the oldest are given up
+MOST = 1_000  # writes that wait, of which the oldest are given up; questions of commands that wait and are known here
 LASTING = timedelta(minutes=5)  # within which people change what is wrong, so that it is worth another try
 LONGEST_WRITE = 1.5  # seconds; platforms wait three for the acknowledgement that comes after it
 SHARE = 2 / 3  # of the time that it is ours, so that what is broken off has had its effect before others begin
@@ -183,11 +183,27 @@ async def take_over(
     while True:
         await take_over_once(services, platform, find)
         with suppress(StoreUnavailable):
+            await _move_again(services)
             before, since = since, await services.inbox.kept_since()
-            if before is not None and since > before:
+            if before is not None and since != before:  # its clock may have been set back
                 await services.sleep(services.accepting.accepted_for / 2)
                 lost()
         await services.sleep(LOOK)
+
+
+async def _move_again(services: ChatServices) -> None:
+    """Move once more what this process has moved and the store has lost before anybody began: nobody else knows of it.
+
+    What somebody has begun is put back by whoever is at it.
+    """
+    if not services.moved:
+        return
+    waiting = await services.accepting.waiting_of([each.message for each in services.moved.values()])
+    for accepted, asked in [each for each in services.moved.items() if each[1].message not in waiting]:
+        if await services.inbox.knows(asked.message):
+            del services.moved[accepted]
+        else:
+            await services.accepting.move(accepted, asked)
 
 
 async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:
@@ -217,6 +233,8 @@ async def _move(services: ChatServices, asked: Asked, until: float, find: Find) 
     async def act() -> None:
         if found := await find(asked):
             await services.accepting.move(asked.message, found)
+            if len(services.moved) < MOST:
+                services.moved[asked.message] = found
         else:
             await services.inbox.put(Deleted(message=asked.message))
 

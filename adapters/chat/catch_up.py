@@ -1,4 +1,4 @@
-"""Reads what was said while the bot was away, and takes it in late.
+"""Reads what was said while the bot was away, and takes it in late; and looks for what was deleted meanwhile.
 
 The inbox knows what was heard before, so nothing is answered twice.
 """
@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.retry import NOT_NOW, PATIENT, Retrying
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import CatchUpCutShort
+from core.model import Deleted, MessageRef, ThreadRef
 
 if TYPE_CHECKING:
     from adapters.chat.intake import ChatEvent, Intake
     from adapters.chat.services import ChatServices
 
-THREADS = 100  # of one server or workspace that may be read after its channels
+ReadIds: TypeAlias = Callable[[str], Awaitable[tuple[Collection[str], bool]]]
+"""Returns the ids of messages of a place, from one on, and whether no more come after these."""
+
+THREADS = 500  # of one server or workspace that may be read after its channels; ten minutes' worth at Slack's pace
 
 
 @dataclass(slots=True)
@@ -75,6 +80,17 @@ class History(Protocol):
         """
         ...
 
+    def is_of(self, thread: ThreadRef, homes: Collection[str]) -> bool:
+        """Return whether a thread has to be looked at where these *homes* are caught up."""
+        ...
+
+    async def deleted(self, messages: Sequence[MessageRef], round_: Round) -> Collection[str]:
+        """Return the ids of those messages of a thread, or around it, that somebody has deleted.
+
+        What may not be read counts as there. Raises `PostingFailed`.
+        """
+        ...
+
 
 class CatchUp:
     """Reads all places of a *home* once, so many *at_once*; called while it runs, it runs once more at the end.
@@ -89,9 +105,11 @@ class CatchUp:
         self._seats = asyncio.Semaphore(at_once)
         self.running: set[str] = set()
         self._again: set[str] = set()
+        self._unchecked: set[str] = set()
+        self._is_checking = False
 
     async def run(self, home: str) -> None:
-        """Take in what was missed; tells once if something could not be read."""
+        """Take in what was missed, then what was deleted; tells once of either if something could not be read."""
         self._again.add(home)
         if home in self.running:
             return
@@ -102,6 +120,30 @@ class CatchUp:
                 await self._read_home(home)
         finally:
             self.running.discard(home)
+        self._unchecked.add(home)
+        if self._is_checking:
+            return
+        self._is_checking = True
+        try:
+            while self._unchecked:  # of many, all that have been read by then are looked at together
+                homes, self._unchecked = self._unchecked, set()
+                await self._check(homes)
+        finally:
+            self._is_checking = False
+
+    async def _check(self, homes: Collection[str]) -> None:
+        """Have deleted what is remembered and does not stand there any more."""
+        round_, services = Round(Retrying(replace(PATIENT, sleep=self._services.sleep))), self._services
+        try:
+            for thread in await round_.retry.call(services.self_help.conversations.threads):
+                if self._history.is_of(thread, homes):
+                    remembered = await round_.retry.call(partial(services.self_help.remembered, thread))
+                    for each in await self._history.deleted(remembered, round_):
+                        gone = Deleted(message=MessageRef(thread=thread, id=each))
+                        await round_.retry.call(partial(self._intake.put, (gone,)))
+        except (PostingFailed, StoreUnavailable) as failure:
+            round_.cut(str(failure))
+        self._tell(round_)
 
     async def _read_home(self, home: str) -> None:
         round_ = Round(Retrying(replace(PATIENT, sleep=self._services.sleep)))
@@ -121,6 +163,9 @@ class CatchUp:
                 continue
             await self._seats.acquire()
             await self._read(thread, round_, threads)
+        self._tell(round_)
+
+    def _tell(self, round_: Round) -> None:
         if round_.trouble:
             self._services.observer(CatchUpCutShort(self._services.name, round_.trouble))
 
@@ -140,3 +185,15 @@ class CatchUp:
             pass  # nobody can do anything about it
         finally:
             self._seats.release()
+
+
+async def absent(ids: Iterable[str], read: ReadIds) -> Collection[str]:
+    """Return those ids that are not there, by as few readings as that takes. Raises what *read* raises."""
+    gone, left = list[str](), sorted(set(ids), key=Decimal)
+    while left:
+        found, is_end = await read(left[0])
+        latest = max(map(Decimal, found), default=Decimal())
+        covered = [each for each in left if is_end or Decimal(each) <= latest]
+        gone += (each for each in covered if each not in found)
+        left = left[len(covered) or 1 :]
+    return gone

@@ -7,7 +7,7 @@ had to wait for its turn. What remains is a process that stands still between th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
@@ -255,7 +255,7 @@ class PlatformSurface:
         with while_held(claim, self.deliveries):
             if self._breaker.keeps_out(claim):
                 await self.react(claim.message, Reaction.WARNING)
-                return claim.delivery
+                return claim.delivery.model_copy(update={"is_marked": True})
             is_late = self.now() - claim.question.asked_at > LONG_WAIT and not claim.delivery.messages
             try:
                 remark = UPDATED if claim.is_update else LATE if is_late else ""
@@ -271,10 +271,9 @@ class PlatformSurface:
                     claim, claim.delivery, self.deliveries, destination, self.now, retract, showing, self.observer
                 )
                 async with aclosing(log):
-                    shown = await self._show(claim, progress, destination, log)
+                    delivery = await self._show(claim, progress, destination, log)
                     log.begin_retracting()
-            place = destination.place
-            return Delivery(messages=tuple(MessageRef(thread=place, id=each.id) for each in shown) if place else ())
+            return delivery
 
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
@@ -303,8 +302,9 @@ class PlatformSurface:
 
     async def _show(
         self, claim: Claim, progress: AsyncIterator[Progress], destination: Destination, log: DeliveryLog
-    ) -> Sequence[Posted]:
+    ) -> Delivery:
         """Draw the answer, and return its messages, or what is left of it where the bot may not go on."""
+        place, is_marked = destination.place, False
         live = LiveMessage(
             log,
             partial(nonce, claim.message, claim.question.revision),
@@ -325,11 +325,12 @@ class PlatformSurface:
                     self._breaker.trip(claim)
                 elif not isinstance(refusal, QuestionGone):
                     self.observer(PlaceRefused(claim.message))
-                if not isinstance(refusal, QuestionGone):
+                if is_marked := not isinstance(refusal, QuestionGone):
                     await self.react(claim.message, Reaction.WARNING)
         if destination.settled is not None:
             await destination.settled(answer, shown)
-        return shown
+        messages = tuple(MessageRef(thread=place, id=each.id) for each in shown) if place else ()
+        return Delivery(messages=messages, is_marked=is_marked)
 
     async def _retract(self, message: MessageRef, notice: WaitNotice) -> None:
         """Take away what was said below a question while it waited. Raises `PostingFailed`."""

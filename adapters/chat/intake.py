@@ -14,9 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
-from adapters.chat.platform import REMARK, Part, Poster, nonce
+from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
 from adapters.chat.services import tell_wait
-from adapters.retry import BRIEF, QUICK
+from adapters.retry import BRIEF, NOT_NOW, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
 from core.events import AnswerAssumed
@@ -33,6 +33,7 @@ from core.model import (
     Setting,
     Signal,
     ThreadRef,
+    WaitNotice,
 )
 from core.ports import ConversationStore, Underway
 
@@ -139,7 +140,7 @@ class RoutedEvent:
     standing: Standing
     decision: Decision
     is_young: bool  # somebody may still wait for an answer
-    standing_answer: Delivery = Delivery()  # what is there of one that was broken off
+    standing_answer: Delivery | None = None  # what is there of one, where the store may have lost that
 
     def asked(self, found: Signal) -> Signal:
         """Return a signal; a question with what stands there of its answer."""
@@ -186,34 +187,47 @@ class Intake:
             if decision.action is Action.LEAVE:
                 return
             routed = RoutedEvent(replace(event, inbound=inbound), standing, decision, is_young)
-            if inbound.kind is not InboundKind.DELETED and (event.is_late or event.has_come):
-                begun = await self._begun_answer(routed.event)
-                if begun is None:
+            is_again = event.is_late or event.has_come
+            if inbound.kind is InboundKind.EDITED or (is_again and inbound.kind is InboundKind.WRITTEN):
+                found = await self._resumed(routed, is_again=is_again)
+                if found is None:
                     return
-                routed = replace(routed, standing_answer=begun)
+                routed = found
             is_told = decision.reason in (Reason.MENTIONED, Reason.DIRECT) and 0 < len(inbound.text) <= LONGEST_COMMAND
             if inbound.kind is not InboundKind.WRITTEN:
                 await self._take_change(routed)
             elif not (is_told and self._text_command and await self._text_command(inbound)):
                 await self._take_question(routed)
 
-    async def _begun_answer(self, event: ChatEvent) -> Delivery | None:
-        """Return what stands there of an answer that a store which was emptied does not know of; None if it is whole.
+    async def later(self, write: Callable[[], Awaitable[object]]) -> None:
+        """Write what no platform tells again, as soon as the store is there."""
+        await self._deferred.do(write)
 
-        Where nobody can know, it counts as whole, which is told. Raises `PostingFailed` or `StoreUnavailable` if the
-        platform, or the store, cannot be asked now.
+    async def _resumed(self, routed: RoutedEvent, *, is_again: bool) -> RoutedEvent | None:
+        """Return an event with what stands there of an answer that a store which was emptied does not know of.
+
+        None if that is whole, and the event may have been heard before; where nobody can know, it counts as that, which
+        is told. Raises `PostingFailed` or `StoreUnavailable` if the platform, or the store, cannot be asked now.
         """
-        inbound, inbox = event.inbound, self._services.inbox
+        event, inbox = routed.event, self._services.inbox
+        inbound = event.inbound
         if await _known(event, self._has_kept(inbound)) or await _known(event, inbox.knows(inbound.message)):
-            return Delivery()
+            return routed
         try:
             found = await event.channel.find_answer(inbound, opens_threads=event.rights.opens_threads)
         except (Gone, Rejected):
             found = None
+        except NOT_NOW:
+            if is_again or event.comes_again:
+                raise
+            return routed
         if found is None:
             self._services.observer(AnswerAssumed(inbound.message))
             return None
-        return None if found.is_finished else Delivery(messages=found.messages)
+        if found.is_finished and is_again:
+            return None
+        notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, inbound.revision, NOTICE))  # if there is one
+        return replace(routed, standing_answer=Delivery(messages=found.messages, notice=notice))
 
     async def _has_kept(self, inbound: Inbound) -> bool:
         """Return whether the store would know a message if it had been asked."""
@@ -287,7 +301,7 @@ class Intake:
     async def _put_late(self, event: ChatEvent, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
         try:
-            await replace(BRIEF, sleep=self._services.sleep).call(partial(self._put, signals))
+            await replace(BRIEF, sleep=self._services.sleep).call(partial(self.put, signals))
         except StoreUnavailable:
             self._warn(event)
             self._reply(event, f"{WARNING} {CANNOT_TAKE}")
@@ -296,11 +310,12 @@ class Intake:
         """Put what somebody did to a question; what does not come again is kept until the store is back."""
         signals = await self._signals(routed)
         if routed.event.comes_again:
-            await self._put(signals)
+            await self.put(signals)
         elif signals:
-            await self._deferred.do(partial(self._put, signals))
+            await self._deferred.do(partial(self.put, signals))
 
-    async def _put(self, signals: Sequence[Signal]) -> None:
+    async def put(self, signals: Sequence[Signal]) -> None:
+        """Hand signals in; of a message that was no question, an answer is forgotten. Raises `StoreUnavailable`."""
         for each in signals:
             is_known = await self._services.inbox.put(each)
             if isinstance(each, Deleted) and not is_known:

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 from adapters.chat.platform import Barred, Controls, Part, Posted, Poster, QuestionGone, Renderer
 from adapters.retry import LoadPacer
-from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, Unreachable
+from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.model import Answer, Drafted, Progress, Question, Restarted, Status
 
 Result = TypeVar("Result")
@@ -66,7 +66,7 @@ class LiveMessage:
     is_deleted: bool = field(default=False, init=False)
     waited: float = field(default=0.0, init=False)  # seconds that the platform asked for
     _drawing: asyncio.Timeout | None = field(default=None, init=False)
-    _refusal: Rejected | None = field(default=None, init=False)
+    _refusal: PostingFailed | None = field(default=None, init=False)
     _lost: LeaseLost | None = field(default=None, init=False)
     _calling: asyncio.Future[Any] | None = field(default=None, init=False)
     _posts: int = field(init=False)
@@ -192,9 +192,12 @@ class LiveMessage:
                 self._changed.set()
 
     def _break_off(self, failure: PostingFailed | None) -> None:
-        """Have no more written, unless it is written already, where nobody can be shown anything any more."""
+        """Have no more written, unless it is written already, where nobody can be shown it, ever or for long."""
         refusal = QuestionGone("the answer was deleted") if self.is_deleted else failure
-        if isinstance(refusal, Barred | QuestionGone) and self._drawing is not None and not self._ending.is_set():
+        is_long = isinstance(refusal, ShutOut) and refusal.wait > self.pace.endurance
+        if not is_long and not isinstance(refusal, Barred | QuestionGone):
+            return
+        if self._drawing is not None and not self._ending.is_set():
             self._refusal = refusal
             self._drawing.reschedule(asyncio.get_running_loop().time())
 
@@ -243,7 +246,9 @@ class LiveMessage:
         is_draft = bool(self.messages and (last := self.messages[-1].part) and last.controls is Controls.STOP)
         while is_draft and self._ending.is_set() and len(self.messages) < len(parts):
             self.messages.append(await self._post(parts[len(self.messages)], obsolete))
-        for at, part in enumerate(parts):
+        # Before the end, none is removed that is left over: what is written anew needs it again.
+        spare = 0 if self._ending.is_set() else len(self.messages) - len(parts)
+        for at, part in enumerate([*parts, *[PLACE_HOLDER] * spare]):
             if at == len(self.messages):
                 self.messages.append(await self._post(part, obsolete))
             shown = self.messages[at]
@@ -253,7 +258,7 @@ class LiveMessage:
                 self.messages[at] = Posted(shown.id, part)
         if self.is_unsure and self._ending.is_set():
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
-        while len(self.messages) > len(parts):
+        while self._ending.is_set() and len(self.messages) > len(parts):
             with suppress(Gone):
                 await self._call(self.poster.delete(self.messages[-1].id))
             self.messages.pop()

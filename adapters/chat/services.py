@@ -16,7 +16,7 @@ from core.community.moderation import Moderation, SelfHelp
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.events import Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
-from core.model import MessageRef, Outline, Question, Scope, Terms, ThreadRef, WaitNotice, WorkspaceRef
+from core.model import Asked, MessageRef, Outline, Question, Scope, Terms, ThreadRef, WaitNotice, WorkspaceRef
 from core.ports import Accepting, ChannelCursor, Dedup, Inbox, PolicyStore, VoteStore, WaitingRoom
 
 
@@ -73,7 +73,7 @@ class ChatServices:
     began with its first message. `purge` forgets a workspace that the bot was thrown out of. `outline` returns what
     there is to search in a scope, or raises `RetrievalUnavailable`. `channel_cursor` says from when on something may
     have been missed, and `waits` how long people wait. `reads_all` says whether the bot may read messages that do not
-    mention it.
+    mention it. What was asked by commands and waits is in `moved`, by the id under which it was accepted.
     """
 
     name: str
@@ -96,6 +96,7 @@ class ChatServices:
     now: Callable[[], datetime] = utc_now
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     observer: Observer = unobserved
+    moved: dict[MessageRef, Asked] = field(default_factory=dict[MessageRef, Asked])
 
     async def is_new(self, key: str, value: str) -> bool:
         """Give a key a value, and return whether it had another one; True if nobody knows: better twice than never."""
@@ -113,6 +114,8 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
     `PostingFailed` or `StoreUnavailable`, of which the asker need not hear.
     """
     is_admitted = False
+    if waits.estimate.sentence(await waits.room.waiting(), 0) is None:
+        return  # as mostly: all that there is need not be counted
     backlog = await waits.room.backlog()
     words = waits.estimate.sentence(backlog.waiting, backlog.running) or ""
     with suppress(PeopleUnavailable):

@@ -44,7 +44,7 @@ from adapters.discord.poster import translated
 from adapters.retry import PATIENT
 from core import messages
 from core.errors import InvalidInput, PostingFailed, StoreUnavailable
-from core.events import CommandsFailed
+from core.events import CommandsFailed, CommandsRegistered
 from core.model import QUESTION_LIMIT, Asked, MessageRef, Question
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ async def _keep_registered(client: AutoShardedClient, services: ChatServices) ->
     If that fails, those of before still work, and so does all else.
     """
     kept: object = None
+    has_failed = False
     while True:
         try:
             known = await PATIENT.call(partial(_registered, client))
@@ -121,9 +122,27 @@ async def _keep_registered(client: AutoShardedClient, services: ChatServices) ->
                 writing = partial(client.http.bulk_upsert_global_commands, client.application_id or 0, list(_payload()))
                 kept = await PATIENT.call(lambda writing=writing: translated(writing()))
         except Exception as error:  # noqa: BLE001 - whatever Discord answers, people are
-            reason = str(error) if isinstance(error, PostingFailed) else type(error).__name__
+            reason, has_failed = str(error) if isinstance(error, PostingFailed) else type(error).__name__, True
             services.observer(CommandsFailed(services.name, reason))
+        else:
+            if has_failed:
+                services.observer(CommandsRegistered(services.name))
+            has_failed = False
         await services.sleep(LOOKED_EVERY)
+
+
+async def differences(client: AutoShardedClient) -> str:
+    """Return which commands Discord does not have as they are; empty if it has all. Raises `PostingFailed`."""
+    found, wanted = _named(await client.http.get_global_commands(client.application_id or 0)), _wanted()
+    differ = {
+        "missing": wanted.keys() - found.keys(),
+        "different": {name for name in wanted.keys() & found.keys() if not _says(found[name], wanted[name])},
+        "unknown": found.keys() - wanted.keys(),
+    }
+    if not found:
+        return "Discord has none of the commands."
+    said = "; ".join(f"{what}: {', '.join(sorted(names))}" for what, names in differ.items() if names)
+    return said and f"Discord has other commands, {said}."
 
 
 async def _registered(client: AutoShardedClient) -> object:
@@ -133,12 +152,18 @@ async def _registered(client: AutoShardedClient) -> object:
 
 def is_current(known: object) -> bool:
     """Return whether Discord has the commands as they are; it leaves out what is usual, and adds what we do not say."""
-    if not isinstance(known, list):
-        return False
-    commands = [cast("Json", each) for each in cast("list[object]", known) if isinstance(each, dict)]
-    found: Json = {str(each.get("name")): each for each in commands}
-    wanted = {str(each["name"]): each for each in _payload()}
+    found, wanted = _named(known), _wanted()
     return found.keys() == wanted.keys() and _says(found, wanted)
+
+
+def _named(known: object) -> Json:
+    """Return the commands that Discord has by their names; none of what is no list."""
+    listed = cast("list[object]", known) if isinstance(known, list) else []
+    return {str(cast("Json", each).get("name")): each for each in listed if isinstance(each, dict)}
+
+
+def _wanted() -> Json:
+    return {str(each["name"]): each for each in _payload()}
 
 
 def _says(found: object, wanted: object) -> bool:
@@ -279,9 +304,10 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
 
 
 async def _press(services: ChatServices, interaction: DiscordInteraction, data: Json) -> None:
-    """Do what a button says; one that is none of ours is left alone."""
+    """Do what a button says, also one that was shown before a restart."""
     found = re.fullmatch(PATTERN, str(data.get("custom_id")))
     if found is None:
+        await tell(interaction, messages.OLD_BUTTON)
         return
     context, about = context_of(services, interaction), found["about"]
 

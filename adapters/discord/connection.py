@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -140,20 +140,24 @@ def reason_of(error: Exception) -> str | None:
             return None
 
 
-async def check(client: AutoShardedClient, token: str) -> str:
-    """Log in, and return as whom, in how many servers, and how to invite the bot to one more.
-
-    Raises `Misconfigured` as above, or `Unavailable` where Discord cannot be reached.
-    """
+async def check(client: AutoShardedClient, token: str, look: Callable[[AutoShardedClient], Awaitable[str]]) -> str:
+    """Log in, and return what a *look* finds. Raises `Misconfigured`, or `Unavailable` where Discord is away."""
     try:
         async with client:
             await client.login(token)
-            application = await client.application_info()
+            return await look(client)
+    except Misconfigured:
+        raise
     except Exception as error:
         failure = _judge(error)
         if failure is None:
             raise
         raise Unavailable(f"Discord cannot be reached ({failure.reason}). Try again in a moment.") from error
+
+
+async def described(client: AutoShardedClient) -> str:
+    """Return who the bot is, in how many servers, and how to invite it to one more. Raises `Misconfigured` as above."""
+    application = await client.application_info()
     flags, reads_all = application.flags, client.intents.message_content
     if reads_all and not (flags.gateway_message_content or flags.gateway_message_content_limited):
         raise Misconfigured(MESSAGE_CONTENT_DENIED)

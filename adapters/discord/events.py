@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -123,15 +123,30 @@ def answered(data: Json) -> str:
 
 def line(data: Json, *, me: BotIdentity, place: ChannelInfo) -> Message | None:
     """Return what somebody said, without previews of pages, which are nobody's words; None if there are no words."""
-    if not data.get("content") or data.get("type", _DEFAULT) not in _SAID:
+    content = "\n".join(filter(None, _contents(data)))
+    if not content or data.get("type", _DEFAULT) not in _SAID:
         return None
     author = _person(data.get("author") or _NOTHING, data)
     return Message(
         role="assistant" if author.id == me.user_id else "user",
-        text=words(data, names=place.names),
+        text=words({**data, "content": content}, names=place.names),
         author=author.name,
         at=_time(data.get("timestamp")),
     )
+
+
+def _contents(data: Json) -> Iterator[str | None]:
+    """Yield what a message says: its own text, what it forwards, a poll, and what a program shows instead of text."""
+    yield data.get("content")
+    for forwarded in data.get("message_snapshots") or ():
+        yield (forwarded.get("message") or _NOTHING).get("content")
+    poll = data.get("poll") or _NOTHING
+    for one in (poll.get("question"), *(answer.get("poll_media") for answer in poll.get("answers") or ())):
+        yield (one or _NOTHING).get("text")
+    if data.get("webhook_id") or (data.get("author") or _NOTHING).get("bot"):
+        for embed in data.get("embeds") or ():
+            fields = [each.get(key) for each in embed.get("fields") or () for key in ("name", "value")]
+            yield from (embed.get("title"), embed.get("description"), *fields) if embed.get("type") == "rich" else ()
 
 
 def words(data: Json, *, mine: Collection[str] = (), names: Mapping[str, str] | None = None) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, MemberCacheFlags, Thread
+from discord import AutoShardedClient, ForumChannel, Guild, InvalidData, MemberCacheFlags, RawThreadDeleteEvent, Thread
 from discord.abc import GuildChannel
 
 from adapters.chat.background import BackgroundTasks
@@ -24,9 +24,9 @@ from adapters.chat.services import Presence
 from adapters.discord.events import DIRECT, PLATFORM, ChannelInfo, Json, answered, line, parse
 from adapters.discord.history import AT_ONCE, DiscordHistory, find_answer
 from adapters.discord.poster import ChannelPoster, alert, rights_in, translated
-from core.errors import PostingFailed, StoreUnavailable
+from core.errors import PostingFailed
 from core.messages import WARNING
-from core.model import Inbound, Message, MessageRef, WorkspaceRef
+from core.model import ChannelRef, Inbound, Message, MessageRef, ThreadRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK")
 CHAIN = 5  # messages: the one replied to, and those before it
 GATEWAY = "gateway"  # the way to Discord on which the bot hears
+FIRST = 0  # the shard that connects before all others
 GRACE = 10.0  # seconds that a shard may be away before anybody is told
 RECALLED = 20  # messages of a thread that people were having
 LONGEST_END = 10.0  # seconds for commands that are under way
@@ -77,9 +78,10 @@ class Listener(AutoShardedClient):
         self._catch_up = CatchUp(DiscordHistory(self, self.late, services), self._intake, services, at_once=AT_ONCE)
 
     async def setup_hook(self) -> None:
-        """Prepare what is to be heard beside messages."""
+        """Prepare what is to be heard beside messages, and report it if the gateway does not let the bot in soon."""
         if self._setup is not None:
             await self._setup(self)
+        self._report_later(FIRST, "the gateway cannot be reached")
 
     async def close(self) -> None:
         """Let commands that are under way be answered, end what else is done beside hearing, and disconnect."""
@@ -106,18 +108,21 @@ class Listener(AutoShardedClient):
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """Report it unless the library soon connects again, as Discord wants it to every few hours.
 
-        Before the first time others tell; after, it is meant.
+        Before the first time it is waited for all the same; after, it is meant.
         """
-        if self.is_ready() and not self.is_closed() and shard_id not in self._away:
-            reason = f"shard {shard_id} was disconnected"
+        if self.is_ready() and not self.is_closed():
+            self._report_later(shard_id, f"shard {shard_id} was disconnected")
+
+    def _report_later(self, shard_id: int, reason: str) -> None:
+        if shard_id not in self._away:
             later = asyncio.get_running_loop().call_later
             self._away[shard_id] = later(self.grace, self._presence.lost, GATEWAY, reason)
 
     async def on_shard_connect(self, shard_id: int) -> None:
-        """Report that all is well again, once no other shard is away."""
+        """Report that all is well again, once no other shard is away; the first time others tell."""
         if (timer := self._away.pop(shard_id, None)) is not None:
             timer.cancel()
-            if not self._away:
+            if not self._away and self.is_ready():
                 self._presence.back(GATEWAY)
 
     on_shard_resumed = on_shard_connect
@@ -132,9 +137,20 @@ class Listener(AutoShardedClient):
             self.background.begin(partial(self._catch_up.run, str(guild.id)))
 
     async def on_guild_remove(self, guild: Guild) -> None:
-        """Forget a guild that the bot was thrown out of; what cannot be removed now goes when it expires."""
-        with suppress(StoreUnavailable):
-            await self._services.purge(WorkspaceRef(platform=PLATFORM, workspace=str(guild.id)))
+        """Forget a guild that the bot was thrown out of."""
+        home = WorkspaceRef(platform=PLATFORM, workspace=str(guild.id))
+        await self._intake.later(partial(self._services.purge, home))
+
+    async def on_guild_channel_delete(self, channel: GuildChannel) -> None:
+        """Forget a channel that somebody has deleted, with all threads that were in it."""
+        place = ChannelRef(platform=PLATFORM, workspace=str(channel.guild.id), channel=str(channel.id))
+        await self._intake.later(partial(self._services.moderation.forgetting.place, place))
+
+    async def on_raw_thread_delete(self, deleted: RawThreadDeleteEvent) -> None:
+        """Forget a thread that somebody has deleted."""
+        ids = {"workspace": deleted.guild_id, "channel": deleted.parent_id, "thread": deleted.thread_id}
+        place = ThreadRef(platform=PLATFORM, **{name: str(id_) for name, id_ in ids.items()})
+        await self._intake.later(partial(self._services.moderation.forgetting.place, place))
 
     def late(self, event: Json, *, is_late: bool = True) -> LateEvent:
         """Return an event, and the line that it waits in: a thread, or one message, which would open its own."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from discord import Message, MessageType, Object, StageChannel, TextChannel, Thread, VoiceChannel
+from discord import ForumChannel, Message, MessageType, Object, StageChannel, TextChannel, Thread, VoiceChannel
 from discord.utils import time_snowflake
 
-from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round
+from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
 from adapters.chat.intake import LATEST, FoundAnswer
 from adapters.discord.dialect import buttons_of, is_draft, names_question
-from adapters.discord.poster import TO_READ, rights_in, said_in, translated
-from core.errors import Gone
+from adapters.discord.events import DIRECT_MESSAGES, PLATFORM
+from adapters.discord.poster import NO_PLACE, TO_READ, rights_in, said_in, translated
+from core.errors import Gone, Rejected
 from core.messages import BUSY, UNTITLED, WARNING
-from core.model import Inbound, MessageRef, Person, Question
+from core.model import Inbound, MessageRef, Person, Question, ThreadRef
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient
@@ -79,6 +80,47 @@ class DiscordHistory:
             guild = {"guild_id": str(room.guild.id)}  # which only events have
             missed.append(self.late({"t": name, "d": {**message, **guild}}))
         return Missed(missed)
+
+    def is_of(self, thread: ThreadRef, homes: Collection[str]) -> bool:
+        """Direct messages are looked at with whichever guild comes first."""
+        return thread.platform == PLATFORM and (thread.workspace in homes or thread.workspace == DIRECT_MESSAGES)
+
+    async def deleted(self, messages: Sequence[MessageRef], round_: Round) -> Collection[str]:
+        """Return the ids of those that are gone, which is asked of each of them once more."""
+        places, gone = dict[int, list[str]](), list[str]()
+        for each in messages:
+            is_above = each.id == each.thread.thread  # the message that the thread was opened on, but for a forum's
+            in_channel = is_above and not isinstance(self.client.get_channel(int(each.thread.channel)), ForumChannel)
+            places.setdefault(int(each.thread.channel if in_channel else each.thread.thread), []).append(each.id)
+        for place, ids in places.items():
+            gone += await self._absent(place, ids, round_)
+        return gone
+
+    async def _absent(self, place: int, ids: Sequence[str], round_: Round) -> Collection[str]:
+        """Return which messages of a channel are gone; all, where that is gone itself, and none where it is hidden."""
+        http = self.client.http
+
+        async def read(first: str) -> tuple[Collection[str], bool]:
+            async def page() -> list[Json]:
+                reading = http.logs_from(place, PAGE, after=int(first) - 1)
+                return cast("list[Json]", await translated(reading, gone=NO_PLACE))
+
+            found = await round_.retry.call(page)
+            return [str(one["id"]) for one in found], len(found) < PAGE
+
+        async def is_gone(id_: str) -> bool:  # where the bot may not read what was said, Discord says that nothing was
+            try:
+                await round_.retry.call(lambda: translated(http.get_message(place, int(id_)), gone=NO_PLACE))
+            except Gone:
+                return True
+            return False
+
+        try:
+            return [each for each in await absent(ids, read) if await is_gone(each)]
+        except Gone:
+            return ids
+        except Rejected:
+            return ()
 
 
 async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import discord
 from discord.http import HTTPClient, Ratelimit
 
-from adapters.retry import Gate, retry_after
+from adapters.retry import TOKEN_REFUSED, Gate, retry_after
 from core.errors import RateLimited
 from core.events import unobserved
 
@@ -135,7 +135,7 @@ def judge(gate: Gate, ended: TraceRequestEndParams) -> None:
     if response.status == TOO_MANY_REQUESTS and "Via" not in response.headers:
         gate.shut("its address is refused", retry_after(response.headers))
     elif response.status == UNAUTHORIZED and "Authorization" in ended.headers:
-        gate.refuse_token()
+        gate.shut(TOKEN_REFUSED)
     elif response.status < FIRST_SERVER_ERROR:
         gate.open()
 

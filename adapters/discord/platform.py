@@ -174,7 +174,9 @@ class DiscordChat(ChatPlatform):
         return [MessageRef(thread=place, id=str(one.id)) for one in named]
 
     async def untitle(self, message: MessageRef) -> None:
-        """Take the words of the question out of the name of the thread that we opened on it; it need not be allowed.
+        """Take the words of the question out of the name of the thread that we opened on it, and close that.
+
+        It need not be allowed.
 
         The thread is there before anything is posted in it.
         """
@@ -184,7 +186,7 @@ class DiscordChat(ChatPlatform):
             thread, http = int(message.id), self.client.http
             found = await translated(http.get_channel(thread))
             if self.client.user and str(found.get("owner_id")) == str(self.client.user.id):
-                await translated(http.edit_channel(thread, name=UNTITLED, reason="The question was deleted"))
+                await translated(http.edit_channel(thread, name=UNTITLED, archived=True, reason="It was deleted"))
 
     async def _place(self, claim: Claim) -> tuple[str, MessageRef | None, tuple[Posted, ...]]:
         """Return the channel of an answer, what its first message replies to, and what stands there already."""

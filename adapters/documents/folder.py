@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from adapters.documents import frontmatter
 from adapters.documents.frontmatter import word
 from adapters.documents.page import NotReadable, Page, title_of
-from adapters.documents.reading import DEFAULT_LIMITS, TOO_BIG, Order, ReadingLimits, ReadingProcess, serve
+from adapters.documents.reading import DEFAULT_LIMITS, TOO_BIG, ReadingLimits, ReadingProcess, ReadRequest, serve
 from core.documents.sections import read_page
 from core.errors import InvalidInput
 from core.model import Document, Unreadable
@@ -208,19 +208,17 @@ class Folder:
         size = 0
         with suppress(OSError):  # the reader will say why
             size = (await asyncio.to_thread(finding.path.stat)).st_size
-        seconds = self._limits.time_for(size)
+        seconds, path, relative = self._limits.time_for(size), str(finding.path), str(finding.relative)
         try:
-            return await reading.read(
-                Order(str(finding.path), str(finding.relative), finding.problem, self.name, self._base_url, seconds)
-            )
+            return await reading.read(ReadRequest(path, relative, finding.problem, self.name, self._base_url, seconds))
         except NotReadable as error:
             url = address(finding.path, finding.relative, {}, self._base_url)
             return Unreadable(name=str(finding.relative), reason=str(error), url=url)
 
 
-def document(order: Order) -> Document | Unreadable | None:
+def document(request: ReadRequest) -> Document | Unreadable | None:
     """Read a file in this process; None for a page that its author hides."""
-    finding = FoundFile(Path(order.path), PurePosixPath(order.relative), order.problem)
+    finding = FoundFile(Path(request.path), PurePosixPath(request.relative), request.problem)
     meta: Mapping[str, Any] = {}
     try:
         page = _read(finding)
@@ -231,15 +229,15 @@ def document(order: Order) -> Document | Unreadable | None:
         if isinstance(error, NotReadable | MemoryError):
             reason = str(error) if isinstance(error, NotReadable) else TOO_BIG
         return Unreadable(
-            name=order.relative,
+            name=request.relative,
             reason=reason,
-            url="" if finding.problem == LOCKED else address(finding.path, finding.relative, meta, order.base_url),
+            url="" if finding.problem == LOCKED else address(finding.path, finding.relative, meta, request.base_url),
         )
     if frontmatter.is_hidden(meta):
         return None
     return Document(
-        source=order.source,
-        url=address(finding.path, finding.relative, meta, order.base_url),
+        source=request.source,
+        url=address(finding.path, finding.relative, meta, request.base_url),
         title=page.title or title_of(finding.relative.stem),
         text=page.text,
         chapter=word(meta, "chapter") or "".join(finding.relative.parts[:-1][:1]),

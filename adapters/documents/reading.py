@@ -14,19 +14,26 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from pydantic import TypeAdapter
 
 from adapters.documents.page import NotReadable
+from core.errors import Misconfigured
 from core.model import Document, Unreadable
 
 PACKAGES = Path(__file__).parents[2]
 READER = "adapters.documents.folder"
-KEPT = ("LANG", "LC_", "PYTHON", "COVERAGE_")  # of the environment; keys and tokens are nothing for a reader of files
+KEPT = ("LANG", "LC_", "LD_", "PATH", "PYTHON", "COVERAGE_")
+"""What a reader of files is told of the environment; keys and tokens are nothing for it."""
 LENGTH = 4  # bytes in front of each reply
-END = 5.0  # seconds for a process that has said its last word
+START, END = 60.0, 5.0  # seconds for a process to say its first word, and for one that has said its last
 STALLED = 6  # times the processor's seconds, after which a file counts as too slow whoever is to blame
 TOO_SLOW = "takes longer than {:.0f} seconds to read; split it, or take it out."
+NO_READER = (
+    "The process that reads files does not start. Free some memory, check the variables PYTHONHOME and PYTHONPATH,"
+    " and read the documents again."
+)
 TOO_BIG = "needs too much memory to read, or is damaged; split it, or open it in its own program and save it again."
 Found = Document | Unreadable | None
 """A page, a file that could not be read, or nothing for a page that its author hides."""
@@ -50,7 +57,7 @@ DEFAULT_LIMITS = ReadingLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ReadRequest:
     """One file to read: its place on the disk and under the root, what is wrong with it, and whose page it becomes."""
 
     path: str
@@ -68,23 +75,27 @@ class ReadingProcess:
         self._limits = limits
         self._process: Process | None = None
 
-    async def read(self, order: Order) -> Found:
-        """Return what a file holds. Raises `NotReadable` where it takes more than it may."""
+    async def read(self, request: ReadRequest) -> Found:
+        """Return what a file holds.
+
+        Raises `NotReadable` where it takes more than it may, and `Misconfigured` where no process starts.
+        """
+        process = self._process = self._process or await self._started()
         try:
-            async with asyncio.timeout(STALLED * order.seconds):
-                return await self._answer(order)
+            async with asyncio.timeout(STALLED * request.seconds):
+                return await self._answer(request, process)
         except TimeoutError as error:
             await self.aclose()
-            raise NotReadable(TOO_SLOW.format(order.seconds)) from error
+            raise NotReadable(TOO_SLOW.format(request.seconds)) from error
         except (asyncio.IncompleteReadError, ConnectionError, ValueError) as error:  # it has ended, or says nonsense
-            is_slow = await self.aclose(patience=END) == -signal.SIGXCPU
-            raise NotReadable(TOO_SLOW.format(order.seconds) if is_slow else TOO_BIG) from error
+            is_slow = await self.aclose(within=END) == -signal.SIGXCPU
+            raise NotReadable(TOO_SLOW.format(request.seconds) if is_slow else TOO_BIG) from error
 
-    async def _answer(self, order: Order) -> Found:
-        process = self._process = self._process or await self._started()
+    @staticmethod
+    async def _answer(request: ReadRequest, process: Process) -> Found:
         assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stdout is not None  # noqa: S101
-        process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
+        process.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
         await process.stdin.drain()
         length = int.from_bytes(await process.stdout.readexactly(LENGTH), "big")
         return REPLY.validate_json(await process.stdout.readexactly(length))
@@ -92,35 +103,48 @@ class ReadingProcess:
     async def _started(self) -> Process:
         kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
         words = (sys.executable, "-m", READER, str(self._limits.memory))
-        # A session of its own, so that Ctrl-C does not reach it: whoever reads ends it.
-        return await asyncio.create_subprocess_exec(
-            *words, cwd=PACKAGES, env=kept, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True
-        )
+        try:
+            # A session of its own, so that Ctrl-C does not reach it: whoever reads ends it.
+            process = self._process = await asyncio.create_subprocess_exec(
+                *words, cwd=PACKAGES, env=kept, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True
+            )
+            assert process.stdout is not None  # noqa: S101 - it is a pipe
+            async with asyncio.timeout(START):
+                await process.stdout.readexactly(LENGTH)  # an empty reply, by which it says that it is there
+        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            await self.aclose()
+            raise Misconfigured(NO_READER) from error
+        return process
 
-    async def aclose(self, *, patience: float = 0.0) -> int | None:
+    async def aclose(self, *, within: float = 0.0) -> int | None:
         """End it, whatever it is doing, and return how it ended; one that ends by itself may take some seconds."""
         process, self._process = self._process, None
         if process is None:
             return None
         with suppress(TimeoutError):  # a signal to one that has just ended would have it forgotten how
-            return await asyncio.wait_for(process.wait(), patience)
+            return await asyncio.wait_for(process.wait(), within)
         with suppress(ProcessLookupError):  # it has ended by itself
             process.kill()
         return await process.wait()
 
 
-def serve(document: Callable[[Order], Found]) -> None:
-    """Read what is ordered on standard input, a line each, until that ends."""
+def serve(document: Callable[[ReadRequest], Found]) -> None:
+    """Read what is asked for on standard input, a line each, until that ends."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library may print is no reply
     memory = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)  # what somebody has set for all processes cannot be raised
     with suppress(ValueError, OSError):  # where the system knows no such limit
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    _reply(replies, b"")
     for line in sys.stdin.buffer:
-        order = Order(**json.loads(line))
-        until = int(time.process_time() + order.seconds) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
-        body = REPLY.dump_json(document(order))
-        replies.write(len(body).to_bytes(LENGTH, "big") + body)
-        replies.flush()
+        request = ReadRequest(**json.loads(line))
+        until = int(time.process_time() + request.seconds) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (until if most == resource.RLIM_INFINITY else min(until, most), most))
+        _reply(replies, REPLY.dump_json(document(request)))
+
+
+def _reply(replies: BinaryIO, body: bytes) -> None:
+    replies.write(len(body).to_bytes(LENGTH, "big") + body)
+    replies.flush()

@@ -38,7 +38,8 @@ BOUNDS = ("max_tokens", "max_completion_tokens")  # the one that more services k
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 
 
-_ON_LENGTH = re.compile(r"max_(?:completion_)?tokens|in the completion", re.IGNORECASE)
+_ON_LENGTH = re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)
+_NO_ROOM = re.compile(r"context (?:length|window)|in the completion", re.IGNORECASE)
 
 
 class OpenAIChat:
@@ -180,15 +181,19 @@ class OpenAIChat:
         limit = self._limits.connect + self._limits.read
         from openai import AsyncStream, BadRequestError, UnprocessableEntityError
 
+        left_out: tuple[str, ...] = ()
         while True:
-            body = self._dialect.body(prompt, tools)
+            body = {name: said for name, said in self._dialect.body(prompt, tools).items() if name not in left_out}
             try:
                 async with asyncio.timeout(limit):
                     return await client.post(
                         "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=AsyncStream[object]
                     )
             except (BadRequestError, UnprocessableEntityError) as error:
-                if not self._dialect.concede(body, error.response.text):
+                refusal = error.response.text
+                if _NO_ROOM.search(refusal) and any(bound in body for bound in BOUNDS):
+                    left_out = BOUNDS  # behind a long conversation; the next one is short again
+                elif not self._dialect.concede(body, refusal):
                     raise
 
 
@@ -228,7 +233,7 @@ class EndpointDialect:
         It counts what was sent, not what is known: of several requests at once, each has to be sent again.
         """
         bound = next((bound for bound in BOUNDS if bound in body), None)
-        if bound and _ON_LENGTH.search(refusal):  # it is not known, or more than the model or what is left has room for
+        if bound and _ON_LENGTH.search(refusal):  # it is not known, or more than the model can write
             self._bounds = tuple(other for other in self._bounds if other != bound)
             return True
         if "stream_options" in body and ("stream_options" in refusal or "include_usage" in refusal):

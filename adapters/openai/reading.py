@@ -19,6 +19,7 @@ from core.model import ModelTurn, ToolCall, Usage
 LARGEST = 32 * 1024 * 1024  # bytes, most of them the framing of tokens
 LONGEST_EVENT = 1024 * 1024  # bytes
 MOST_ARGUMENTS = 20_000  # characters of all calls of a turn; a query of 2,000 has at most 12,000 in JSON
+MOST_DRAFTS = 64  # calls of a turn; far more than are ever made
 MOST_BLANK = 1_000  # characters before the first word, of which nobody sees any
 CUT = frozenset({"length", "max_tokens", "MAX_TOKENS"})  # a service's words for an answer that got too long
 OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
@@ -135,6 +136,8 @@ class ToolCalls:
             else:
                 draft = next((each for each in newest if each.index == index), None)
             if draft is None or draft.ends_before(piece):
+                if len(self._drafts) == MOST_DRAFTS:  # each piece is looked for among them
+                    raise EndlessAnswer("tool calls without an end in sight")
                 self._drafts.append(piece)
                 continue
             draft.id = draft.id or piece.id

@@ -293,9 +293,13 @@ class EdgeIndex:
         return len(gone), has_room and is_large and is_untidy
 
     async def _tidy(self) -> None:
-        """Have another process tidy up a copy, and use that: the engine lets nothing else of this process go on."""
+        """Have another process tidy up a copy, and use that: the engine lets nothing else of this process go on.
+
+        Where no copy can be made, the index works as well, only not as fast.
+        """
         process = None
         try:
+            shutil.rmtree(self._folder / TIDIED, ignore_errors=True)
             await asyncio.to_thread(shutil.copytree, self._folder / SHARD, self._folder / TIDIED, copy_function=_copy)
             words = (sys.executable, "-m", "adapters.qdrant.edge", os.fspath(self._folder))
             process = await asyncio.create_subprocess_exec(
@@ -303,7 +307,9 @@ class EdgeIndex:
             )
             if await process.wait() == 0:
                 await self._run(lambda shard, _: self._take_over(shard))
-        finally:  # an index that is not tidied up works as well, only not as fast
+        except OSError:  # no room
+            self._is_untidy = True
+        finally:
             if process is not None and process.returncode is None:
                 process.kill()
                 await process.wait()

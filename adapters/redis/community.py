@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from adapters.redis.connection import ScriptRunner, translated
+from adapters.redis.connection import ScriptRunner, names, translated
 from core.errors import Misconfigured
 from core.model import (
     Applied,
@@ -97,12 +99,14 @@ class RedisPolicies:
         with translated():
             await self._client.delete(POLICY.format(home))
 
+    async def workspaces(self, platform: str) -> Sequence[WorkspaceRef]:
+        """Look for them in the name of every key, whatever that is of."""
+        found = [re.findall(rf"[:{{]{platform}:([^:{{}}]+)", name) for name in await names(self._client, "footnote:")]
+        return [WorkspaceRef.parse(f"{platform}:{each}") for each in dict.fromkeys(chain.from_iterable(found))]
+
     async def closed(self) -> Sequence[WorkspaceRef]:
         """Look at the name of every key, and read the policies among them."""
-        with translated():
-            found = cast("AsyncIterator[bytes]", self._client.scan_iter(match=f"{POLICIES}*", count=1_000))  # pyright: ignore[reportUnknownMemberType] - it takes untyped options
-            names = [str(name, "utf-8") async for name in found]
-        homes = [WorkspaceRef.parse(name.removeprefix(POLICIES)[1:-1]) for name in sorted(set(names))]
+        homes = [WorkspaceRef.parse(name.removeprefix(POLICIES)[1:-1]) for name in await names(self._client, POLICIES)]
         return [home for home in homes if (await self.load(home)).fault is not None]
 
     async def _moderate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-from collections.abc import Awaitable, Generator
+from collections.abc import AsyncIterator, Awaitable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib import resources
@@ -103,6 +103,13 @@ async def newest(client: Redis, key: str, *, limit: int = 0) -> list[tuple[str, 
     with translated():
         found = await client.zrange(key, 0, limit - 1, desc=True, withscores=True)  # pyright: ignore[reportUnknownMemberType] - an option of it is untyped
     return [(member.decode(), score) for member, score in cast("list[tuple[bytes, float]]", found)]
+
+
+async def names(client: Redis, beginning: str) -> Sequence[str]:
+    """Return the names of all keys that begin so; the server looks at every key. Raises `StoreUnavailable`."""
+    with translated():
+        found = cast("AsyncIterator[bytes]", client.scan_iter(match=f"{beginning}*", count=1_000))  # pyright: ignore[reportUnknownMemberType] - it takes untyped options
+        return sorted({str(name, "utf-8", "replace") async for name in found})
 
 
 def _options(address: Address, *, blocking: bool, timeout: float) -> dict[str, Any]:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
 
-from adapters.redis.connection import ScriptRunner, newest, translated
+from adapters.redis.connection import ScriptRunner, names, translated
 from adapters.redis.secrets import Seal
 from core.errors import Misconfigured
-from core.model import Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
+from core.model import AnyPlace, ChannelRef, Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 KEPT_TURNS = 200  # the newest; four times what a model is ever given
-# The keys; what is in braces stays together on one node of a cluster.
-CONVERSATION = "footnote:conversation:{{{}}}"
-WORKSPACE = "footnote:workspace:{{{}}}"
+# The key; what is in braces stays together on one node of a cluster.
+CONVERSATIONS = "footnote:conversation:"
+CONVERSATION = f"{CONVERSATIONS}{{{{{{}}}}}}"
+ANSWERS = "footnote:answers:{{{}}}"  # of a channel: the answers that stand in it and not in their threads
+KEPT_ANSWERS = 1_000
 
 
 class RedisConversations:
     """Remembers conversations in Redis or Valkey; what people wrote is readable with the seal only.
 
-    Every change is one script, so it happens wholly or not at all, and doing it again changes nothing. Before a turn is
-    written, it is noted whose it is and where, so that nothing is stored that could not be found to be forgotten.
+    Every change is one script, so it happens wholly or not at all, and doing it again changes nothing. Whose words a
+    thread holds is noted nowhere, as it lives as long as anybody writes there: who is forgotten is looked for in all.
     """
 
     def __init__(self, client: Redis, *, ttl: timedelta, seal: Seal) -> None:
@@ -39,42 +44,66 @@ class RedisConversations:
         turns = tuple(turn for _, turn in await self._turns(thread) if turn)
         return Conversation(thread=thread, turns=turns) if turns else None
 
+    async def around(self, message: MessageRef) -> Conversation | None:
+        """Look among the answers that stand in its channel, and in its thread, which may have begun below an answer."""
+        key, id_ = ANSWERS.format(_channel_of(message.thread)), quote(message.id, safe="")
+        with translated():
+            entries = cast("list[bytes]", await self._client.zrangebylex(key, f"[{id_} ", f"({id_}!"))
+        threads = [ThreadRef.parse(entry.decode().partition(" ")[2]) for entry in entries]
+        for thread in (*threads, message.thread):
+            if found := await self.load(thread):
+                return found
+        return None
+
+    async def threads(self) -> Sequence[ThreadRef]:
+        """Look at the name of every key."""
+        return await self._beginning("")
+
     async def append(self, thread: ThreadRef, turn: Turn) -> None:
-        """Add or replace a turn, keep the newest ones, and restart the clock."""
-        key, ref, home = CONVERSATION.format(thread), str(turn.question_ref), thread.home
+        """Add or replace a turn, keep the newest ones, and restart the clock.
+
+        Where its answer stands outside, that is noted, which lives as long as what is remembered of the channel.
+        """
+        key, ref = CONVERSATION.format(thread), str(turn.question_ref)
         sealed = self._seal.encrypt(turn.model_dump_json(), place=f"{key} {ref}")
-        await self._run("note", WORKSPACE.format(home), thread=str(thread), ttl=self._ttl)
-        await self._run("append", key, ref=ref, sealed=sealed, kept=KEPT_TURNS, ttl=self._ttl)
+        outside = [quote(each.id, safe="") for each in turn.messages if each.thread != thread]
+        goes_on = await self._run("append", key, ref=ref, sealed=sealed, kept=KEPT_TURNS, ttl=self._ttl)
+        if outside or goes_on:
+            given = {"thread": str(thread), "ids": json.dumps(outside), "kept": KEPT_ANSWERS, "ttl": self._ttl}
+            await self._run("note_answer", ANSWERS.format(_channel_of(thread)), **given)
 
     async def remove(self, question_ref: MessageRef) -> bool:
         """Take one turn out of its thread, readable or not."""
         return bool(await self._run("remove", CONVERSATION.format(question_ref.thread), ref=str(question_ref)))
 
-    async def forget(self, thread: ThreadRef) -> bool:
-        """Remove a whole thread, readable or not."""
+    async def forget(self, place: AnyPlace) -> int:
+        """Remove all threads of a place, readable or not."""
+        notes = [ANSWERS.format(place)] if type(place) is ChannelRef else []
+        if isinstance(place, WorkspaceRef):
+            notes = await names(self._client, ANSWERS.format(f"{place}:").removesuffix("}"))
         with translated():
-            return bool(await self._client.delete(CONVERSATION.format(thread)))
+            for note in notes:
+                await self._client.delete(note)
+            return sum([await self._client.delete(CONVERSATION.format(thread)) for thread in await self._in(place)])
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove a person's turns, and those that nobody can read any more, from every thread of the workspace.
-
-        Whose words a thread holds is not noted anywhere: it lives as long as anybody writes there.
-        """
+        """Remove a person's turns, and those that nobody can read any more, from every thread of the workspace."""
         gone = 0
-        for name, _ in await newest(self._client, WORKSPACE.format(home)):
-            thread = ThreadRef.parse(name)
+        for thread in await self._in(home):
             for ref, turn in await self._turns(thread):
                 if turn is None or turn.author_id == person_id:
                     gone += bool(await self._run("remove", CONVERSATION.format(thread), ref=ref)) and turn is not None
         return gone
 
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove all threads of a workspace."""
-        index = WORKSPACE.format(home)
-        gone = [await self.forget(ThreadRef.parse(name)) for name, _ in await newest(self._client, index)]
-        with translated():
-            await self._client.delete(index)
-        return sum(gone)
+    async def _in(self, place: AnyPlace) -> Sequence[ThreadRef]:
+        """Return the threads of a place that are remembered."""
+        if isinstance(place, ThreadRef):
+            return [place]
+        return await self._beginning(f"{place}:")
+
+    async def _beginning(self, beginning: str) -> Sequence[ThreadRef]:
+        found = await names(self._client, f"{CONVERSATIONS}{{{beginning}")
+        return [ThreadRef.parse(name.removeprefix(CONVERSATIONS)[1:-1]) for name in found]
 
     async def _turns(self, thread: ThreadRef) -> list[tuple[bytes, Turn | None]]:
         """Read the list, with None for turns that cannot be read; nothing if something else stands in its place."""
@@ -92,3 +121,7 @@ class RedisConversations:
             ref, _, sealed = entry.partition(b" ")
             found.append((ref, self._seal.read(Turn, sealed, place=f"{key} {ref.decode(errors='replace')}")))
         return found
+
+
+def _channel_of(thread: ThreadRef) -> ChannelRef:
+    return ChannelRef(platform=thread.platform, workspace=thread.workspace, channel=thread.channel)

@@ -24,7 +24,7 @@ PREFIX = "footnote:"
 HARMLESS: Mapping[str, str] = {
     "": "TIME",
     "{key}": "DEL, EXISTS, GET, HGETALL, HLEN, LLEN, LPOP, RPOP, TYPE, ZCARD, ZPOPMIN",
-    "{key} 1": "HDEL, HEXISTS, HGET, HMGET, PEXPIRE, XINFO CONSUMERS, XPENDING, ZREM, ZSCORE",
+    "{key} 1": "HDEL, HEXISTS, HGET, HMGET, PEXPIRE, XINFO CONSUMERS, XPENDING, ZMSCORE, ZREM, ZSCORE",
     "{key} 0": "LINDEX",
     "{key} 0 -1": "LRANGE, LTRIM, ZRANGE",
     "{key} 0 1": "LSET, ZCOUNT, ZREMRANGEBYRANK, ZREMRANGEBYSCORE",
@@ -37,7 +37,7 @@ HARMLESS: Mapping[str, str] = {
     "{key} 1 1 0 1-1": "XCLAIM",
     "{key} NOMKSTREAM * 1 1": "XADD",
     "{key} 1 0": "XGROUP CREATE",
-    "{key} - +": "XRANGE",
+    "{key} - +": "XRANGE, ZRANGEBYLEX",
     "STREAMS {key} 0": "XREAD",
     "GROUP 1 1 STREAMS {key} >": "XREADGROUP",
     "return 1 {key}": "EVAL",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+import json
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from adapters.redis.connection import Argument, ScriptRunner, newest, translated
+from adapters.redis.connection import Argument, ScriptRunner, names, newest, translated
 from adapters.redis.failure import UNREACHABLE
 from adapters.redis.secrets import Seal
 from adapters.retry import SIGNAL
@@ -18,6 +19,7 @@ from core.errors import StoreUnavailable
 from core.events import Observer, Passed, Step, unobserved
 from core.model import (
     MOST_ATTEMPTS,
+    AnyPlace,
     Asked,
     AskedAgain,
     Backlog,
@@ -44,6 +46,7 @@ PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a 
 QUESTION = f"{PREFIX}question:"  # with its reference, the key of a question; each field is sealed for key and name
 PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
 TOO_LATE = -1
+READ_AT_ONCE = 500  # questions, by one script
 CLOCK_JUMP = timedelta(hours=1)  # by which the server's clock may be set right without harm
 
 
@@ -83,9 +86,11 @@ class InboxStore:
         match signal:
             case Asked():
                 self._observer(Passed(signal.message, Step.HEARD))
-                posted = self._sealed(signal.message, signal.delivery) if signal.delivery.messages else b""
+                known = signal.delivery
+                posted = self._sealed(signal.message, known) if known else b""
                 words = self._words(signal.question, signal.address)
                 script, given = "ask", {**words, "accepted": "", "delivery": posted}
+                given["is_bare"] = known is None or not known.messages
             case Edited(question=question):
                 script, given = "edit", self._words(question)
             case Recheck(question=question):
@@ -134,12 +139,18 @@ class InboxStore:
         """Put what was accepted under its own message."""
         self._observer(Passed(asked.message, Step.HEARD))
         given = self._words(asked.question, asked.address)
-        is_moved = await self._run("ask", PREFIX, **given, accepted=str(accepted), delivery=b"")
+        is_moved = await self._run("ask", PREFIX, **given, accepted=str(accepted), delivery=b"", is_bare=True)
         self._observer(Passed(asked.message, Step.MOVED))
         return bool(is_moved)
 
+    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
+        """Look at all of them by one command."""
+        with translated():
+            since = await self._client.zmscore(f"{PREFIX}waiting", [str(message) for message in messages])
+        return [message for message, each in zip(messages, since, strict=True) if each is not None]
+
     async def kept_since(self) -> datetime:
-        """Return since when nothing was lost; it is noted when it is asked for the first time."""
+        """Return since when nothing was lost; that is noted at first, and whenever the server has started again."""
         return datetime.fromtimestamp(await self._run("kept_since", PREFIX) / 1000, UTC)
 
     async def knows(self, message: MessageRef) -> bool:
@@ -188,13 +199,16 @@ class InboxStore:
         return Backlog(waiting, running, dead, oldest / 1000)
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove the words of every question of a person, each as one step; give the number of those that had any."""
-        return await self._forget(home, f"{home}:{quote(person_id, safe='')}")
+        """Remove the words of every question of a person, and those that nobody can read, each as one step."""
+        gone = 0
+        async for ref, question in self._questions(home):
+            if question is None or question.author.id == person_id:
+                gone += await self._forget(ref)
+        return gone
 
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Do the same for everybody of a workspace."""
-        people = await newest(self._client, f"{PREFIX}workspace:{home}")
-        return sum([await self._forget(home, person) for person, _ in people])
+    async def forget(self, place: AnyPlace) -> int:
+        """Remove the words of every question in a place, each as one step."""
+        return sum([await self._forget(ref) async for ref, _ in self._questions(place)])
 
     async def dead(self, *, limit: int) -> Sequence[DeadLetter]:
         """Return what was given up, newest first."""
@@ -269,12 +283,18 @@ class InboxStore:
         unknown = tuple(each for each in strays.standing if each not in delivery.standing)
         return delivery.model_copy(update={"leaving": delivery.leaving + unknown})
 
-    async def _forget(self, home: WorkspaceRef, person: str) -> int:
-        gone = 0
-        for ref, _ in await newest(self._client, f"{PREFIX}person:{person}"):
-            thread = str(MessageRef.parse(ref).thread)
-            gone += bool(await self._run("forget", PREFIX, ref=ref, thread=thread, person=person, home=str(home)))
-        return gone
+    async def _questions(self, place: AnyPlace) -> AsyncGenerator[tuple[MessageRef, Question | None]]:
+        """Yield the questions of a place of which words are kept, in any state; None for words that cannot be read."""
+        found = [name.removeprefix(QUESTION) for name in await names(self._client, f"{QUESTION}{place}:")]
+        for at in range(0, len(found), READ_AT_ONCE):
+            refs = found[at : at + READ_AT_ONCE]
+            words = cast("list[bytes]", await self._run("words", PREFIX, refs=json.dumps(refs)))
+            for ref, sealed in zip(refs, words, strict=True):
+                if sealed:
+                    yield MessageRef.parse(ref), self._seal.read(Question, sealed, place=f"{QUESTION}{ref} text")
+
+    async def _forget(self, message: MessageRef) -> bool:
+        return bool(await self._run("forget", PREFIX, ref=str(message), thread=str(message.thread)))
 
 
 def _left_of(interaction: Interaction) -> int:

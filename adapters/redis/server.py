@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from adapters.unix import short
+from adapters.unix import socket_folder
 from core.errors import FootnoteError, Misconfigured, StoreUnavailable
 
 TIMEOUT = 5.0  # seconds for the server to answer, and to go
@@ -72,7 +72,7 @@ class PrivateServer:
             try:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 stack.enter_context(_owned(self._folder))
-                socket = stack.enter_context(short(self._folder, SOCKET)) / SOCKET
+                socket = stack.enter_context(socket_folder(self._folder, SOCKET)) / SOCKET
                 shut_down(socket, timeout=self._timeout)
                 log = self._folder / LOG
                 with suppress(FileNotFoundError):

@@ -22,7 +22,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.chat.delivery import traced
 from adapters.chat.platform import Barred, QuestionGone
-from adapters.retry import SHUT_OUT, Gate, retry_after
+from adapters.retry import SHUT_OUT, TOKEN_REFUSED, Gate, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.events import unobserved
 
@@ -125,7 +125,7 @@ class Client(AsyncWebClient):
         except SlackApiError as error:
             match meaning(error):
                 case Unauthorized():
-                    self._gate.refuse_token()
+                    self._gate.shut(TOKEN_REFUSED)
                 case Rejected() | Gone():
                     self._gate.open()
                 case _:

@@ -13,8 +13,7 @@ from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import URL_LIFE, InteractionContext, SlackServices, by_question
 from adapters.slack.poster import EARLY, nonce_of
-from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
-from core.messages import ONLY_YOU
+from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question, ReplyAddress
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ async def put(context: InteractionContext, asked: Asked, until: float) -> None:
         await context.tell(text, replaces=asked.question.visibility == "private")
 
     await settle(context.slack.chat, asked, until, message.place, excuse)
-    await message.explain()
 
 
 async def place_again(slack: SlackServices, asked: Asked) -> Asked:
@@ -60,10 +58,7 @@ async def place_again(slack: SlackServices, asked: Asked) -> Asked:
 
     Raises `Unreachable`, or `RateLimited`.
     """
-    message = QuestionMessage(by_question(slack, asked), is_in_doubt=True)
-    found = await message.place(asked)
-    await message.explain()
-    return found
+    return await QuestionMessage(by_question(slack, asked), is_in_doubt=True).place(asked)
 
 
 @dataclass(slots=True)
@@ -76,21 +71,24 @@ class QuestionMessage:
 
     context: InteractionContext
     is_in_doubt: bool
-    _is_refused: bool = False
     _id: str = ""
 
     async def place(self, asked: Asked) -> Asked:
         """Return a question with its message, which is posted unless it stands there.
 
-        A private one stays as it is. Where moderators do not want answers, nothing is posted, and only who asks is told
-        why. The question bears the way back, by which it is known as a command's: whoever uses one is always told why
-        not. Raises `Unreachable`, or `RateLimited`.
+        A private one stays as it is. Where moderators do not want answers, or guests get none, nothing is posted, and
+        only who asks is told why. The question bears the way back, by which it is known as a command's: whoever uses
+        one is always told why not; and where only the bot may not write, its address names the message that is missing.
+        Raises `Unreachable`, or `RateLimited`.
         """
-        question, way = asked.question, asked.address.interaction if asked.address else None
+        question, way, slack = asked.question, asked.address.interaction if asked.address else None, self.context.slack
         if question.visibility == "private":
             return asked
         alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
-        if not await self.context.slack.chat.moderation.answers_in(question.message.thread):
+        is_refused = not await slack.chat.moderation.answers_in(question.message.thread)
+        with suppress(PeopleUnavailable, PostingFailed):  # whoever answers asks again
+            is_refused = is_refused or await slack.people.is_guest(question)
+        if is_refused:
             return alone
         try:
             client = await self._client()
@@ -98,16 +96,11 @@ class QuestionMessage:
         except (Unreachable, RateLimited):
             raise
         except PostingFailed:
-            self._is_refused = True
-            return alone
+            missing = ReplyAddress(thread=question.message.thread, message=question.message, interaction=way)
+            return alone.model_copy(update={"address": missing})
         message = MessageRef(thread=self.context.in_thread(self._id), id=self._id)
         address = ReplyAddress(thread=message.thread, message=message, interaction=way)
         return Asked(question=question.model_copy(update={"message": message}), address=address)
-
-    async def explain(self) -> None:
-        """Tell the asker why nobody else sees an answer that was meant for all, if that is so."""
-        if self._is_refused:
-            await self.context.tell(ONLY_YOU)
 
     async def remove(self) -> None:
         """Take the message away, if there is one. Raises `PostingFailed`."""

@@ -200,7 +200,7 @@ async def _obeyed(context: InteractionContext, wanted: ParsedCommand, text: str)
         return told
     command = wanted.command
     is_forget = command is not None and command.name == "forget" and not command.for_moderators
-    return messages.FORGET_WHAT if is_forget else messages.not_understood(SLACK.on_one_line(words(text)))
+    return context.command.forms.forget if is_forget else messages.not_understood(SLACK.on_one_line(words(text)))
 
 
 async def _answer_word(context: InteractionContext, wanted: ParsedCommand, inbound: Inbound) -> None:
@@ -239,7 +239,7 @@ async def _pressed(context: InteractionContext, action_id: str, value: str) -> s
                 return messages.NOT_YOURS
             return await stop(context.command, _message(context, rest))
         case _:
-            return messages.OUTDATED
+            return messages.OLD_BUTTON
 
 
 async def _complained(context: InteractionContext, answer_id: str) -> str | None:

@@ -49,8 +49,11 @@ class SpokenDialect(MarkdownDialect):
     marker = None
 
     def text(self, text: str) -> str:
-        """Return words, also those in code, as they are, but for what Slack would read, in case it has no mark."""
-        return _EVERYONE.sub(f"@{GAP}", text).replace("<", "&lt;").replace(">", "&gt;")
+        """Return words, also those in code, as they are, but for what Slack would read, in case it has no mark.
+
+        What stands behind an `@` is kept apart from it, whatever it is: a mention could be made of several pieces.
+        """
+        return text.replace("@", f"@{GAP}").replace("<", "&lt;").replace(">", "&gt;")
 
     code = code_line = text
 

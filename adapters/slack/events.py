@@ -30,7 +30,8 @@ Json: TypeAlias = Mapping[str, Any]
 _NOTHING: Json = {}
 _SAID = (None, "thread_broadcast", "file_share", "me_message")
 _QUOTED = (*_SAID, "bot_message")
-_DELETED, _CHANGED, _REMAINS = "message_deleted", "message_changed", "tombstone"
+_DELETED, _CHANGED = "message_deleted", "message_changed"
+REMAINS = "tombstone"  # a message that was deleted, and began a thread
 EVERYONE = "everyone"
 _TOKEN = re.compile(r"<(?P<sign>[@#!]?)(?P<name>[^<>|]*)(?:\|(?P<label>[^<>]*))?>(?P<after>[:,]?)")
 _ADDRESSED = re.compile(  # whom a mention is for: a person, a group of them, or everyone in some sense
@@ -63,7 +64,7 @@ def parse(event: Json, *, me: BotIdentity) -> Inbound | None:
     message, setting = MessageRef(thread=ref, id=ts), Setting.CHANNEL if thread == ts else Setting.THREAD
     if event.get("channel_type") == _DIRECT or channel.startswith(_DIRECT_ID):
         setting = Setting.DIRECT
-    if subtype == _DELETED or said.get("subtype") == _REMAINS:
+    if subtype == _DELETED or said.get("subtype") == REMAINS:
         return Inbound(kind=InboundKind.DELETED, message=message, setting=setting)
     edited, text = moment((said.get("edited") or _NOTHING).get("ts")), str(said.get("text") or "")
     if subtype == _CHANGED and (edited is None or said.get("text") == before.get("text")):

@@ -9,11 +9,12 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round
+from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
 from adapters.chat.intake import LATEST
-from adapters.slack.api import PAGE, PAGES, Denied, pages
-from adapters.slack.events import PLATFORM, REACTION, Json, line_of, read_event
+from adapters.slack.api import PAGE, PAGES, Denied, ask, pages
+from adapters.slack.events import PLATFORM, REACTION, REMAINS, Json, line_of, read_event
 from core.errors import Gone, Rejected
+from core.model import MessageRef, ThreadRef
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -58,6 +59,30 @@ class SlackHistory:
             since = max(oldest.timestamp(), max(channels.values(), default=oldest).timestamp() - RESENT)
             for channel in await _channels(workspace, channels, round_):
                 yield HistoryPlace(SlackPlace(self.workspaces, workspace, channel, since).read)
+
+    def is_of(self, thread: ThreadRef, homes: Collection[str]) -> bool:
+        """Of several workspaces, all are looked at."""
+        return thread.platform == PLATFORM and ("" in homes or thread.workspace in homes)
+
+    async def deleted(self, messages: Sequence[MessageRef], round_: Round) -> Collection[str]:
+        """Return the ids of those that are gone; all stand in one thread, and Slack leaves a mark of what began it."""
+        if not messages:
+            return ()
+        ids, thread = [message.id for message in messages], messages[0].thread
+
+        async def read(first: str) -> tuple[Collection[str], bool]:
+            where = {"channel": thread.channel, "ts": thread.thread, "oldest": first, "inclusive": "true"}
+            client = (await self.workspaces.find(thread.workspace)).client
+            said = await round_.retry.call(lambda: ask(client, "conversations.replies", **where, limit=PAGE))
+            found = cast("Sequence[Json]", said.get("messages") or ())
+            return [str(one["ts"]) for one in found if one.get("subtype") != REMAINS], not said.get("has_more")
+
+        try:
+            return await absent(ids, read)
+        except Gone:
+            return ids
+        except Rejected:
+            return ()
 
 
 async def _channels(workspace: Workspace, heard: Iterable[str], round_: Round) -> Sequence[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +22,7 @@ from slack_bolt.response import BoltResponse
 from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
+from adapters.retry import NOT_NOW, PATIENT
 from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
 from adapters.slack.history import SlackHistory
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
 NAME = "slack_bolt.footnote"  # below the name of the library, so that what is logged goes the same way
 WRONG, AWAY = 500, 503
 MESSAGES = ("app_mention", "message")
-GONE = ("app_uninstalled", "tokens_revoked")
+REVOKED = "team_access_revoked"  # an organization has taken some of its workspaces from the app
+GONE = ("app_uninstalled", "tokens_revoked", REVOKED)
+DELETED = ("channel_deleted", "group_deleted")
 STOPPED, OPENED = "agent_session_stopped", "app_home_opened"
-HEARD = (*MESSAGES, STOPPED, OPENED, *GONE)  # the types of events that something comes of
+HEARD = (*MESSAGES, STOPPED, OPENED, *GONE, *DELETED)  # the types of events that something comes of
 LAST_RETRY = 3  # after which Slack gives an event up
 NOTED_EVERY = timedelta(minutes=1)  # more often, when a channel was heard last is not written down
 MOST_PROMPTS = 4  # that Slack takes
@@ -151,11 +154,20 @@ class SlackListener:
         self.background.begin(partial(self._catch_up.run, home))
 
     async def on_message(self, body: dict[str, Any], event: dict[str, Any], request: AsyncBoltRequest) -> None:
-        """Hear what was written, changed or deleted, and note once in a while that a channel was heard."""
+        """Hear what was written, changed or deleted, and note once in a while that a channel was heard.
+
+        What cannot be looked up now is left to Slack, which sends it again, and after the last time to the background.
+        """
         name, (retried, *_) = workspace_of(body), request.headers.get(_RETRY) or ["0"]
         comes_again = not retried.isdigit() or int(retried) < LAST_RETRY
         read = partial(read_event, event, self._workspaces, name, comes_again=comes_again, has_come=retried != "0")
-        await self._intake.take(f"{name}:{line_of(event)}", read)
+        take = partial(self._intake.take, f"{name}:{line_of(event)}", read)
+        try:
+            await take()
+        except NOT_NOW:
+            if comes_again:
+                raise
+            self.background.begin(partial(replace(PATIENT, sleep=self._services.sleep).call, take))
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
         if at is not None and channel and not self._catch_up.running:
             ref = ChannelRef(platform=PLATFORM, workspace=name, channel=channel)
@@ -188,15 +200,27 @@ class SlackListener:
             self.background.begin(partial(self._pin_prompts, str(event["channel"]), workspace))
 
     async def on_gone(self, body: dict[str, Any], event: dict[str, Any]) -> None:
-        """Forget a workspace that the bot was thrown out of; tokens of people are none of ours."""
-        revoked = cast("Json", event.get("tokens") or {})
-        if event["type"] != "app_uninstalled" and not revoked.get("bot"):
+        """Forget where the bot was thrown out, one workspace or several; tokens of people are none of ours."""
+        revoked, name = cast("Json", event.get("tokens") or {}), workspace_of(body)
+        if event["type"] == "tokens_revoked" and not revoked.get("bot"):
             return
-        home = WorkspaceRef(platform=PLATFORM, workspace=workspace_of(body))
-        await self._services.purge(home)
-        if self._hooks.uninstalled is not None:
-            await self._hooks.uninstalled(home.workspace)
-        await self._services.channel_cursor.forget_workspace(home)
+        organization, is_whole = name.rpartition("/")[0], event["type"] != REVOKED
+        homes = [WorkspaceRef(platform=PLATFORM, workspace=name)] if is_whole else []
+        if organization and is_whole:
+            known = await self._services.policies.workspaces(PLATFORM)
+            homes += (home for home in known if home.workspace.startswith(f"{organization}/"))
+        teams = cast("Sequence[str]", () if is_whole else event.get("team_ids") or ())
+        homes += (WorkspaceRef(platform=PLATFORM, workspace=f"{organization}/{team}") for team in teams)
+        for home in homes:
+            await self._services.purge(home)
+            await self._services.channel_cursor.forget_workspace(home)
+        if is_whole and self._hooks.uninstalled is not None:
+            await self._hooks.uninstalled(name)
+
+    async def on_channel_deleted(self, body: dict[str, Any], event: dict[str, Any]) -> None:
+        """Forget a channel that somebody has deleted. Raises `StoreUnavailable`."""
+        place = ChannelRef(platform=PLATFORM, workspace=workspace_of(body), channel=str(event["channel"]))
+        await self._services.moderation.forgetting.place(place)
 
     async def on_anything(self) -> None:
         """Acknowledge an event of which nothing comes, since Slack sends again what nobody acknowledges."""
@@ -247,6 +271,8 @@ def install(app: AsyncApp, services: ChatServices, workspaces: Workspaces, hooks
         untyped.event(name)(listener.on_message)
     for name in GONE:
         untyped.event(name)(listener.on_gone)
+    for name in DELETED:
+        untyped.event(name)(listener.on_channel_deleted)
     untyped.event(STOPPED)(listener.on_stop)
     untyped.event(OPENED, matchers=[_is_messages])(listener.on_messages_opened)
     untyped.event(_ANY)(listener.on_anything)

@@ -20,7 +20,7 @@ from adapters.slack.streaming import EDITS_APART, TITLE, AnswerPoster, Budgets, 
 from adapters.slack.workspaces import People, Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
-from core.messages import UNTITLED
+from core.messages import ONLY_YOU, UNTITLED
 from core.model import Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
 
 EMOJI = {Reaction.WARNING: "warning"}
@@ -68,13 +68,15 @@ class SlackChat(ChatPlatform):
             apart=self.edits_apart,
         )
 
-        title = heading(claim.question.text, TITLE) if claim.message.id == claim.message.thread.thread else ""
+        begins = {"initiator_user_id": claim.question.author.id}
+        if claim.message.id == claim.message.thread.thread:
+            begins["title"] = heading(claim.question.text, TITLE)
         return Destination(
             poster=poster,
             renderer=SlackRenderer(remark=remark),
             place=claim.message.thread,
             posted=posted,
-            sign=partial(self._indicator.shown, place, title=title, inherits=claim.is_redelivered),
+            sign=partial(self._indicator.shown, place, begins=begins, inherits=claim.is_redelivered),
             settled=partial(remove_orphans, claim, place) if claim.is_redelivered else None,
         )
 
@@ -140,7 +142,7 @@ class SlackChat(ChatPlatform):
             await tell(place.workspace.client, "agents.sessions.rename", **session, title=UNTITLED)
 
     def _response(self, claim: Claim, workspace: Workspace, remark: str) -> Destination | None:
-        """Return the way back to the one person who asked, while there is one."""
+        """Return the way back to the one person who asked, while there is one; who asked before all hears why."""
         address = claim.address
         if address is None or address.interaction is None or address.interaction.expires_at <= self.now():
             return None
@@ -152,6 +154,7 @@ class SlackChat(ChatPlatform):
             is_again=claim.is_redelivered,
             doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
         )
+        remark = ONLY_YOU if address.message is not None else remark
         return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=few), place=None, grows=False)
 
     async def _place(self, message: MessageRef) -> Place:

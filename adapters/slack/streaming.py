@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -251,16 +251,16 @@ class Indicator:
 
     @asynccontextmanager
     async def shown(
-        self, place: Place, *, title: str = "", inherits: bool = False
+        self, place: Place, *, begins: Mapping[str, str] | None = None, inherits: bool = False
     ) -> AsyncGenerator[Callable[[], object]]:
         """Show a sign while the context is open; what it yields is called when people see something of the answer.
 
-        Then it is renewed no more; a session goes on, so that it can be stopped. Whoever *inherits* a question also
-        takes away what the worker before may have left there.
+        A session that *begins* is given those arguments. Then the sign is renewed no more; a session goes on, so that
+        it can be stopped. Whoever *inherits* a question also takes away what the worker before may have left there.
         """
         sign = _Sign()
         if self.budget.take(place.workspace.name):
-            sign.tasks.append(asyncio.create_task(self._change(place, sign, is_there=True, title=title)))
+            sign.tasks.append(asyncio.create_task(self._change(place, sign, is_there=True, begins=begins)))
         try:
             yield sign.is_seen.set
         finally:
@@ -286,14 +286,16 @@ class Indicator:
         """
         await self._change(place, _Sign(), is_there=False)
 
-    async def _change(self, place: Place, sign: _Sign, *, is_there: bool, title: str = "") -> None:
+    async def _change(
+        self, place: Place, sign: _Sign, *, is_there: bool, begins: Mapping[str, str] | None = None
+    ) -> None:
         """Show the best sign that there is, or take it away, and note which, also if nobody hears that it worked."""
         name = place.workspace.name
         with suppress(PostingFailed):
             for kind in list(SignKind)[self._best.get(name, SignKind.SESSION) :]:
                 sign.kind = kind
                 try:
-                    await _put(place, kind, is_there=is_there, title=title)
+                    await _put(place, kind, is_there=is_there, begins=begins)
                 except Denied as denied:
                     sign.kind = None
                     if denied.code in NO_SIGNS:
@@ -313,12 +315,12 @@ class Indicator:
                 await self.sleep(RENEWED)
 
 
-async def _put(place: Place, kind: SignKind, *, is_there: bool, title: str = "") -> None:
+async def _put(place: Place, kind: SignKind, *, is_there: bool, begins: Mapping[str, str] | None = None) -> None:
     client, thread = place.workspace.once, {"channel_id": place.channel, "thread_ts": place.thread}
     match kind:
         case SignKind.SESSION:
             status = "processing" if is_there else "active"
-            await tell(client, "agents.sessions.setStatus", **thread, status=status, title=title or None)
+            await tell(client, "agents.sessions.setStatus", **thread, status=status, **(begins or {}))
         case SignKind.STATUS:
             await tell(client, "assistant.threads.setStatus", **thread, status=SEARCHING if is_there else "")
         case SignKind.REACTION:

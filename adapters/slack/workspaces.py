@@ -37,7 +37,10 @@ class NotInstalled(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace with a client that speaks for the bot in it, and one for calls that must not be made twice unseen."""
+    """A workspace with a client that speaks for the bot in it, and one for calls that must not be made twice unseen.
+
+    `title` is who the bot is there, as people call it, where that is known.
+    """
 
     name: str
     team_id: str
@@ -48,6 +51,7 @@ class Workspace:
     client: AsyncWebClient
     once: AsyncWebClient
     gate: Gate = field(default_factory=Gate, compare=False)
+    title: str = ""
 
 
 class Workspaces(Protocol):
@@ -118,6 +122,7 @@ class OneWorkspace:
                     client=client,
                     once=connect(self.session, **given, repeats=False),
                     gate=self.gate,
+                    title=f"{said.get('user')} in {said.get('team')}",
                 )
             return self._workspace
 
@@ -200,7 +205,12 @@ class People:
         return bool(self._group) and user_id in await self._moderators(workspace)
 
     async def is_guest(self, question: Question) -> bool:
-        """Return whether a guest asks. Raises `PeopleUnavailable` where Slack does not say, and `ShutOut` as above."""
+        """Return whether a guest asks who gets no answer. Raises `PeopleUnavailable` where Slack does not say.
+
+        Raises `ShutOut` as above.
+        """
+        if self._guests_read:
+            return False
         try:
             return (await self.profile(question.message.thread.workspace, question.author.id)).is_guest
         except ShutOut:

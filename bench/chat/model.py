@@ -52,7 +52,9 @@ class PacedModel(ChatServer):
         begins, ends = BEGINS.format(number), ENDS.format(number)
         return ScriptedAnswer((*tokens(f"{begins} "), *self._text, *tokens(f"\n\n{ends}")))
 
-    async def _written(self, request: web.Request, steps: Sequence[Step], kind: str) -> web.StreamResponse:
+    async def _written(
+        self, request: web.Request, steps: Sequence[Step], kind: str, *, pace: float | None = None
+    ) -> web.StreamResponse:
         begun = time.time()
         number = _number(await request.json())
         loop = asyncio.get_running_loop()

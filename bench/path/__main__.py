@@ -3,6 +3,10 @@
 Counted are the modules and the named functions that are entered during the second question of a journey, from the
 event to the settled task, with the index that needs no key, one search and one answer. Each platform is traced in a
 process of its own. `--list` prints the functions too, by module, in the order of their first entry.
+
+`--commands` counts instead what a server of Redis does for the same question on a chat platform: all commands, those
+within scripts included, and those that clients sent. What comes every second or two, whether anybody asks or not, is
+told apart. With `--list`, each script and command with its number.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import groupby
 from typing import ParamSpec, TypeVar
 
+from bench.path.chat import COMMUNITIES, spent
+from bench.path.commands import Spent
 from bench.path.journeys import PLATFORMS, prepare, trace
 from bench.path.tracer import Entered
 
@@ -32,21 +38,35 @@ def tell(platform: str, entered: tuple[Entered, ...], *, is_listed: bool) -> Non
                 print(f"    {each.name}")
 
 
+def tell_commands(platform: str, told: Spent, *, is_listed: bool) -> None:
+    """Print how much the server did, and where it is wanted for what."""
+    print(f"{platform} {told.commands} commands {told.of_clients} of clients {told.polls} of polls", flush=True)
+    if is_listed:
+        for name, count in told.by_name():
+            print(f"  {count:3} {name}")
+
+
 def main() -> None:
     """Trace the platforms that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m bench.path", description="What one question passes.")
     parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(PLATFORMS))
     parser.add_argument("--list", action="store_true", help="the functions too, in the order of their first entry")
     parser.add_argument("--data", metavar="FOLDER", help="an index of the same pages, which saves making one")
+    parser.add_argument("--commands", action="store_true", help="what the server of Redis does for it")
     asked = parser.parse_args()
-    if unknown := set(asked.platforms) - set(PLATFORMS):
+    platforms = asked.platforms or (COMMUNITIES if asked.commands else PLATFORMS)
+    if unknown := set(platforms) - set(COMMUNITIES if asked.commands else PLATFORMS):
         parser.error(f"there is no platform {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as folder:
         data = asked.data or folder
         if not asked.data:
             in_its_own_process(prepare, data)
-        for platform in asked.platforms or PLATFORMS:
-            tell(platform, in_its_own_process(trace, platform, data), is_listed=asked.list)
+        for platform in platforms:
+            if asked.commands:
+                told = in_its_own_process(spent, platform, data, f"{folder}/{platform}")
+                tell_commands(platform, told, is_listed=asked.list)
+            else:
+                tell(platform, in_its_own_process(trace, platform, data), is_listed=asked.list)
 
 
 def in_its_own_process(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:

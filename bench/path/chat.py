@@ -8,8 +8,10 @@ import signal
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Thread
 
+from bench.path.commands import CommandCounter, Spent
 from bench.path.tracer import Tracer
 from bot.app import run_bot
 from core.events import Event, Passed, Step
@@ -17,11 +19,13 @@ from tests.end_to_end.community import Community
 from tests.end_to_end.on_discord import DiscordCommunity
 from tests.end_to_end.on_slack import SlackCommunity
 from tests.servers.openai import KEY, ChatServer
+from tests.servers.valkey import alone
 
 COMMUNITIES: dict[str, Callable[[], Community]] = {"discord": DiscordCommunity, "slack": SlackCommunity}
 QUESTIONS = ("What do penguins eat?", "And what do they build nests of?")
 ANSWER = "Adelie penguins build their nests out of small stones, which they also steal from their neighbours [1]."
 PACE = 0.05  # seconds between two pieces of a stream, so that an answer is shown while it is written
+SECRET = "a secret that is long enough for a benchmark"
 PATIENCE = 60.0  # seconds for each answer
 QUIET = 1.0  # seconds after the first answer, in which the bot does what nobody waits for
 
@@ -29,7 +33,7 @@ QUIET = 1.0  # seconds after the first answer, in which the bot does what nobody
 class Journey:
     """People, the platform and the model, in a thread beside the bot."""
 
-    def __init__(self, community: Community, tracer: Tracer) -> None:
+    def __init__(self, community: Community, tracer: Tracer | CommandCounter) -> None:
         self._community = community
         self._tracer = tracer
         self._settings: Future[dict[str, str]] = Future()
@@ -97,10 +101,19 @@ class Journey:
         return asked
 
 
-def journey(platform: str, tracer: Tracer) -> None:
+def journey(platform: str, tracer: Tracer | CommandCounter, **more: str) -> None:
     """Trace what the bot does for the second question."""
     talk = Journey(COMMUNITIES[platform](), tracer)
     with talk.beside() as settings:
-        os.environ.update(settings)
+        os.environ.update(settings, **more)
         with tracer.installed():
             run_bot((), observer=talk.hear)
+
+
+def spent(platform: str, data: str, folder: str) -> Spent:
+    """Return what a server of Redis, with its files in a *folder*, does for the second question."""
+    os.environ["FOOTNOTE_DATA_DIR"] = data
+    with alone(Path(folder)) as node:
+        counter = CommandCounter(node)
+        journey(platform, counter, REDIS_URL=f"redis://{node.host}/0", FOOTNOTE_SECRET_KEY=SECRET)
+    return counter.spent()

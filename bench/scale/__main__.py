@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bench.agent.job import pin
 from bench.chat.model import Tempo
-from bench.report import print_rows
+from bench.report import Row, print_rows
 from bench.scale import alone, plot, together
 from bench.scale.together import SEATS
 from bench.scale.world import index, world
 
-PARTS = ("steady", "burst", "workers", "open", "waiting")
+PARTS = ("steady", "burst", "workers", "open", "waiting", "beyond")
 LIVE = 200
 WORKERS = (1, 2, 4)
 THREADS = (10, 100, 1_000, 10_000)
@@ -76,7 +76,21 @@ def _waiting(data: str, tempo: Tempo, options: argparse.Namespace) -> None:
     print_rows("The inbox alone, one question put and one settled", list(together.rows(costs, "process")))
 
 
-PRINTING = dict(zip(PARTS, (_steady, _burst, _workers, _open, _waiting), strict=True))
+def _beyond(data: str, tempo: Tempo, options: argparse.Namespace) -> None:
+    rows: list[Row] = []
+    for count in options.threads:
+        with world(data, tempo, workers=0, seats=0, cores=_anywhere()) as opened:
+            commands, delay = together.beyond(opened, threads=count)
+        rows.append(
+            Row(
+                f"{count:,} questions: commands a second; until another workspace's is begun",
+                f"{commands:.1f}; {delay:.0f} ms",
+            )
+        )
+    print_rows("Questions of one workspace beyond its bound", rows)
+
+
+PRINTING = dict(zip(PARTS, (_steady, _burst, _workers, _open, _waiting, _beyond), strict=True))
 
 
 def _apart() -> tuple[int | None, ...]:

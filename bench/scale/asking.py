@@ -60,10 +60,10 @@ class Stores:
 
 
 @asynccontextmanager
-async def stores(url: str) -> AsyncGenerator[Stores]:
+async def stores(url: str, *, per_workspace: int = NO_BOUND) -> AsyncGenerator[Stores]:
     """Open both."""
     client, blocking, seal = connect(url), connect(url, blocking=True), Seal.parse(SECRET)
-    bounds = Bounds(per_person=NO_BOUND, per_workspace=NO_BOUND)
+    bounds = Bounds(per_person=NO_BOUND, per_workspace=per_workspace)
     try:
         async with RedisInbox(client, blocking, seal=seal, bounds=bounds) as inbox:
             yield Stores(inbox, RedisConversations(client, ttl=KEPT, seal=seal))
@@ -72,9 +72,9 @@ async def stores(url: str) -> AsyncGenerator[Stores]:
         await client.aclose()
 
 
-def question(number: int) -> Question:
+def question(number: int, *, workspace: str = "w") -> Question:
     """Give a question that somebody asks in a thread of its own."""
-    thread = ThreadRef(platform=PLATFORM, workspace="w", channel=f"c{number % 40}", thread=f"t{number}")
+    thread = ThreadRef(platform=PLATFORM, workspace=workspace, channel=f"c{number % 40}", thread=f"t{number}")
     return Question.create(
         message=MessageRef(thread=thread, id=f"m{number}"),
         text=f"{QUESTIONS[number % len(QUESTIONS)]} (no. {number})",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from adapters.redis.inbox_store import PREFIX
 from bench.chat.load import Asking
 from bench.report import Row, at_most
 from bench.scale.asking import Server, Stores, answered, ask, question, stores
+from bench.scale.product import PLATFORM
 from bench.scale.world import Reports, World
 from core.model import Asked, Turn
 
@@ -20,6 +23,8 @@ FLAT = 10.0  # per cent
 FILLERS = 32  # at once
 FAR = 1_000_000  # numbers from here on are those of threads that are only there
 WAITED_FOR = 300  # questions
+IDLE = 20.0  # seconds in which a worker has nothing to do
+LOOKED_AFTER = 0.25  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,37 @@ async def _waiting(world: World, threads: int) -> Cost:
         used, server = _cpu() - cpu, Server.of(world.redis) - before
     count = WAITED_FOR
     return Cost(used * 1000 / count, server.cpu * 1000 / count, server.commands / count, server.sent / count)
+
+
+def beyond(world: World, *, threads: int) -> tuple[float, float]:
+    """Let so many questions of one workspace wait beyond its bound, while a worker waits for something to do.
+
+    Returns how many commands the server carries out in a second of it, and after how many milliseconds a question of
+    another workspace is begun.
+    """
+    return asyncio.run(_beyond(world, threads))
+
+
+async def _beyond(world: World, threads: int) -> tuple[float, float]:
+    async with stores(world.url, per_workspace=1) as opened:
+        await ask(opened.inbox, Asking(0, 1 + threads, None))
+        async with opened.inbox.claim():
+            working = asyncio.create_task(_taken(opened))
+            while int(world.redis.say("ZCARD", f"{PREFIX}parked:{PLATFORM}:w")) < threads:  # noqa: ASYNC110 - it is on the server
+                await asyncio.sleep(LOOKED_AFTER)
+            before = Server.of(world.redis)
+            await asyncio.sleep(IDLE)
+            spent = Server.of(world.redis) - before
+            begun = time.perf_counter()
+            await opened.inbox.put(Asked(question=question(FAR, workspace="another")))
+            await working
+            return spent.commands / IDLE, (time.perf_counter() - begun) * 1000
+
+
+async def _taken(opened: Stores) -> None:
+    """Take the next question that there is."""
+    async with opened.inbox.claim() as task:
+        assert task.message.thread.workspace == "another"
 
 
 def _cpu() -> float:

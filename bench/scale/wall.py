@@ -38,8 +38,17 @@ class Wall:
     """Shows answers to nobody, and takes note of when."""
 
     def __init__(self, deliveries: Deliveries) -> None:
-        self.seen = Seen()
-        self._surface = PlatformSurface(Sheets(self.seen), deliveries=deliveries)
+        self._sheets = Sheets()
+        self._surface = PlatformSurface(self._sheets, deliveries=deliveries)
+
+    @property
+    def seen(self) -> Seen:
+        """What was seen since the last report."""
+        return self._sheets.seen
+
+    @seen.setter
+    def seen(self, seen: Seen) -> None:
+        self._sheets.seen = seen
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
         """Draw the answer."""
@@ -67,13 +76,13 @@ class Wall:
 class Sheets(ChatPlatform):
     """Has a sheet for every answer."""
 
-    def __init__(self, seen: Seen) -> None:
-        self._seen = seen
+    def __init__(self) -> None:
+        self.seen = Seen()
 
     async def destination(self, claim: Claim, remark: str) -> Destination:
         """Return a new one."""
         number = number_of(claim)
-        sheet = self._seen.sheets[number] = Sheet(number, self._seen)
+        sheet = self.seen.sheets[number] = Sheet(number, self.seen)
         renderer = DiscordRenderer(hint=MENTION_TO_CONTINUE, remark=remark)
         return Destination(poster=sheet, renderer=renderer, place=claim.message.thread)
 

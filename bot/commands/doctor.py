@@ -21,7 +21,7 @@ from core.model import ModerationOrder, OrderKind, Person, WorkspaceRef, without
 from core.ports import PolicyStore
 
 if TYPE_CHECKING:
-    from adapters.beside import Owner
+    from adapters.beside import OwnerClient
 
 TROUBLE = 1
 TIMEOUT = 20.0  # seconds for each look
@@ -66,7 +66,7 @@ async def _examine(findings: AsyncIterator[Finding]) -> int:
     return OK if is_well else TROUBLE
 
 
-async def _told(owner: Owner) -> AsyncIterator[Finding]:
+async def _told(owner: OwnerClient) -> AsyncIterator[Finding]:
     """Have the bot that owns the data folder look, since it sees what it is connected to."""
     async for sign, name, says in owner.findings():
         yield Finding(Sign(sign), name, says)

@@ -39,7 +39,7 @@ from core.events import (
 from core.model import without_controls
 
 if TYPE_CHECKING:
-    from adapters.beside import Owner
+    from adapters.beside import OwnerClient
 
 RUN = "footnote run"
 LONGEST_START = 5.0  # seconds until a bot that has just begun offers its socket
@@ -66,15 +66,13 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path in (folder, *folder.rglob("*")):  # an earlier version may have made them
-            _make_private(path)
+        _make_private(folder)
         descriptor = os.open(folder / "owner.json", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise Misconfigured(
             f"The data folder {folder} cannot be written ({os.strerror(error.errno or 0)}). "
             "Set FOOTNOTE_DATA_DIR to a folder that can."
         ) from error
-    before = os.umask(0o077)
     try:
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -88,10 +86,22 @@ def hold(folder: Path, *, command: str, alone: bool = True) -> Generator[Path]:
         with contextlib.suppress(OSError):  # a full disk: the lock holds, only its owner stays unnamed
             os.ftruncate(descriptor, 0)
             os.write(descriptor, json.dumps({"pid": os.getpid(), "command": command}).encode())
+        for parent, _, files in os.walk(folder):  # an earlier version may have made them
+            for path in (Path(parent), *(Path(parent, file) for file in files)):
+                _make_private(path)
         yield folder
     finally:
-        os.umask(before)
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def private_files() -> Generator[None]:
+    """Make files that nobody else can read, until the end."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _make_private(path: Path) -> None:
@@ -116,7 +126,7 @@ def version() -> str:
     return f"{number}+{digest.hexdigest()[:7]}"
 
 
-async def _reach(folder: Path, opened: contextlib.AsyncExitStack) -> Owner | None:
+async def _reach(folder: Path, opened: contextlib.AsyncExitStack) -> OwnerClient | None:
     """Return the bot that offers itself in *folder*, until *opened* ends. Raises `Misconfigured`."""
     from adapters.beside import reached
 
@@ -126,7 +136,7 @@ async def _reach(folder: Path, opened: contextlib.AsyncExitStack) -> Owner | Non
     return owner
 
 
-def _join(own: Callable[[], object], reach: Callable[[], Owner | None]) -> Owner | None:
+def _join(own: Callable[[], object], reach: Callable[[], OwnerClient | None]) -> OwnerClient | None:
     """Own the data folder, or return the bot that does, which may have to start or to end first.
 
     Raises `DataFolderInUse` where another command does, or it takes too long.
@@ -150,7 +160,7 @@ def _join(own: Callable[[], object], reach: Callable[[], Owner | None]) -> Owner
 WITHOUT_MEMORY = "Answered without memory: the conversation store does not answer. `footnote doctor` says why."
 NAME = "footnote.log"
 SIZE = 2_000_000  # bytes; three files are kept
-ONE_FILE = 0  # the owner of the data folder begins the next one
+NO_ROTATION = 0  # the owner of the data folder begins the next file
 
 
 LIBRARIES = ("discord", "slack_bolt", "slack_sdk", "aiohttp", "asyncio")
@@ -216,7 +226,7 @@ class Session:
     app: App
     runner: asyncio.Runner
     observer: Observer
-    owner: Owner | None = None
+    owner: OwnerClient | None = None
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Do asynchronous work; Ctrl-C cancels it and raises `KeyboardInterrupt`."""
@@ -237,17 +247,17 @@ def session(
     if tells_slips:
         tell_slips()
     folder, opened = settings.data_dir, contextlib.AsyncExitStack()
-    with contextlib.ExitStack() as held, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with private_files(), contextlib.ExitStack() as held, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
 
         def own() -> None:
             held.enter_context(hold(folder, command=command, alone=not settings.is_shared))
 
-        def reach() -> Owner | None:
+        def reach() -> OwnerClient | None:
             return None if command == RUN else runner.run(_reach(folder.absolute(), opened))
 
         try:
             owner = _join(own, reach)
-            logger = logger_to(folder, settings.log_level, size=ONE_FILE if owner else SIZE)
+            logger = logger_to(folder, settings.log_level, size=NO_ROTATION if owner else SIZE)
             told = everyone(log_events(logger), _teller(), observer)
             opening = assemble(settings, memory=memory, observer=told, timing=timing, owner=owner)
             app = runner.run(opened.enter_async_context(opening))

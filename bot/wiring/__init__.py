@@ -26,7 +26,7 @@ from core.ports import ConversationStore, DocumentSource, Embedder, PassageIndex
 if TYPE_CHECKING:
     from aiohttp.web import RouteDef
 
-    from adapters.beside import Owner
+    from adapters.beside import OwnerClient
 
 
 __all__ = [
@@ -69,7 +69,7 @@ async def assemble(
     memory: bool = False,
     observer: Observer = unobserved,
     timing: RetryTiming = DEFAULT_TIMING,
-    owner: Owner | None = None,
+    owner: OwnerClient | None = None,
 ) -> AsyncGenerator[App]:
     """Build everything; the stores only where *memory* is wanted, since they may be a server of ours.
 
@@ -124,7 +124,7 @@ def _last_checks(settings: Settings, index: PassageIndex, observer: Observer, pr
     if settings.discord_token is not None:
         from bot.wiring.discord import DiscordPlatform
 
-        yield DiscordPlatform(settings, observer, index.outline).check()
+        yield from DiscordPlatform(settings, observer, index.outline).checks()
     if settings.has_slack:
         yield Check("slack", lambda: check_slack(settings), "SLACK_API_URL" if settings.slack_api_url else None)
 

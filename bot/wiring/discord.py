@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +11,23 @@ from discord import AutoShardedClient
 
 from adapters.chat.background import take_over
 from adapters.chat.delivery import PlatformSurface
-from adapters.discord.commands import find, install
-from adapters.discord.connection import check, connect, log_in, stay_connected
+from adapters.discord.commands import differences, find, install
+from adapters.discord.connection import check, connect, described, log_in, stay_connected
 from adapters.discord.gateway import GATEWAY, Listener
 from adapters.discord.limits import Throttle
 from adapters.discord.platform import DiscordChat
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Outlined, Platform, PlatformClient
-from bot.wiring.services import Check
+from bot.wiring.services import Advice, Check
 from bot.wiring.stores import Stores
 from core.events import Observer, PlatformWaited
 from core.ports import Deliveries, PolicyStore
 
 if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
+
+
+REGISTERS = "`footnote run` registers them when it starts, and every hour."
 
 
 class DiscordPlatform(Platform):
@@ -68,9 +71,16 @@ class DiscordPlatform(Platform):
             surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer, gate=gate)
             yield PlatformClient(surface, partial(self._entered, partial(log_in, client, self._token)))
 
-    def check(self) -> Check:
-        """Return what the doctor looks at."""
-        return Check("discord", lambda: check(self._client(AutoShardedClient), self._token), "DISCORD_TOKEN")
+    def checks(self) -> Iterator[Check]:
+        """Yield what the doctor looks at."""
+
+        async def commands() -> str:
+            said = await check(self._client(AutoShardedClient), self._token, differences)
+            return Advice(f"{said} {REGISTERS}") if said else "all commands are registered"
+
+        who = partial(check, token=self._token, look=described)
+        yield Check("discord", lambda: who(self._client(AutoShardedClient)), "DISCORD_TOKEN")
+        yield Check("discord commands", commands, "DISCORD_TOKEN", needs="discord")
 
     def _client(self, kind: Any, **options: Any) -> Any:
         settings = self._settings

@@ -15,7 +15,7 @@ from core.events import Observer
 from core.ports import ChatModel, Embedder, PassageIndex, Reranker
 
 if TYPE_CHECKING:
-    from adapters.beside import Owner
+    from adapters.beside import OwnerClient
 
 
 class Advice(str):
@@ -64,7 +64,7 @@ class Services:
         observer: Observer,
         timing: RetryTiming,
         stack: contextlib.AsyncExitStack,
-        owner: Owner | None = None,
+        owner: OwnerClient | None = None,
     ) -> None:
         self._settings = settings
         self._observer = observer

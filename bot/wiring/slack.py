@@ -91,14 +91,14 @@ class SlackPlatform(Platform):
             uninstalled=self._installed.uninstalled if self._installed else None,
         )
         listener = install_listeners(app, services, self._workspaces, hooks)
-        home = (await self._one.only()).name if self._one else ""  # of many, those that were heard before
+        home = await self._one.only() if self._one else None
         async with contextlib.AsyncExitStack() as stack:  # all of it is closed, also where a second stop comes
             stack.push_async_callback(self._finish)
             stack.push_async_callback(commands.background.close, LONGEST_END)
             stack.push_async_callback(listener.background.close)
-            catch_up = partial(listener.catch_up, home)
+            catch_up = partial(listener.catch_up, home.name if home else "")  # of many, those that were heard before
             listener.background.begin(partial(take_over, services, self.key, commands.find, lost=catch_up))
-            await self._hear(app, stores, catch_up)
+            await self._hear(app, stores, catch_up, home.title if home else "")
 
     @contextlib.asynccontextmanager
     async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
@@ -126,19 +126,22 @@ class SlackPlatform(Platform):
             if self._one is not None:
                 await self._entered(partial(log_in, self._one))
 
-    async def _hear(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None]) -> None:
-        """Hear Slack over sockets, or over HTTP where there is no token for these, and catch up once it is heard."""
+    async def _hear(self, app: AsyncApp, stores: Stores, catch_up: Callable[[], None], title: str) -> None:
+        """Hear Slack over sockets, or over HTTP where there is no token for these, and catch up once it is heard.
+
+        The *title* is who the bot is there, where it is in one workspace.
+        """
         settings = self._settings
 
-        def connected(name: str) -> None:
-            self._presence.back(HEARD, name)
+        def connected(name: str, place: str = "") -> None:
+            self._presence.back(HEARD, f"{title or name}{place}")
             catch_up()
 
         if (token := revealed(settings.slack_app_token)) is not None:
             from adapters.slack.sockets import SocketPool
 
-            retries = self._retries(HEARD)
-            await SocketPool(self._client(), token, app.async_dispatch, retries=retries, connected=connected).run()
+            given: dict[str, Any] = {"retries": self._retries(HEARD), "connected": connected}
+            await SocketPool(self._client(), token, app.async_dispatch, **given).run()
             return
         from adapters.slack.http import RequestVerifier, serve
         from adapters.slack.oauth import install_pages
@@ -153,7 +156,7 @@ class SlackPlatform(Platform):
             verifier,
             settings.host,
             settings.port,
-            started=lambda port: connected(f"a server at port {port}"),
+            started=lambda port: connected("a server", f", at port {port}"),
             more=more,
         )
 

@@ -33,11 +33,12 @@ REACH = 500  # characters in which a mark has to be closed, so that a stray one 
 _NUMBER = r"\s{0,3}\^?\d{1,4}\s{0,3}"
 _NUMBERS = rf"{_NUMBER}(?:[,;–—-]{_NUMBER}){{0,50}}"
 _MARK = re.compile(rf"\[\[{_NUMBERS}\]\]|\[{_NUMBERS}\]|[【［]{_NUMBERS}(?:[†:][^】］\n]{{0,40}})?[】］]")
-_OPEN_MARK = re.compile(r"\[\[?[\s\d^,;–—-]{0,400}\]?\Z|[【［][^】］\n]{0,60}\Z")
-_DESTINATION = re.compile(r"\(([^()\n]{0,2000}(?:\([^()\n]{0,500}\)[^()\n]{0,500}){0,9})\)")
-_OPEN_DESTINATION = re.compile(r"\([^\n)]{0,2000}(?:\)[^\n]{0,500})?\Z")
-_LABEL = re.compile(r"!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}\]){0,200})\]")
-_OPEN_LABEL = re.compile(r"!?\[(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}\]){0,200}(?:\[[^\[\]\n]{0,100})?\\?\]?\Z")
+# A "+" behind a bound takes all it can and gives nothing back: each character is looked at once for each bracket.
+_OPEN_MARK = re.compile(r"\[\[?[\s\d^,;–—-]{0,400}+\]?\Z|[【［][^】］\n]{0,60}+\Z")
+_DESTINATION = re.compile(r"\(([^()\n]{0,2000}+(?:\([^()\n]{0,500}+\)[^()\n]{0,500}+){0,9}+)\)")
+_OPEN_DESTINATION = re.compile(r"\([^\n)]{0,2000}+(?:\)[^\n]{0,500}+)?\Z")
+_LABEL = re.compile(r"!?\[((?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}+\]){0,200}+)\]")
+_OPEN_LABEL = re.compile(r"!?\[(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,100}+\]){0,200}+(?:\[[^\[\]\n]{0,100}+)?\\?\]?\Z")
 _AUTOLINK = re.compile(r"<((?:[a-zA-Z][a-zA-Z0-9+.-]{1,30}:|www\.)[^\s<>]{0,2000})>")
 _COMMENT, _COMMENT_END, _LONGEST_COMMENT = "<!--", "-->", 2_000  # characters
 _NAMES = (
@@ -87,6 +88,7 @@ class InlineReader:
     _frames: list[_Frame] = field(default_factory=lambda: [_Frame("", 0, [])])
     _numbers: set[int] = field(default_factory=set[int])  # of the footnotes right before: no white space between them
     _has_addresses: bool = True
+    _words_end: int = 0  # behind the words at which the reader is
 
     def read(self) -> tuple[Inline, ...]:
         """Return the nodes; unless the text *is_whole*, only those that more of it cannot change."""
@@ -147,7 +149,8 @@ class InlineReader:
         behind, destination = label.end() if label else at, None
         if label and text[at] in "[!" and text[behind : behind + 1] in ("(", ""):
             destination = _DESTINATION.match(text, behind)
-            self._wait_if(not destination and _OPEN_DESTINATION.match(text, behind))
+            if not destination and not self.is_whole:
+                self._wait_if(_OPEN_DESTINATION.match(text, behind))
         length = (destination.end() if destination else behind) - at
         if mark and self.notes.sources.are_quoted:
             self._add(mark[0], length=length)
@@ -244,8 +247,10 @@ class InlineReader:
     def _plain(self) -> None:
         """Add words up to the next character that may mean something, or an address."""
         text, at = self.text, self._at
-        found = _PLAIN.match(text, at)
-        end = found.end() if found else at + 1
+        if at >= self._words_end:
+            found = _PLAIN.match(text, at)
+            self._words_end = found.end() if found else at + 1
+        end = self._words_end
         address = _ADDRESS.search(text, at, end) if self._has_addresses else None
         if address:
             end = address.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -170,15 +171,17 @@ def inert(text: str) -> Sequence[Text | CodeSpan]:
 def _quiet(nodes: list[Inline]) -> list[Inline]:
     """Return nodes with an address as code, if it is not in code or in a link."""
     text = visible(nodes)
-    found = [(each.start(), each.start() + len(trim_url(each[0]))) for each in ADDRESS.finditer(text)]
-    if not found:
+    ahead = deque((each.start(), each.start() + len(trim_url(each[0]))) for each in ADDRESS.finditer(text))
+    if not ahead:
         return nodes
     kept, at = list[Inline](), 0
     for run in runs(nodes):
         start, end = at, at + len(visible((run.node,)))
         at = end
         while start < end:
-            first, last = next(((a, z) for a, z in found if z > start), (end, end))
+            while ahead and ahead[0][1] <= start:
+                ahead.popleft()
+            first, last = ahead[0] if ahead else (end, end)
             is_apart = isinstance(run.node, (CodeSpan, Link)) and first >= start and last <= end
             if first >= end or is_apart or isinstance(run.node, (Footnote, LineBreak)):
                 node = replace(run.node, text=text[start:end]) if isinstance(run.node, (Text, CodeSpan)) else run.node

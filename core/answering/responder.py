@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
+from functools import partial
+from typing import TypeAlias
 
 from core.answering.agent import Agent, answer_id
 from core.community.admission import Admission
@@ -22,10 +24,19 @@ _ERRORS: dict[Status, ErrorType] = {
     Status.REFUSED: "validation",
 }
 
+Write: TypeAlias = Callable[[], Awaitable[None]]
+
+
+async def _once(write: Write) -> None:
+    await write()
+
 
 @dataclass
 class Responder:
-    """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn where it can."""
+    """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn where it can.
+
+    To *insist* is to write again what could not be written, as long as a store may come back.
+    """
 
     agent: Agent
     conversations: ConversationStore | None
@@ -33,6 +44,7 @@ class Responder:
     now: Callable[[], datetime]
     deliveries: Deliveries | None = None
     admission: Admission | None = None
+    insist: Callable[[Write], Awaitable[None]] = _once
     observer: Observer = unobserved
 
     async def respond(self, claim: Claim, surface: Surface) -> Answer:
@@ -49,9 +61,7 @@ class Responder:
         else:
             answer = Answer(id=answer_id(claim.question), text=refusal.sentence, status=Status.REFUSED)
             if refusal.is_told:
-                await self._show(claim, surface, _only(answer))
-        if (answer.is_failure or answer.lexical_only) and await self._holds(claim):
-            await surface.react(message, Reaction.WARNING)
+                await self._show(claim, surface, _only(answer), [answer])
         self.observer(Answered.of(message, answer))
         error = _ERRORS.get(answer.status)
         self.observer(StateChanged(message, State.ERROR if error else State.COMPLETE, error))
@@ -60,9 +70,8 @@ class Responder:
     async def apologize(self, claim: Claim, surface: Surface) -> None:
         """Tell the asker that the question was given up, after it has failed too often."""
         answer = Answer(id=answer_id(claim.question), text=FAILED, status=Status.FAILED)
-        await surface.reply(claim, _only(answer))
-        if await self._holds(claim):
-            await surface.react(claim.message, Reaction.WARNING)
+        delivery = await surface.reply(claim, _only(answer))
+        await self._mark(claim, surface, delivery)
         self.observer(Answered.of(claim.message, answer))
 
     async def repeat(self, claim: Claim, surface: Surface, turn: Turn) -> None:
@@ -75,23 +84,38 @@ class Responder:
             status=Status.ANSWERED,
             has_relevant_context=True,
         )
-        await self._show(claim, surface, _only(answer))
+        await self._show(claim, surface, _only(answer), [answer])
 
-    async def _show(self, claim: Claim, surface: Surface, progress: AsyncGenerator[Progress, None]) -> Delivery:
+    async def _show(
+        self, claim: Claim, surface: Surface, progress: AsyncGenerator[Progress, None], outcome: Sequence[Answer]
+    ) -> Delivery:
         """Draw an answer, and note what was posted, for edits and deletions to come; return that.
 
         It is nothing where another worker has the question by now: whatever that one does shall stand.
-        The mark of an earlier try is taken away first; what goes wrong in this one marks it anew.
+        The mark of an earlier try is taken away first, and an *outcome* that is none marks it anew.
         """
-        if (claim.is_redelivered or claim.delivery.messages) and await self._holds(claim):
+        if (claim.is_redelivered or claim.delivery.is_marked) and await self._holds(claim):
             await surface.unreact(claim.message, Reaction.WARNING)
         async with aclosing(progress):
             delivery = await surface.reply(claim, progress)
         self.observer(Passed(claim.message, Step.SHOWN))
+        if any(answer.is_failure or answer.lexical_only for answer in outcome):
+            return await self._mark(claim, surface, delivery)
+        return delivery if await self._is_noted(claim, delivery) else Delivery()
+
+    async def _mark(self, claim: Claim, surface: Surface, delivery: Delivery) -> Delivery:
+        """Mark a question that something went wrong with, which is noted before, so that the mark can be taken away."""
+        delivery = delivery.model_copy(update={"is_marked": True})
+        if not await self._is_noted(claim, delivery):
+            return Delivery()
+        await surface.react(claim.message, Reaction.WARNING)
+        return delivery
+
+    async def _is_noted(self, claim: Claim, delivery: Delivery) -> bool:
+        """Note what was posted; return False where it is not ours to note."""
         if self.deliveries is None:
-            return delivery
-        is_ours = await self._keep(claim.message, self.deliveries.record(claim, delivery), Step.RECORDED)
-        return delivery if is_ours else Delivery()
+            return True
+        return await self._keep(claim.message, self.deliveries.record(claim, delivery), Step.RECORDED)
 
     async def _holds(self, claim: Claim) -> bool:
         return self.deliveries is None or await self.deliveries.holds(claim)
@@ -105,7 +129,7 @@ class Responder:
         is_remembered = question.selection is None and question.visibility == "thread"  # others stand alone
         memory = self.conversations if is_remembered else None
         try:
-            delivery = await self._show(claim, surface, self._run(claim, memory, outcome))
+            delivery = await self._show(claim, surface, self._run(claim, memory, outcome), outcome)
         except (StoreUnavailable, ShutOut):  # is no failure of the model
             raise
         except Exception:
@@ -114,8 +138,9 @@ class Responder:
         if not outcome:
             return Answer(id=answer_id(question), text="", status=Status.REFUSED)
         if memory and delivery.messages:
-            await self._remember(memory, question, outcome[0])
-            if self.deliveries and await self.deliveries.has_gone(delivery.messages):  # deleted while it was written
+            await self._remember(memory, question, outcome[0], delivery.messages)
+            names = [name for message in delivery.messages for name in message.names]
+            if self.deliveries and await self.deliveries.has_gone(names):  # deleted while it was written
                 await memory.remove(question.message)
         return outcome[0]
 
@@ -151,7 +176,9 @@ class Responder:
             self.observer(Passed(message, step))
         return True
 
-    async def _remember(self, memory: ConversationStore, question: Question, answer: Answer) -> None:
+    async def _remember(
+        self, memory: ConversationStore, question: Question, answer: Answer, messages: tuple[MessageRef, ...]
+    ) -> None:
         """Keep a turn that a follow-up could refer to: no failure, nor what was stopped before it said anything."""
         was_cut = answer.status is Status.STOPPED and not answer.citations
         if answer.is_failure or answer.status is Status.REFUSED or was_cut:
@@ -165,8 +192,10 @@ class Responder:
             at=self.now(),
             author_id=question.author.id,
             asked_at=question.asked_at,
+            messages=messages,
         )
-        await self._keep(question.message, memory.append(question.message.thread, turn), Step.REMEMBERED)
+        writing = self.insist(partial(memory.append, question.message.thread, turn))
+        await self._keep(question.message, writing, Step.REMEMBERED)
 
 
 async def _only(answer: Answer) -> AsyncGenerator[Progress, None]:

@@ -10,6 +10,7 @@ from core.errors import NotAllowed, PolicyUnreadable
 from core.messages import ANOTHER_WORKSPACE, NOT_A_MODERATOR, NOT_PART_OF_IT, UNREADABLE
 from core.model import (
     Actor,
+    AnyPlace,
     Applied,
     AuditEntry,
     Citation,
@@ -19,9 +20,10 @@ from core.model import (
     Person,
     Policy,
     ThreadRef,
+    Turn,
     WorkspaceRef,
 )
-from core.ports import ConversationStore, Deliveries, PersonalData, PolicyStore, VoteStore
+from core.ports import ConversationStore, Deliveries, PolicyStore, VoteStore, WaitingWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Forgetting:
 
     conversations: ConversationStore
     votes: VoteStore
-    waiting: PersonalData
+    waiting: WaitingWords
     policies: PolicyStore
 
     async def person(self, home: WorkspaceRef, person_id: str) -> Forgotten:
@@ -47,16 +49,20 @@ class Forgetting:
         turns = await self.conversations.forget_person(home, person_id)
         return Forgotten(turns, await self.votes.forget_person(home, person_id))
 
-    async def workspace(self, home: WorkspaceRef) -> int:
-        """Remove all of everybody in a workspace; return the number of conversations. What is set there stays."""
-        await self.waiting.forget_workspace(home)
-        gone = await self.conversations.forget_workspace(home)
-        await self.votes.forget_workspace(home)
+    async def place(self, place: AnyPlace) -> int:
+        """Remove all that anybody asked in a place; return the number of conversations. What is set there stays.
+
+        Votes, which hold no words, go with a workspace.
+        """
+        await self.waiting.forget(place)
+        gone = await self.conversations.forget(place)
+        if isinstance(place, WorkspaceRef):
+            await self.votes.forget_workspace(place)
         return gone
 
     async def farewell(self, home: WorkspaceRef) -> int:
         """Leave a workspace for good: remove also what moderators have set, and who set it."""
-        gone = await self.workspace(home)
+        gone = await self.place(home)
         await self.policies.remove(home)
         return gone
 
@@ -78,7 +84,6 @@ class Moderation:
     """Carries out moderators' orders. Each raises `NotAllowed` for anybody else, and `StoreUnavailable`."""
 
     policies: PolicyStore
-    conversations: ConversationStore
     forgetting: Forgetting
     _: KW_ONLY
     now: Callable[[], datetime]
@@ -124,7 +129,7 @@ class Moderation:
         if thread.home != actor.home:
             raise NotAllowed(ANOTHER_WORKSPACE)
         await self._apply(actor, OrderKind.FORGET_THREAD, str(thread))
-        return await self.conversations.forget(thread)
+        return bool(await self.forgetting.place(thread))
 
     async def forget_person(self, actor: Actor, person_id: str) -> Forgotten:
         """Remove all of somebody in the workspace."""
@@ -134,7 +139,7 @@ class Moderation:
     async def forget_everything(self, actor: Actor) -> int:
         """Remove every conversation of the workspace; return their number."""
         await self._apply(actor, OrderKind.FORGET_EVERYTHING)
-        return await self.forgetting.workspace(actor.home)
+        return await self.forgetting.place(actor.home)
 
     async def _apply(self, actor: Actor, kind: OrderKind, about: str = "") -> Applied:
         """Carry out an order in the store. One to forget is noted there before it is done, so that none is unnoted."""
@@ -162,13 +167,26 @@ class SelfHelp:
     deliveries: Deliveries
 
     async def forget_answer(self, message: MessageRef) -> bool:
-        """Forget the turn of whose answer somebody has deleted a message; those that we remove are noted before."""
-        conversation = await self.conversations.load(message.thread)
+        """Forget the turn of which somebody has deleted the question, or a message of the answer.
+
+        Those that we remove are noted before.
+        """
+        conversation = await self.conversations.around(message)
         for turn in conversation.turns if conversation else ():
-            delivery = await self.deliveries.delivered(turn.question_ref)
-            if any(each.id == message.id for each in delivery.messages):
+            if any(each.id == message.id for each in (turn.question_ref, *await self._answer(turn))):
                 return await self.conversations.remove(turn.question_ref)
         return False
+
+    async def remembered(self, thread: ThreadRef) -> Sequence[MessageRef]:
+        """Return the questions of a thread that are remembered, and the messages with their answers."""
+        conversation = await self.conversations.load(thread)
+        turns = conversation.turns if conversation else ()
+        return [each for turn in turns for each in (turn.question_ref, *await self._answer(turn))]
+
+    async def _answer(self, turn: Turn) -> Sequence[MessageRef]:
+        """Return the messages with an answer, as the inbox knows them, and once it does not, as they are remembered."""
+        delivery = await self.deliveries.delivered(turn.question_ref)
+        return delivery.messages if delivery.standing else turn.messages
 
     async def sources(self, thread: ThreadRef) -> Sequence[Citation]:
         """Return the sources of the last answer in a thread that has any."""
@@ -184,7 +202,7 @@ class SelfHelp:
         conversation = await self.conversations.load(thread)
         turns = conversation.turns if conversation else ()
         if thread.home == actor.home and any(turn.author_id == actor.person.id for turn in turns):
-            return await self.conversations.forget(thread)
+            return bool(await self.forgetting.place(thread))
         if actor.may_moderate:
             return await self.moderation.forget_thread(actor, thread)
         if turns:

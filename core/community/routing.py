@@ -121,7 +121,7 @@ def signal(
     """Return what goes into the inbox, or None; `InvalidInput` with a sentence for the reader if nothing is asked.
 
     *before* is what others said in the thread, and *terms* are how questions are asked here. Whoever replies to a
-    message with nothing but a mention asks what that message asks.
+    message with nothing but a mention asks what that message asks, unless the bot has said it.
     """
     if decision.action is Action.LEAVE:
         return None
@@ -129,7 +129,7 @@ def signal(
         return Deleted(message=inbound.message)
     quoted = inbound.quoted
     text = inbound.text
-    if not text and quoted:
+    if not text and quoted and quoted[-1].role == "user":
         text, quoted = quoted[-1].text, quoted[:-1]
     question = Question.create(
         message=inbound.message,

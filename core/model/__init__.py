@@ -66,6 +66,7 @@ from core.model.question import (
     without_controls,
 )
 from core.model.refs import (
+    AnyPlace,
     ChannelRef,
     Interaction,
     Message,

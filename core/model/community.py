@@ -15,7 +15,8 @@ from core.model.refs import MessageRef, Person, ThreadRef, Value, WorkspaceRef
 class Turn(Value):
     """One exchange as it is remembered; appended once, by `question_ref`. `author_id` is who asked, if known.
 
-    `at` is when it was answered and `asked_at` when it was asked, if known.
+    `at` is when it was answered and `asked_at` when it was asked, if known. `messages` are those with the answer, which
+    older versions did not keep.
     """
 
     question_ref: MessageRef
@@ -26,6 +27,7 @@ class Turn(Value):
     at: datetime
     author_id: str = ""
     asked_at: datetime | None = None
+    messages: tuple[MessageRef, ...] = ()
 
 
 class Conversation(Value):

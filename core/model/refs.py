@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -78,6 +78,16 @@ class MessageRef(Ref):
     form = "platform:workspace:channel:thread:message"
     thread: ThreadRef
     id: str = Field(min_length=1)
+
+    @property
+    def names(self) -> tuple[MessageRef, ...]:
+        """What an event may call it: a thread can begin with a message that stands in a channel itself."""
+        begun = self.thread.model_copy(update={"thread": self.id})
+        return (self, MessageRef(thread=begun, id=self.id)) if self.thread.thread == self.thread.channel else (self,)
+
+
+AnyPlace: TypeAlias = WorkspaceRef | ChannelRef
+"""A workspace, a channel with all its threads, or one thread."""
 
 
 class Person(Value):

@@ -31,13 +31,14 @@ class Delivery(Value):
 
     `leaving` are those that we remove ourselves: that they are gone is no wish of a reader's. `trying` is when another
     one began to be posted of which nobody knows what became: it may be there, unknown. `notice` is what stands there
-    until the first of them does.
+    until the first of them does. `is_marked` says that the question bears a mark of ours, as something went wrong.
     """
 
     messages: tuple[MessageRef, ...] = ()
     leaving: tuple[MessageRef, ...] = ()
     trying: AwareDatetime | None = None
     notice: WaitNotice | None = None
+    is_marked: bool = False
 
     @property
     def standing(self) -> tuple[MessageRef, ...]:
@@ -57,11 +58,14 @@ class AboutQuestion(Value):
 
 
 class Asked(AboutQuestion):
-    """Somebody asks; `delivery` is what stands there of an answer that was broken off."""
+    """Somebody asks.
+
+    A store that was emptied may have known of it: then `delivery` is what stands there of an answer.
+    """
 
     kind: Literal["asked"] = "asked"
     address: ReplyAddress | None = None
-    delivery: Delivery = Delivery()
+    delivery: Delivery | None = None
 
 
 class Edited(AboutQuestion):

@@ -24,11 +24,11 @@ from core.ports.stores import (
     Dedup,
     Deliveries,
     Inbox,
-    PersonalData,
     PolicyStore,
     Quota,
     Underway,
     Vault,
     VoteStore,
     WaitingRoom,
+    WaitingWords,
 )

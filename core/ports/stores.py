@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from core.model import (
+    AnyPlace,
     Applied,
     Asked,
     AuditEntry,
@@ -39,6 +40,14 @@ class ConversationStore(Protocol):
         """Return the conversation; None if there is none, if it has expired or cannot be read any more."""
         ...
 
+    async def around(self, message: MessageRef) -> Conversation | None:
+        """Return the conversation of a message, by any of its names; an answer may stand outside of its thread."""
+        ...
+
+    async def threads(self) -> Sequence[ThreadRef]:
+        """Return all threads that are remembered, of every platform; it may take long."""
+        ...
+
     async def append(self, thread: ThreadRef, turn: Turn) -> None:
         """Add a turn; one with the same `question_ref` is kept once, where it stood, with the newer text."""
         ...
@@ -47,16 +56,12 @@ class ConversationStore(Protocol):
         """Take one turn out; return whether it was there."""
         ...
 
-    async def forget(self, thread: ThreadRef) -> bool:
-        """Remove the whole conversation; return whether there was one."""
+    async def forget(self, place: AnyPlace) -> int:
+        """Remove every conversation of a place; return their number."""
         ...
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove every turn that a person has asked for in a workspace; return their number."""
-        ...
-
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove every conversation of a workspace; return their number."""
         ...
 
 
@@ -130,6 +135,10 @@ class Accepting(Protocol):
         """
         ...
 
+    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
+        """Return those that nobody works on, and nobody has answered."""
+        ...
+
 
 class Underway(Protocol):
     """Knows which questions are being answered. Raises `StoreUnavailable`."""
@@ -139,19 +148,18 @@ class Underway(Protocol):
         ...
 
 
-class PersonalData(Protocol):
-    """Anything that is kept of people. Raises `StoreUnavailable`."""
+class WaitingWords(Protocol):
+    """What people wrote that is not answered, or could not be. Raises `StoreUnavailable`."""
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove all of a person in a workspace; return the number of what was removed.
+        """Remove the words of every question of a person in a workspace; return the number of those that had any.
 
-        Of an inbox, these are words: what waits or is being answered is treated as deleted, and nothing else that was
-        answered can be tried again.
+        What waits or is being answered is treated as deleted, and nothing else can be tried again.
         """
         ...
 
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Do the same for everybody of a workspace."""
+    async def forget(self, place: AnyPlace) -> int:
+        """Do the same for everybody in a place."""
         ...
 
 
@@ -209,6 +217,10 @@ class Backlogged(Protocol):
 class WaitingRoom(Backlogged, Protocol):
     """Knows who waits, and what they are told meanwhile. Raises `StoreUnavailable`."""
 
+    async def waiting(self) -> int:
+        """Count what waits, for all processes."""
+        ...
+
     async def announce(self, message: MessageRef, notice: WaitNotice) -> bool:
         """Put *notice* into the delivery of a question that waits; False once anybody has had that."""
         ...
@@ -231,6 +243,10 @@ class PolicyStore(Protocol):
 
     async def remove(self, home: WorkspaceRef) -> None:
         """Remove the policy of a workspace, also a closed one, and note nothing; the log stays."""
+        ...
+
+    async def workspaces(self, platform: str) -> Sequence[WorkspaceRef]:
+        """Return those of which anything at all is stored, in this store or another; it may take long."""
         ...
 
     async def closed(self) -> Sequence[WorkspaceRef]:

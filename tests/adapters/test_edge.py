@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from adapters.qdrant import EdgeIndex
-from adapters.qdrant.edge import APART, MOST, OLD, SHARD
+from adapters.qdrant.edge import APART, MOST, OLD, SHARD, TIDIED
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage
@@ -107,6 +107,21 @@ async def test_a_large_index_is_tidied_up_by_another_process(tmp_path: Path) -> 
         assert folders(tmp_path) == [SHARD]
     async with opened(tmp_path) as index:
         assert await texts(index) == {"Robots rest."}
+
+
+async def test_what_cannot_be_tidied_up_is_done_all_the_same(tmp_path: Path) -> None:
+    """No copy can be made while something else has its name; the next time it can be."""
+    async with opened(tmp_path, apart=1) as index:
+        await put(index, page("Robots act.", version="1"))
+        before = (tmp_path / SHARD).stat().st_ino
+        (tmp_path / TIDIED).write_text("in the way")
+        await index.prune("docs", keep=[PAGE])
+        untidy = (tmp_path / SHARD).stat().st_ino
+        (tmp_path / TIDIED).unlink()
+        await index.prune("docs", keep=[PAGE])
+
+        assert (untidy == before, (tmp_path / SHARD).stat().st_ino == before) == (True, False)
+        assert await texts(index) == {"Robots act."}
 
 
 async def test_a_crash_while_the_files_are_exchanged_loses_nothing(tmp_path: Path) -> None:

@@ -24,13 +24,16 @@ from adapters.retry import (
     PATIENT,
     QUICK,
     SERVICE,
+    SHUT_OUT,
     SIGNAL,
+    Gate,
     Retrying,
     RetryPolicy,
     doubling,
     retry_after,
 )
-from core.errors import Gone, PostingFailed, RateLimited, Rejected, StoreUnavailable, Unreachable
+from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, StoreUnavailable, Unreachable
+from tests.fakes.clock import Clock
 from tests.portion import examples
 from tests.virtual_time import run
 
@@ -233,6 +236,22 @@ async def test_whoever_is_cancelled_waits_no_more() -> None:
         await task
 
     assert len(calls) == 1
+
+
+def test_what_is_refused_together_counts_once() -> None:
+    """So that a crowd of answers under way keeps nobody out for longer than one would; one that goes first counts."""
+    clock, waits = Clock(), list[float]()
+    gate = Gate(clock=clock)
+    for _ in range(3):
+        gate.check()
+        for _ in range(20):
+            gate.shut("refused")
+        with pytest.raises(ShutOut) as caught:
+            gate.check()
+        waits.append(caught.value.wait)
+        clock.advance(caught.value.wait)
+
+    assert tuple(waits) == SHUT_OUT.waits[:3]
 
 
 @given(st.floats(1e-3, 100.0), st.floats(1e-3, 100.0))

@@ -32,6 +32,27 @@ async def test_a_page_is_served_while_the_block_runs() -> None:
             pass
 
 
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"], ids=["at once", "after another"])
+async def test_whoever_does_not_come_to_the_end_of_a_request_is_cut_off(before: bytes) -> None:
+    """However often another character of it comes, and whatever came before on the same connection."""
+    async with served([web.get("/", _page)], HOST, 0, refusal="", shutdown_timeout=0, keepalive_timeout=0.05) as port:
+        reading, writing = await asyncio.open_connection(HOST, port)
+        writing.write(before)
+        writing.write(b"GET / HTTP/1.1\r\nX-Slow: ")
+
+        async def go_on() -> None:
+            while True:
+                writing.write(b"x")
+                await asyncio.sleep(0.01)
+
+        slow = asyncio.create_task(go_on())
+        async with asyncio.timeout(5):
+            with contextlib.suppress(ConnectionResetError):
+                assert (await reading.read()).endswith(b"a page" if before else b"")
+        slow.cancel()
+        writing.close()
+
+
 async def test_an_address_that_cannot_be_used_is_told_in_words() -> None:
     """They are those of whoever wants to serve."""
     async with served([], HOST, 0, refusal="", shutdown_timeout=0) as port:

@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.conversations import RedisConversations
 from adapters.redis.secrets import Seal
-from core.model import Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
+from core.model import ChannelRef, Citation, Conversation, MessageRef, ThreadRef, ToolRecord, Turn
 from core.ports import ConversationStore
 from tests.builders import NOON, thread
 from tests.fakes.conversations import MemoryConversations
@@ -234,8 +234,8 @@ async def test_a_workspace_is_forgotten_whole(store: ConversationStore) -> None:
     for each in (thread("here"), thread("there"), elsewhere):
         await store.append(each, turn("1", in_thread=each))
 
-    assert await store.forget_workspace(thread().home) == 2
-    assert await store.forget_workspace(thread().home) == 0
+    assert await store.forget(thread().home) == 2
+    assert await store.forget(thread().home) == 0
     assert await store.load(thread("here")) is None
     assert await store.load(elsewhere) is not None
 
@@ -268,3 +268,39 @@ async def test_who_was_forgotten_may_begin_anew(store: ConversationStore) -> Non
 
     assert await store.load(thread()) == Conversation(thread=thread(), turns=(turn("2"),))
     assert await store.forget_person(thread().home, "p1") == 1
+
+
+def in_channel(*ids: str) -> tuple[MessageRef, ...]:
+    """Messages that stand in the channel itself, and not in a thread of it."""
+    place = thread().model_copy(update={"thread": thread().channel})
+    return tuple(MessageRef(thread=place, id=id_) for id_ in ids)
+
+
+@pytest.mark.promise("forget")
+async def test_the_conversation_around_a_message_is_found_wherever_its_answer_stands(
+    store: ConversationStore, clock: Clock
+) -> None:
+    """In its thread, or in the channel: also once a thread was begun below it, and as long as all is remembered."""
+    parts = in_channel("7:7", "8")
+    await store.append(thread(), turn("1").model_copy(update={"messages": parts}))
+    await store.append(thread("8"), turn("9", in_thread=thread("8")))
+    found = [await store.around(name) for part in parts for name in part.names]
+    below = await store.around(MessageRef(thread=thread("8"), id="10"))
+    await clock.advance(MOST_OF_IT)
+    await store.append(thread(), turn("2"))
+    await clock.advance(MOST_OF_IT)
+
+    found += [await store.around(name) for part in parts for name in part.names]
+    assert [each and each.thread for each in (*found, below)] == [*[thread()] * 8, thread("8")]
+    assert await store.around(in_channel("77")[0]) is None
+    await store.forget(ChannelRef(platform="test", workspace="w", channel="c"))
+    assert [await store.around(part) for part in parts] == [None, None]
+
+
+async def test_all_threads_are_named(store: ConversationStore) -> None:
+    """Those that are remembered."""
+    other = ThreadRef(platform="tes", workspace="w", channel="c", thread="1")
+    for where in (thread("1"), thread("2"), other):
+        await store.append(where, turn("1", in_thread=where))
+
+    assert sorted(map(str, await store.threads())) == ["tes:w:c:1", "test:w:c:1", "test:w:c:2"]

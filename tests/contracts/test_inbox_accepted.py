@@ -227,6 +227,20 @@ async def test_what_the_store_has_lost_is_moved_all_the_same(boxes: Boxes) -> No
     assert asks(await taken(boxes.there)) == below(lost).question
 
 
+@pytest.mark.promise("crash-safe")
+async def test_what_was_moved_waits_until_somebody_begins(boxes: Boxes) -> None:
+    """So whoever moved it need not remember it any longer."""
+    accepted = used()
+    await boxes.here.accept(accepted, within=SOON)
+    await boxes.here.move(accepted.message, below(accepted))
+    both = accepted.message, below(accepted).message
+    before = await boxes.there.waiting_of(both)
+    async with boxes.there.claim():
+        during = await boxes.here.waiting_of(both)
+
+    assert (before, during, await boxes.here.waiting_of(both)) == ([both[1]], [], [])
+
+
 @pytest.mark.promise("encrypted")
 async def test_in_redis_it_is_sealed_and_expires(redis_url: str) -> None:
     """It holds what somebody wrote, and a way to answer in their name; what has another key is let go."""

@@ -125,7 +125,7 @@ async def test_what_a_forgotten_workspace_waits_for_does_not_come(boxes: Boxes) 
     for signal in (by_eve(asked("1")), asked("2"), elsewhere(asked("3")), asked("4", in_thread="2")):
         await boxes.here.put(signal)
 
-    assert [await boxes.there.forget_workspace(HOME) for _ in range(2)] == [3, 0]
+    assert [await boxes.there.forget(HOME) for _ in range(2)] == [3, 0]
     assert asks(await taken(boxes.here)) == elsewhere(asked("3")).question
     assert await is_empty(boxes.here)
 
@@ -137,7 +137,7 @@ async def test_the_answers_that_a_forgotten_workspace_is_given_end(boxes: Boxes)
         await boxes.here.put(by_eve(asked(name, in_thread=name)))
     async with boxes.here.claim() as one, boxes.there.claim() as other:
         await boxes.here.record(one, POSTED)
-        assert await boxes.there.forget_workspace(HOME) == 2
+        assert await boxes.there.forget(HOME) == 2
         assert {await heard(task.cancelled) for task in (one, other)} == {Interruption.DELETED}
 
     withdrawn = {task.message.id: task for task in [await taken(boxes.here), await taken(boxes.here)]}
@@ -159,7 +159,7 @@ async def test_of_what_failed_no_words_are_kept_of_a_forgotten_workspace(inbox: 
     for _ in range(3):
         await fail(inbox, ValueError())
 
-    assert [await inbox.forget_workspace(HOME) for _ in range(2)] == [3, 0]
+    assert [await inbox.forget(HOME) for _ in range(2)] == [3, 0]
     assert [await inbox.put(retried(each)) for each in (*signals, asked("4"))] == [False, False, True, False]
     assert await taken(inbox) == Claim(elsewhere(asked("3")).question, fence=2)
 
@@ -169,8 +169,8 @@ async def test_a_workspace_that_was_forgotten_can_ask_again_and_be_forgotten_aga
     """The bot was invited again, and has the same people."""
     for name in ("1", "2"):
         await inbox.put(asked(name))
-        assert await inbox.forget_workspace(HOME) == 1
+        assert await inbox.forget(HOME) == 1
     await inbox.put(asked("3"))
 
     assert asks(await taken(inbox)).message.id == "3"
-    assert await inbox.forget_workspace(HOME) == 0
+    assert await inbox.forget(HOME) == 0

@@ -125,7 +125,7 @@ class Model:
                 gone += 1
             gone += question.kept
             question.kept = False
-        assert [await self.inbox.forget_workspace(thread().home) for _ in range(2)] == [gone, 0]
+        assert [await self.inbox.forget(thread().home) for _ in range(2)] == [gone, 0]
 
     def _withdraw(self, name: str, place: str) -> None:
         question = self.known[name]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.beside import Finding, Offer, Welcome, reached
+from adapters.beside import Finding, Handshake, OwnerServer, reached
 from adapters.qdrant import EdgeIndex, ServerIndex
 from core.documents.chunking import embedding_text
 from core.model import EmbeddedPassage, IndexQuery, Outline, Passage, Scope
@@ -52,8 +52,8 @@ async def beside(folder: Path) -> AsyncGenerator[PassageIndex]:
     """The embedded index of another process, in a folder whose path is too long for a socket."""
     deep = folder / ("deep" * 25)
     deep.mkdir()
-    welcome = Welcome("0", EMBEDDER.name, EMBEDDER.dimension, "")
-    async with edge(folder) as index, Offer(welcome, index, nothing).shared(deep), reached(deep) as owner:
+    welcome = Handshake("0", EMBEDDER.name, EMBEDDER.dimension, "")
+    async with edge(folder) as index, OwnerServer(welcome, index, nothing).shared(deep), reached(deep) as owner:
         assert owner is not None
         yield owner
 

@@ -30,10 +30,12 @@ ANSWER = "A robot acts in the world"
 class Community(Protocol):
     """What every platform offers; a question is known by the id that the platform gave it.
 
-    `help` is what the bot says to somebody who asks what it can do.
+    `help` is what the bot says to somebody who asks what it can do, and `hides_answers` says that only who used a
+    command sees the answer where the bot may not write.
     """
 
     help: str
+    hides_answers: bool
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Run the platform while the block runs."""
@@ -91,6 +93,10 @@ class Community(Protocol):
         """Say whether there is a warning on the question."""
         ...
 
+    def unwarned(self) -> int:
+        """Count how often the bot has asked the platform to take a warning away."""
+        ...
+
     def controls(self, asked: str) -> Controls:
         """Say what the newest message of the bot there offers."""
         ...
@@ -117,6 +123,14 @@ class Community(Protocol):
 
     def refused(self) -> int:
         """Count the requests that were refused for that."""
+        ...
+
+    def remove(self, asked: str) -> None:
+        """Close for good the place where a question was asked."""
+        ...
+
+    def shut_out(self) -> None:
+        """Let the bot see nothing of the channel any more."""
         ...
 
     def expel(self) -> None:

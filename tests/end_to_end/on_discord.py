@@ -12,6 +12,8 @@ from core import messages
 from tests.end_to_end.community import PATIENCE
 from tests.servers.discord import TOKEN, Channel, DiscordServer, Interaction, Message, Permission, User
 
+UNREACT = "DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/@me"
+
 
 @dataclass
 class DiscordCommunity:
@@ -19,6 +21,7 @@ class DiscordCommunity:
 
     server: DiscordServer = field(default_factory=DiscordServer)
     help: str = messages.help_text(messages.Forms())
+    hides_answers: bool = False
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -95,6 +98,10 @@ class DiscordCommunity:
         """Look at the reactions."""
         return "⚠️" in self._message(asked).reactions
 
+    def unwarned(self) -> int:
+        """Count the requests."""
+        return len(self.server.requests_to(UNREACT))
+
     def controls(self, asked: str) -> Controls:
         """Look at the buttons."""
         ids = self._of_bot(asked)[-1].custom_ids if self._of_bot(asked) else []
@@ -132,6 +139,15 @@ class DiscordCommunity:
     def refused(self) -> int:
         """Look at the requests."""
         return [handled.status for handled in self.server.requests].count(401)
+
+    def remove(self, asked: str) -> None:
+        """Delete the thread, and the channel that it is in."""
+        for place in (int(asked), self.channel.id):
+            self.server.delete_channel(self.server.platform.channels[place])
+
+    def shut_out(self) -> None:
+        """Take the permission to see it."""
+        self.server.deny(self.channel, Permission.VIEW_CHANNEL)
 
     def expel(self) -> None:
         """Kick it from the guild."""

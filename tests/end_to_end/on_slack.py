@@ -38,6 +38,7 @@ class SlackCommunity:
 
     server: SlackServer = field(default_factory=SlackServer)
     help: str = mrkdwn(messages.help_text(messages.SLACK_FORMS))
+    hides_answers: bool = True
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -120,6 +121,10 @@ class SlackCommunity:
         """Look at the reactions."""
         return "warning" in self._message(asked).reactions
 
+    def unwarned(self) -> int:
+        """Count the requests."""
+        return len(self.server.requests_to("reactions.remove"))
+
     def controls(self, asked: str) -> Controls:
         """Look at the newest message: Slack itself offers to stop one that is being written."""
         newest = self._of_bot(asked)[-1:]
@@ -176,6 +181,14 @@ class SlackCommunity:
     def refused(self) -> int:
         """Look at the calls."""
         return len(self.server.faults.met)
+
+    def remove(self, asked: str) -> None:
+        """Archive the channel; a thread cannot be closed by itself."""
+        self.channel.is_archived = True
+
+    def shut_out(self) -> None:
+        """Take the bot out of the channel."""
+        self.server.remove_bot(self.channel, self.workspace)
 
     def expel(self) -> None:
         """Remove the app from the workspace."""

@@ -99,7 +99,9 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
         await bot.sees(bot.ask(ASKED), "fish")
         doctor = await typed(footnote, "doctor")
         inbox = await typed(footnote, "inbox", "list")
-        mode, folder = (path.stat().st_mode & 0o777 for path in (footnote.data / SOCKET, footnote.data))
+        (footnote.data / "footnote.log").unlink()  # whoever writes there next makes it anew
+        await typed(footnote, "ask", ASKED)
+        modes = [(footnote.data / name).stat().st_mode & 0o777 for name in (SOCKET, "footnote.log", "")]
         await stopped(bot)
 
     names = [line.split("  ")[:2] for line in doctor.out.splitlines()]
@@ -113,11 +115,12 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
         "moderation",
         "index",
         "discord",
+        "discord commands",
     ]
     assert names == [["ok", name] for name in parts], doctor
     assert f"footnote run (process {bot.running.pid}) is connected and at work" in doctor.out
     assert (inbox.code, inbox.out) == (0, "There are no failed questions.\n")
-    assert (mode, folder) == (0o600, 0o700)
+    assert modes == [0o600, 0o600, 0o700]
 
 
 @pytest.mark.promise("beside-the-bot")

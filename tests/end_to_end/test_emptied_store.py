@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
-from core.events import LostByStore
+from core.events import Answered, Event, LostByStore, Passed, State, StateChanged, Step
+from core.model import Status
 from tests.end_to_end.community import ANSWER, Town, half_written
 from tests.fixtures.redis import say
+from tests.servers.valkey import Node, alone
 from tests.waiting import wait_until
+
+AWAY = 0.5  # seconds
+BEGUN = State.RECEIVED
 
 
 async def lose(town: Town) -> None:
@@ -70,3 +78,78 @@ async def test_an_answer_goes_on_when_the_store_is_emptied(town: Town, comes_aga
         await town.sees(asked, ANSWER, times=2)
         await town.remembers(follow_up)
         await town.community.until(lambda: len(town.community.said(asked)) == 2, what="one answer to each")
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("private", [False, True])
+async def test_a_question_by_a_command_that_waits_outlives_an_emptied_store(town: Town, *, private: bool) -> None:
+    """Nothing on the platform tells of it but that an answer is on its way; the process that took it knows it."""
+    async with town.bot(FOOTNOTE_ANSWERS_AT_ONCE="1"):
+        async with half_written(town):
+            using = asyncio.create_task(town.community.command("ask", question="What is an arm?", private=private))
+            await wait_until(lambda: bool(moved(town)), what="that it waits")
+            await lose(town)
+        if private:
+            assert ANSWER in await using
+        await town.remembers(moved(town)[0].question.id)
+        using.cancel()
+
+    answered = [event.status for event in town.events if isinstance(event, Answered)]
+    assert answered == [Status.ANSWERED, Status.ANSWERED]
+
+
+def moved(town: Town) -> list[Passed]:
+    """Give the questions of commands that wait for a worker, or were given one."""
+    return [event for event in town.events if isinstance(event, Passed) and event.step is Step.MOVED]
+
+
+class Doomed(list[Event]):
+    """What happens; the store dies at the moment that an answer is shown."""
+
+    def __init__(self, store: Node) -> None:
+        super().__init__()
+        self._store = store
+        self.is_over = False
+
+    def append(self, event: Event) -> None:
+        """End it before anything else can run."""
+        super().append(event)
+        if isinstance(event, Passed) and event.step is Step.SHOWN and not self.is_over:
+            self.is_over = True
+            self._store.kill()
+
+
+@pytest.mark.promise("crash-safe")
+async def test_an_answer_is_remembered_though_the_store_is_away_at_its_end(town: Town, tmp_path: Path) -> None:
+    """It waits for the store to come back, and the model is not asked again."""
+    with alone(tmp_path / "store") as store:
+        doomed = Doomed(store)
+        town.redis_url, town.events = f"redis://{store.host}/0", doomed
+        async with town.bot():
+            asked = town.community.ask()
+            await wait_until(lambda: doomed.is_over, what="the end of the store")
+            await asyncio.sleep(AWAY)
+            store.start()
+            await town.remembers(asked)
+            remembered = store.say("KEYS", "footnote:conversation:*")
+
+    assert len(remembered) == 1
+    assert len([event for event in town.events if isinstance(event, StateChanged) and event.state is BEGUN]) == 1
+
+
+@pytest.mark.promise("asked-once")
+async def test_an_edit_after_the_loss_changes_the_answer_in_its_place(town: Town) -> None:
+    """The store knows nothing of the question any more, and the platform shows what was answered."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.remembers(asked)
+        await lose(town)
+        town.community.edit(asked, "What is an arm?")
+        await wait_until(lambda: len(answered(town)) > 1, what="the next answer")
+
+    assert len(town.community.said(asked)) == 1
+
+
+def answered(town: Town) -> list[Answered]:
+    """Give the ends of answers."""
+    return [event for event in town.events if isinstance(event, Answered)]

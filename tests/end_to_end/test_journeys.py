@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from redis.asyncio import Redis
 
@@ -10,7 +12,7 @@ from core import messages
 from core.events import ConnectionLost, TaskFailed
 from core.messages import CLOSED, FAILED, NO_CONTEXT, PAUSED, STOPPED, UNAVAILABLE
 from core.model import PolicyFault
-from tests.end_to_end.community import ANSWER, Town, half_written
+from tests.end_to_end.community import ANSWER, PATIENCE, Town, half_written
 from tests.fixtures.redis import all_keys, say
 from tests.servers.openai import Stall
 from tests.servers.service import Reply
@@ -103,6 +105,7 @@ async def test_a_failed_search_is_a_warning_and_a_sentence_and_can_be_tried_agai
         await town.sees(asked, ANSWER)
         await town.community.until(lambda: not town.community.warned(asked), what="the end of the warning")
 
+    assert town.community.unwarned() == 1
     assert len(town.community.said(asked)) == 1
 
 
@@ -152,6 +155,7 @@ async def test_an_edited_question_is_answered_anew_in_the_same_place(town: Town)
 
     assert ANSWER in answer
     assert len(town.community.said(asked)) == 1
+    assert town.community.unwarned() == 0  # there was no warning
     assert town.chat.received[-1].body["messages"][-1]["role"] != "user"
     assert any(message["content"] == "What is a robot?" for message in town.chat.received[-1].body["messages"])
 
@@ -185,6 +189,40 @@ async def test_a_stop_ends_the_call_of_the_model(town: Town) -> None:
         await town.chat.hung_up.wait()
 
     assert ANSWER in answer
+
+
+@pytest.mark.promise("refusals-end")
+async def test_a_command_is_answered_where_the_bot_may_not_write(town: Town) -> None:
+    """In the command's own way, and in one message, which says why nobody else sees it where that is so."""
+    town.community.shut_out()
+    async with town.bot():
+        told = await town.community.command("ask", question="What is a robot?")
+
+    assert ANSWER in told
+    assert (messages.ONLY_YOU in told) == town.community.hides_answers
+
+
+@pytest.mark.promise("refusals-end")
+@pytest.mark.parametrize("closed", ["removed", "shut out", "expelled"])
+async def test_a_model_is_stopped_where_nobody_can_be_shown_its_answer(town: Town, closed: str) -> None:
+    """It says more, which the platform refuses, and would never come to an end."""
+    community = town.community
+    town.chat.pauses_before = b"And then"
+    town.chat.call("search_documents", {"query": "robot"})
+    town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1]. And then ", then=Stall())
+    async with town.bot():
+        asked = community.ask()
+        await community.until(lambda: community.said(asked) and ANSWER in community.said(asked)[0], what="a draft")
+        match closed:
+            case "removed":
+                community.remove(asked)
+            case "shut out":
+                community.shut_out()
+            case _:
+                community.expel()
+        town.chat.goes_on.set()
+        async with asyncio.timeout(PATIENCE):  # a model that says nothing is given up after a minute anyway
+            await town.chat.hung_up.wait()
 
 
 @pytest.mark.promise("orderly-stop")

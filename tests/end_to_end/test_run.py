@@ -12,12 +12,13 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from aiohttp import ClientSession
 
 from adapters.discord.connection import MESSAGE_CONTENT_DENIED, REFUSAL
 from bot.roles import NOT_SHARED, NOTHING_TO_RUN
 from tests.fixtures.commands import Footnote
 from tests.pages import page
-from tests.servers.discord import Channel, DiscordServer, Message, Permission, User
+from tests.servers.discord import Channel, DiscordServer, Message, Permission, Reply, User
 from tests.servers.valkey import Node, free_port
 from tests.servers.valkey import running as served
 
@@ -220,6 +221,48 @@ async def test_the_doctor_gives_the_link_to_invite_the_bot(footnote: Footnote, s
         "permissions": [str(int(LEAST))],
     }
     assert ended.code == 0
+
+
+@pytest.mark.promise("commands-once")
+async def test_the_doctor_compares_the_commands_that_discord_has(footnote: Footnote, server: DiscordServer) -> None:
+    """Before the first start it has none; then somebody takes one away, changes one and adds one."""
+    server.add_guild()
+
+    async def line(sign: str) -> str:
+        ended = await asyncio.to_thread(footnote, "doctor", **environment(server))
+        assert ended.code == 0
+        return next(one for one in ended.out.splitlines() if one.startswith(f"{sign}  discord commands"))
+
+    before = await line("??")
+    async with started(footnote, server):
+        await server.until(lambda: server.platform.commands.get(None), seconds=PATIENCE)
+    well = await line("ok")
+    ask, sources, *rest = server.platform.commands[None]
+    server.platform.commands[None] = [{**sources, "description": "Another one."}, *rest, {**ask, "name": "older"}]
+    changed = await line("??")
+
+    assert "Discord has none of the commands. `footnote run` registers them" in before
+    assert "all commands are registered" in well
+    assert "missing: ask; different: sources; unknown: older. `footnote run` registers them" in changed
+
+
+@pytest.mark.promise("commands-once")
+async def test_commands_that_discord_refuses_are_shown_until_it_takes_them(
+    footnote: Footnote, server: DiscordServer
+) -> None:
+    """By the doctor and to whoever asks whether the bot is ready, which it is all the same."""
+    port = str(free_port())
+    server.faults.break_("PUT /applications/{application}/commands", Reply(403, {"code": 50001, "message": "No"}))
+    async with started(footnote, server, FOOTNOTE_HEALTH_PORT=port) as bot, ClientSession() as session:
+        await bot.tells("connected as")
+        await server.until(lambda: server.requests_to("PUT /applications/{application}/commands"), seconds=PATIENCE)
+        doctor = await asyncio.to_thread(footnote, "doctor")
+        async with session.get(f"http://127.0.0.1:{port}/ready") as said:
+            status, ready = said.status, await said.text()
+
+    told = "Discord did not take the commands (code 50001), and is asked again every hour."
+    assert re.search(rf"\?\?  bot  .* is connected and at work\. {re.escape(told)}", doctor.out)
+    assert (status, ready.splitlines()) == (200, ["ok", told])
 
 
 @pytest.mark.promise("crash-safe")

@@ -40,6 +40,11 @@ class Place:
         }
         return {**usual, **more}
 
+    @property
+    def title(self) -> str:
+        """Who the bot is there."""
+        return f"{self.workspace.bot.name} in {self.workspace.name}"
+
     def ask(self) -> Message:
         """Mention the bot."""
         text = f"{self.server.mention(self.workspace.bot)} What do penguins eat?"
@@ -112,7 +117,7 @@ async def test_slack_is_answered_also_where_another_platform_refuses_the_bot(foo
         0,
         [
             f"Discord: not connected. {REFUSAL}",
-            f"Slack: connected as {place.server.app_id}. Ctrl-C stops.",
+            f"Slack: connected as {place.title}. Ctrl-C stops.",
         ],
     )
     assert place.server.outbox.unacknowledged == missed.deliveries
@@ -140,7 +145,7 @@ async def test_slack_is_answered_over_http(footnote: Footnote, place: Place) -> 
         code, told = await stopped(running)
 
     assert (lives, ready, figures[0]) == ((200, ["ok"]), (200, ["ok"]), 404)
-    assert line == f"Slack: connected as a server at port {port}. Ctrl-C stops.\n"
+    assert line == f"Slack: connected as {place.title}, at port {port}. Ctrl-C stops.\n"
     assert (code, told) == (0, [])
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from core.errors import StoreUnavailable
-from core.model import Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
+from core.model import AnyPlace, Conversation, MessageRef, ThreadRef, Turn, WorkspaceRef
 
 
 class MemoryConversations:
@@ -27,6 +27,17 @@ class MemoryConversations:
         turns = self._current(thread)
         return Conversation(thread=thread, turns=tuple(turns.values())) if turns else None
 
+    async def around(self, message: MessageRef) -> Conversation | None:
+        """Look in all that is remembered, and in its thread."""
+        for found in [await self.load(ThreadRef.parse(key)) for key in list(self._turns)]:
+            if found and any(message in part.names for turn in found.turns for part in turn.messages):
+                return found
+        return await self.load(message.thread)
+
+    async def threads(self) -> Sequence[ThreadRef]:
+        """Look at them all."""
+        return [thread for thread in map(ThreadRef.parse, list(self._turns)) if self._current(thread)]
+
     async def append(self, thread: ThreadRef, turn: Turn) -> None:
         """Add or replace a turn and restart the clock."""
         self._turns[str(thread)] = {**self._current(thread), str(turn.question_ref): turn}
@@ -36,17 +47,18 @@ class MemoryConversations:
         """Take one turn out."""
         return self._current(question_ref.thread).pop(str(question_ref), None) is not None
 
-    async def forget(self, thread: ThreadRef) -> bool:
-        """Remove the whole thread."""
-        was_there = bool(self._current(thread))
-        self._turns.pop(str(thread), None)
-        return was_there
+    async def forget(self, place: AnyPlace) -> int:
+        """Remove the threads of a place."""
+        there = [thread for thread in self._in(place) if self._current(thread)]
+        for thread in there:
+            del self._turns[str(thread)]
+        return len(there)
 
     async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
         """Remove a person's turns."""
         gone = [
             (thread, ref)
-            for thread in self._at_home(home)
+            for thread in self._in(home)
             for ref, turn in self._current(thread).items()
             if turn.author_id == person_id
         ]
@@ -54,12 +66,10 @@ class MemoryConversations:
             del self._turns[str(thread)][ref]
         return len(gone)
 
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove all threads of a workspace."""
-        return sum([await self.forget(thread) for thread in self._at_home(home)])
-
-    def _at_home(self, home: WorkspaceRef) -> list[ThreadRef]:
-        return [thread for key in self._turns if (thread := ThreadRef.parse(key)).home == home]
+    def _in(self, place: AnyPlace) -> list[ThreadRef]:
+        if self.fails:
+            raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
+        return [ThreadRef.parse(key) for key in self._turns if f"{key}:".startswith(f"{place}:")]
 
     def _current(self, thread: ThreadRef) -> dict[str, Turn]:
         if self.fails:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from core.errors import ApologyFailed, ShutOut, StoreUnavailable
 from core.model import (
     MOST_ATTEMPTS,
+    AnyPlace,
     Asked,
     AskedAgain,
     Backlog,
@@ -156,7 +157,7 @@ class MemoryInbox:
         if record.state != "early" or record.deleted:
             return False
         record.state, record.question, record.address = "accepted", asked.question, asked.address
-        self._lease(record)
+        record.lease = asyncio.get_running_loop().time() + self.accepted_for
         return True
 
     async def overdue(self, platform: str) -> Asked | None:
@@ -166,7 +167,7 @@ class MemoryInbox:
         for record in self._records.values():
             is_there = record.state == "accepted" and record.message.thread.platform == platform
             if is_there and record.lease <= now and record.question:
-                self._lease(record)
+                record.lease = now + self.accepted_for
                 return Asked(question=record.question, address=record.address)
         return None
 
@@ -182,8 +183,10 @@ class MemoryInbox:
             self._records[accepted] = former
         return await self.put(asked)
 
-    def _lease(self, record: Record) -> None:
-        record.lease = asyncio.get_running_loop().time() + self.accepted_for
+    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
+        """Give those that wait."""
+        self._check()
+        return [each for each in messages if self._records.get(each, Record(each)).state in ("accepted", "waiting")]
 
     async def kept_since(self) -> datetime:
         """Nothing is ever lost."""
@@ -225,10 +228,10 @@ class MemoryInbox:
         theirs = [each for each in self._records.values() if each.is_by(home, person_id)]
         return sum(map(self._forget, theirs))
 
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove what was asked in a workspace."""
+    async def forget(self, place: AnyPlace) -> int:
+        """Remove what was asked in a place."""
         self._check()
-        there = [each for each in self._records.values() if each.message.thread.home == home and each.question]
+        there = [each for each in self._records.values() if f"{each.message}".startswith(f"{place}:") and each.question]
         return sum(map(self._forget, there))
 
     async def keep(self, task: Task) -> bool:
@@ -317,7 +320,7 @@ class MemoryInbox:
         early = record.question
         record.question = early if early and early.revision > asked.question.revision else asked.question
         record.address, record.asked = asked.address, asked.question.asked_at
-        record.delivery, record.begun = asked.delivery, bool(asked.delivery.messages)
+        record.delivery, record.begun = asked.delivery or Delivery(), asked.delivery is not None
         self._join(record)
         self._bring_forward(record)
         return True

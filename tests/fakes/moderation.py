@@ -43,6 +43,10 @@ class MemoryPolicies:
         """Remove the policy."""
         self._policies.pop(str(home), None)
 
+    async def workspaces(self, platform: str) -> Sequence[WorkspaceRef]:
+        """Look at every policy, which is all that there is."""
+        return [home for home in map(WorkspaceRef.parse, sorted(self._policies)) if home.platform == platform]
+
     async def closed(self) -> Sequence[WorkspaceRef]:
         """Look at every policy."""
         return [WorkspaceRef.parse(name) for name, policy in sorted(self._policies.items()) if policy.fault is not None]

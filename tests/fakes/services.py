@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -38,7 +38,8 @@ class Counter:
     """The end of the inbox at which signals are handed in; it keeps them, and says of each whether it was news.
 
     Set `fails` to an error that each call raises, and clear `opens` to let them wait. What is accepted is `kept` until
-    it is moved, and its lease `ends` by the loop's clock; set `is_closed` to make that impossible.
+    it is moved, and its lease `ends` by the loop's clock; what somebody works on is `begun`. Set `is_closed` to make
+    that impossible.
     """
 
     signals: list[Signal] = field(default_factory=list[Signal])
@@ -48,6 +49,7 @@ class Counter:
     came: asyncio.Event = field(default_factory=asyncio.Event)
     kept: dict[MessageRef, Asked] = field(default_factory=dict[MessageRef, Asked])
     ends: dict[MessageRef, float] = field(default_factory=dict[MessageRef, float])
+    begun: list[MessageRef] = field(default_factory=list[MessageRef])
     accepted_for: float = 30.0
     is_closed: bool = False
 
@@ -95,6 +97,12 @@ class Counter:
             return False
         return await self.put(asked)
 
+    async def waiting_of(self, messages: Sequence[MessageRef]) -> Sequence[MessageRef]:
+        """Give those that were put and are not begun."""
+        self._check()
+        put = [signal.message for signal in self.signals if signal.message not in self.begun]
+        return [each for each in messages if each in put]
+
     def follow(self) -> Counter:
         """Give what another process has of the same inbox, to whom nobody else is at anything any more."""
         return Counter(kept=dict(self.kept), ends=dict.fromkeys(self.ends, 0.0))
@@ -119,8 +127,8 @@ class Counter:
         return datetime.min.replace(tzinfo=UTC)
 
     async def knows(self, message: MessageRef) -> bool:
-        """Nobody listens here."""
-        raise NotImplementedError
+        """Know what is begun."""
+        return message in self.begun
 
     async def waiting(self) -> int:
         """All that came still wait."""
@@ -212,7 +220,7 @@ def bundle(
     votes, policies = votes or MemoryVotes(), policies or MemoryPolicies()
     conversations = conversations or MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON)
     forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
-    moderation = Moderation(policies, conversations, forgetting, now=lambda: NOON)
+    moderation = Moderation(policies, forgetting, now=lambda: NOON)
     standard: dict[str, Any] = {
         "name": "Discord",
         "dedup": MemoryDedup(),

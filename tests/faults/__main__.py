@@ -1,6 +1,6 @@
-"""`python -m tests.faults --seed 1 --faults 500`: breaks a running bot many times, and prints what became of it.
+"""`python -m tests.faults --seed 1 --faults 200`: breaks a running bot many times, and prints what became of it.
 
-Faults come in pieces of 500, each in an installation of its own; a piece that was played before is not played again,
+Faults come in pieces of 200, each in an installation of its own; a piece that was played before is not played again,
 so a long run can be broken off and taken up. Every fourth piece has a Redis with a replica and a Sentinel.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.faults.report import Piece, is_clean, lines
 from tests.faults.schedule import play
 
-SIZE = 500
+SIZE = 200
 DOUBLED = 4
 
 
@@ -33,7 +33,7 @@ def main() -> int:
         if piece is None:
             count = min(SIZE, asked.faults - number * SIZE)
             doubled = number % DOUBLED == DOUBLED - 1
-            piece = asyncio.run(play(asked.seed, number, count, doubled=doubled, say=_say))
+            piece = asyncio.run(play(asked.seed, number, count, doubled=doubled, say=_say, kept=asked.results))
             piece.write(asked.results)
         pieces.append(piece)
     print("\n".join(lines(pieces)))

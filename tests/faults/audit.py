@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
-from core.messages import BUSY, CANNOT_TAKE, FAILED, UNAVAILABLE
+from core.messages import BUSY, CANNOT_TAKE, FAILED, STOPPED, UNAVAILABLE
 from tests.faults.model import said, words
 
 EXCUSES = (CANNOT_TAKE, FAILED, UNAVAILABLE)
+MOST_GIVEN = 3  # times that the model may be given a question
 
 
 class Ending(Enum):
@@ -20,6 +21,9 @@ class Ending(Enum):
     ANSWERED = "answered"
     EXCUSED = "excused"
     UNHEARD = "unheard"
+    GONE = "gone with the store"
+    STOPPED = "stopped"
+    WITHDRAWN = "withdrawn"
 
 
 class Kind(Enum):
@@ -30,6 +34,10 @@ class Kind(Enum):
     DISORDERED = "out of order"
     UNFINISHED = "left unfinished"
     STRAY = "said where nobody asked"
+    REMOVED = "posted and removed again"
+    REMEMBERED = "not remembered once"
+    GIVEN = "given to the model too often"
+    LEAKED = "readable in a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,48 +76,137 @@ class Shown:
 class Scene:
     """A place where questions were asked, in this order, and what is there: messages, warnings, and signs of work.
 
-    Of those `unheard`, the platform itself has said that nobody answered.
+    Of those `unheard`, the platform itself has said that nobody answered. What was `removed` stood there before.
+    Some were `withdrawn`, or `stopped`, and `former` are what others were before they were edited. Answers that are
+    `kept` may stay as they were, since the bot need not have heard of the change.
+    Of what is `gone` the store lost all before anybody began to answer, and no platform tells of it again.
     """
 
     asked: tuple[int, ...]
     shown: tuple[Shown, ...] = ()
     warned: frozenset[int] = frozenset()
     unheard: frozenset[int] = frozenset()
+    gone: frozenset[int] = frozenset()
+    removed: tuple[Shown, ...] = ()
+    withdrawn: frozenset[int] = frozenset()
+    stopped: frozenset[int] = frozenset()
+    former: Mapping[int, int] = field(default_factory=dict[int, int])
+    kept: frozenset[int] = frozenset()
     is_working: bool = False
+
+    @property
+    def told(self) -> Counter[int]:
+        """The questions with whole answers, and how many end each has."""
+        return Counter(number for message in self.shown for number in message.numbers if message.is_whole)
+
+    def words_of(self, number: int) -> int:
+        """Give the question whose answer is that of another: its own, or what it was before."""
+        was = self.former.get(number)
+        return was if was is not None and number in self.kept and self.told[was] else number
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What people do not see of a question: how often the model was given it, and how many turns are remembered.
+
+    `losses` are how often the store lost what it knew of it: then it counts how often it was given from the beginning,
+    as it does when somebody has it tried `again`. Where `memory` is not empty, so many turns may be remembered.
+    """
+
+    ending: Ending
+    given: int = 1
+    turns: int = 1
+    losses: int = 0
+    again: int = 0
+    memory: frozenset[int] = frozenset()
 
 
 def endings(scene: Scene) -> Mapping[int, Ending]:
     """Say what became of each question; nothing that still goes on has ended."""
-    if scene.is_working or any(message.is_unfinished for message in scene.shown):
+    is_unfinished = scene.is_working or any(message.is_unfinished for message in scene.shown)
+    if is_unfinished and scene.gone.issuperset(scene.asked):
+        return dict.fromkeys(scene.asked, Ending.GONE)
+    if is_unfinished:
         return dict.fromkeys(scene.asked, Ending.PENDING)
-    told = Counter(number for message in scene.shown for number in message.numbers if message.is_whole)
     excuses = sum(message.is_excuse for message in scene.shown)
     found: dict[int, Ending] = {}
     for number in scene.asked:
-        if told[number]:
-            found[number] = Ending.ANSWERED
-        elif excuses and number in scene.warned:
+        found[number] = _ending(scene, number)
+        is_told = number in scene.warned or number in scene.withdrawn & scene.kept  # a mark goes with the message
+        if found[number] is Ending.PENDING and excuses and is_told:
             found[number] = Ending.EXCUSED
             excuses -= 1
-        elif number in scene.unheard:
+        elif found[number] is Ending.PENDING and number in scene.unheard:
             found[number] = Ending.UNHEARD
-        else:
-            found[number] = Ending.PENDING
+        elif found[number] is Ending.PENDING and number in scene.gone:
+            found[number] = Ending.GONE
     return found
+
+
+def _ending(scene: Scene, number: int) -> Ending:
+    """Say what became of a question, where the bot has said something to it or took it back."""
+    told = scene.told
+    if number in scene.withdrawn and (number not in scene.kept or not told[number]):
+        return Ending.PENDING if scene.shown else Ending.WITHDRAWN
+    if told[scene.words_of(number)]:
+        return Ending.ANSWERED
+    if number in scene.stopped and any(STOPPED in message.text for message in scene.shown):
+        return Ending.STOPPED
+    return Ending.PENDING
 
 
 def wrongs(scene: Scene) -> Iterator[Wrong]:
     """Give everything that should not be so once all is over."""
     ended = endings(scene)
+    if set(ended.values()) == {Ending.GONE}:
+        return
     for number, ending in ended.items():
-        if ending is Ending.PENDING:
-            yield Wrong(Kind.LOST, f"q{number} has neither an answer nor an excuse")
-        if ending is Ending.ANSWERED and number in scene.warned:
-            yield Wrong(Kind.DOUBLED, f"q{number} has an answer and a warning")
-        if ending is not Ending.PENDING:
-            yield from _wrong_words(number, scene.shown, is_answered=ending is Ending.ANSWERED)
+        yield from _wrong_ending(scene, number, ending)
     yield from _wrong_messages(scene, sum(ending is Ending.EXCUSED for ending in ended.values()))
     yield from _wrong_order(scene.asked, scene.shown)
+    is_changed = not scene.withdrawn.isdisjoint(scene.asked) or not scene.former.keys().isdisjoint(scene.asked)
+    for message in scene.removed:
+        if not is_changed and not message.text.startswith(BUSY):
+            yield Wrong(Kind.REMOVED, f"{message.text[:80]!r} in the place of {list(scene.asked)}")
+
+
+def _wrong_ending(scene: Scene, number: int, ending: Ending) -> Iterator[Wrong]:
+    match ending:
+        case Ending.PENDING if number in scene.withdrawn:
+            yield Wrong(Kind.STRAY, f"q{number} was taken back, and its answer was not")
+        case Ending.PENDING:
+            yield Wrong(Kind.LOST, f"q{number} has neither an answer nor an excuse")
+        case Ending.STOPPED:
+            yield from _wrong_beginning(number, scene.shown)
+        case _:
+            is_answered = ending is Ending.ANSWERED
+            if is_answered and number in scene.warned:
+                yield Wrong(Kind.DOUBLED, f"q{number} has an answer and a warning")
+            yield from _wrong_words(scene.words_of(number), scene.shown, is_answered=is_answered)
+
+
+def wrongs_behind(number: int, behind: Behind) -> Iterator[Wrong]:
+    """Give what is wrong with a question that nobody sees."""
+    if behind.given > MOST_GIVEN * (1 + behind.losses + behind.again):
+        yield Wrong(Kind.GIVEN, f"q{number}, {behind.given} times")
+    allowed = {
+        Ending.ANSWERED: {0, 1} if behind.losses else {1},
+        Ending.UNHEARD: {0, 1},
+        Ending.GONE: {0},
+        Ending.PENDING: {0, 1},
+        Ending.EXCUSED: {0},
+        Ending.STOPPED: {0, 1},
+        Ending.WITHDRAWN: {0},
+    }
+    if behind.turns not in (behind.memory or allowed[behind.ending]):
+        yield Wrong(Kind.REMEMBERED, f"q{number}, which is {behind.ending.value}, {behind.turns} times")
+
+
+def _wrong_beginning(number: int, shown: Sequence[Shown]) -> Iterator[Wrong]:
+    """Compare the words of an answer that was stopped with how it would begin."""
+    found = [f"q{each}w{at}" for message in shown for each, at in said(message.text) if each == number]
+    if found != words(number)[: len(found)]:
+        yield Wrong(Kind.DISORDERED, f"q{number} was stopped, and is not the beginning of its answer")
 
 
 def _wrong_words(number: int, shown: Sequence[Shown], *, is_answered: bool) -> Iterator[Wrong]:
@@ -127,16 +224,16 @@ def _wrong_words(number: int, shown: Sequence[Shown], *, is_answered: bool) -> I
 
 
 def _wrong_messages(scene: Scene, excused: int) -> Iterator[Wrong]:
-    known = set(scene.asked)
+    known = {scene.words_of(number) for number in scene.asked}
     for message in scene.shown:
         if message.is_unfinished:
             yield Wrong(Kind.UNFINISHED, f"a message goes on: {message.text[:80]!r}")
         if not known.issuperset(message.numbers):
             yield Wrong(Kind.STRAY, f"an answer stands in a wrong place: {message.text[:80]!r}")
-        elif not message.numbers and not message.is_excuse:
+        elif not message.numbers and not message.is_excuse and not (scene.stopped and STOPPED in message.text):
             yield Wrong(Kind.STRAY, f"a message belongs to nothing: {message.text[:80]!r}")
-    whole = Counter(number for message in scene.shown for number in message.numbers if message.is_whole)
-    yield from (Wrong(Kind.DOUBLED, f"q{number} ends {count} times") for number, count in whole.items() if count > 1)
+    ends = scene.told.items()
+    yield from (Wrong(Kind.DOUBLED, f"q{number} ends {count} times") for number, count in ends if count > 1)
     excuses = sum(message.is_excuse for message in scene.shown)
     if excuses != excused:
         yield Wrong(Kind.DOUBLED, f"{excuses} excuses for {excused} questions")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +11,9 @@ from tests.faults.audit import Scene
 from tests.servers.discord.platform import Changes
 from tests.servers.faults import Faults
 
-VOTES, STOPS = ("footnote:up", "footnote:vote"), ("footnote:stop",)
+VOTES, STOPS, RETRIES = ("footnote:up", "footnote:vote"), ("footnote:stop",), ("footnote:retry",)
+NAMES = ("Zerlina Quoss", "Wystan Brakk", "Oriel Vantongeren", "Ludmilla Pfx")
+FORGOTTEN = "I no longer remember"
 LATEST = 3.0  # seconds after which platforms say that a command was not heard
 
 
@@ -22,6 +25,11 @@ class Asked:
     platform: str
     place: str
     message: str
+
+    @property
+    def is_command(self) -> bool:
+        """Whether a command asked it."""
+        return self.place.startswith("/")
 
     @property
     def name(self) -> str:
@@ -48,6 +56,10 @@ class Community(Protocol):
         """Give the settings with which the bot is there."""
         ...
 
+    def secrets(self) -> Iterable[str]:
+        """Give what must not be written anywhere: tokens, and the names of people."""
+        ...
+
     def is_heard(self) -> bool:
         """Say whether the bot hears what is written."""
         ...
@@ -56,12 +68,35 @@ class Community(Protocol):
         """Cut the connections over which the bot hears."""
         ...
 
-    def ask(self, number: int, text: str, place: str = "") -> Asked:
-        """Mention the bot: in the channel, or in a thread of people that has a name of ours."""
+    def ask(self, number: int, text: str, place: str = "", how: str = "") -> Asked:
+        """Mention the bot: in a channel, or in a thread of people that has a name of ours.
+
+        A `newcomer` asks nothing else, and whoever does so `direct` is alone with the bot.
+        """
         ...
 
-    def command(self, number: int, text: str) -> Asked:
+    def command(self, number: int, text: str, *, private: bool = False) -> Asked:
         """Ask by a command, which the platform tells the bot once, and only if it is there."""
+        ...
+
+    def edit(self, asked: Asked, number: int, text: str) -> Asked:
+        """Let a message ask something else."""
+        ...
+
+    def delete(self, asked: Asked) -> None:
+        """Delete the message that asks."""
+        ...
+
+    def press(self, asked: Asked, names: tuple[str, ...]) -> bool:
+        """Press a button that stands below a question, if it is there."""
+        ...
+
+    def forget(self, asked: Asked) -> Callable[[], bool]:
+        """Let whoever asked be forgotten; give whether the bot has said that it is done."""
+        ...
+
+    def repeat(self, asked: Asked) -> None:
+        """Tell the bot of a question once more."""
         ...
 
     def scene(self, place: str) -> Scene:

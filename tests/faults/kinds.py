@@ -20,7 +20,8 @@ Fault: TypeAlias = Callable[[Rig, random.Random], Awaitable[None]]
 
 WORKED = tuple(point for point in POINTS if point not in LISTENING)
 PATIENCE = 30.0  # seconds for a process to come to where it is stopped
-BY_COMMAND = 0.2  # of all questions
+BY_COMMAND, IN_THE_CHANNEL, SLOWLY = 0.2, 0.6, 0.1  # of all questions, of those by a mention, and of all answers
+UNWRITTEN = {"always": 0.0, "everysec": 1.0, "no": 3.0}  # seconds that are lost without power; with "no", rather 30
 AWAY = (0.3, 1.5)  # seconds that a service is not there
 ACCEPTED = {
     "discord": (
@@ -94,41 +95,77 @@ async def restarted(rig: Rig, chance: random.Random) -> None:
 async def cut_off_from_the_store(rig: Rig, chance: random.Random) -> None:
     """One process cannot reach Redis for a while that may be longer than its lease; others can."""
     await _busy(rig, chance)
-    assert isinstance(rig.store, Lone)
-    way = rig.store.ways[chance.choice((*LISTENERS, *WORKERS))]
-    await way.cut()
-    await asyncio.sleep(chance.uniform(0.2, 2.0) * LEASE)
-    await way.mend()
-    _hurt_everybody(rig)
+    way = _lone(rig).ways[chance.choice((*LISTENERS, *WORKERS))]
+    with rig.record.outage():
+        await way.cut()
+        await asyncio.sleep(chance.uniform(0.2, 2.0) * LEASE)
+        await way.mend()
 
 
 async def store_crashed(rig: Rig, chance: random.Random) -> None:
     """Redis dies and comes back with what it has written down, or its replica takes its place."""
     await _busy(rig, chance)
-    await rig.store.crash()
-    _hurt_everybody(rig)
+    with rig.record.outage():
+        await rig.store.crash()
+
+
+async def store_without_power(rig: Rig, chance: random.Random) -> None:
+    """Redis dies with its machine, and what it had not written down yet is lost."""
+    await _busy(rig, chance)
+    seconds = chance.uniform(0.0, UNWRITTEN[rig.fsync])
+    with rig.record.outage():
+        await _lone(rig).lose_power(seconds)
+        rig.record.lose(seconds)
+
+
+async def store_emptied(rig: Rig, chance: random.Random) -> None:
+    """Somebody empties Redis."""
+    await _busy(rig, chance)
+    with rig.record.outage():
+        await _lone(rig).empty()
+        rig.record.lose()
+
+
+async def store_restarted_empty(rig: Rig, chance: random.Random) -> None:
+    """Redis comes back with nothing, as without a disk."""
+    await _busy(rig, chance)
+    with rig.record.outage():
+        await _lone(rig).restart_empty()
+        rig.record.lose()
+
+
+async def store_emptied_in_mid_answer(rig: Rig, chance: random.Random) -> None:
+    """Redis is emptied while an answer is written, and at this moment the platform tells of the question again."""
+    asked = rig.ask(chance.choice(LISTENERS))
+    await _reached(rig.model.slow_down(asked.number))
+    await asyncio.sleep(chance.uniform(0.0, 2.0))
+    with rig.record.outage():
+        await _lone(rig).empty()
+        rig.record.lose()
+        rig.on(asked.platform).repeat(asked)
 
 
 async def store_frozen(rig: Rig, chance: random.Random) -> None:
     """Redis takes connections and does nothing for a while."""
     await _busy(rig, chance)
-    await rig.store.freeze(chance.uniform(0.2, 1.5) * LEASE)
-    _hurt_everybody(rig)
+    with rig.record.outage():
+        await rig.store.freeze(chance.uniform(0.2, 1.5) * LEASE)
 
 
 async def index_away(rig: Rig, chance: random.Random) -> None:
     """Qdrant is not there for a while."""
-    await rig.qdrant.down()
-    await _busy(rig, chance)
-    await asyncio.sleep(chance.uniform(*AWAY))
-    await rig.qdrant.up()
-    _hurt_everybody(rig)
+    with rig.record.outage():
+        await rig.qdrant.down()
+        await _busy(rig, chance)
+        await asyncio.sleep(chance.uniform(*AWAY))
+        await rig.qdrant.up()
 
 
 async def model_cut(rig: Rig, chance: random.Random) -> None:
     """The connection to the chat model ends in the middle of an answer."""
     asked = _asked(rig, chance)
     rig.model.trouble(asked.number, Cut())
+    rig.record.touch(asked.name)
 
 
 async def model_hangs_and_worker_dies(rig: Rig, chance: random.Random) -> None:
@@ -138,37 +175,39 @@ async def model_hangs_and_worker_dies(rig: Rig, chance: random.Random) -> None:
 
 async def hang_and_kill(rig: Rig, asked: Asked) -> None:
     """Let the model hang over a question that has just been asked, and kill whoever waits for it."""
-    reached = rig.model.trouble(asked.number, Stall())
-    try:
-        async with asyncio.timeout(PATIENCE):
-            await reached.wait()
-    except TimeoutError as error:
-        raise Unmet from error
+    rig.record.touch(asked.name)
+    await _reached(rig.model.trouble(asked.number, Stall()))
     holder = rig.holder(asked)
     if holder:
         rig.host.signal(holder, signal.SIGKILL)
+
+
+async def _reached(event: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await event.wait()
+    except TimeoutError as error:
+        raise Unmet from error
 
 
 async def answers_of_the_platform_lost(rig: Rig, chance: random.Random) -> None:
     """A platform carries something out, and nobody hears of it."""
     asked = _asked(rig, chance)
     rig.on(asked.platform).faults.add(chance.choice(ACCEPTED[asked.platform]), chance.choice(UNHEARD))
-    rig.record.hurt(asked.name)
+    rig.record.touch(asked.name)
 
 
 async def platform_away(rig: Rig, chance: random.Random) -> None:
     """A platform drops its connections, and resets those that are made, for a while."""
     community = rig.on(chance.choice(LISTENERS))
     await _busy(rig, chance)
-    with rig.attention.lapse(community.name):
+    with rig.record.outage(), rig.attention.lapse(community.name):
         community.faults.break_(EVERY, Reset())
         community.drop()
         await asyncio.sleep(chance.uniform(*AWAY))
         community.faults.mend()
-    _hurt_everybody(rig)
 
 
-ONE_STORE = frozenset({"a process cut off from Redis", "Redis frozen"})
 KINDS: dict[str, Fault] = {
     "SIGKILL between two steps": killed_at_a_step,
     "SIGKILL at any moment": killed_any_time,
@@ -178,6 +217,10 @@ KINDS: dict[str, Fault] = {
     "a process cut off from Redis": cut_off_from_the_store,
     "Redis crashed": store_crashed,
     "Redis frozen": store_frozen,
+    "Redis without power": store_without_power,
+    "Redis emptied": store_emptied,
+    "Redis restarted empty": store_restarted_empty,
+    "Redis emptied in mid-answer, and the question told again": store_emptied_in_mid_answer,
     "Qdrant away": index_away,
     "the model's stream cut": model_cut,
     "the model hangs, and its worker dies": model_hangs_and_worker_dies,
@@ -185,15 +228,26 @@ KINDS: dict[str, Fault] = {
     "a platform away": platform_away,
 }
 
+ONE_STORE = frozenset(name for name in KINDS if "Redis" in name and name != "Redis crashed")
+
+
+def _lone(rig: Rig) -> Lone:
+    assert isinstance(rig.store, Lone)
+    return rig.store
+
 
 def _asked(rig: Rig, chance: random.Random) -> Asked:
-    """Let somebody ask: by a command, by a mention, or in a thread of people where others ask as well."""
+    """Let somebody ask: by a command, by a mention, or in a thread of people; some answers take seconds."""
     platform = chance.choice(LISTENERS)
     if chance.random() < BY_COMMAND:
-        return rig.command(platform)
-    if chance.random() < 0.6:
-        return rig.ask(platform)
-    return rig.ask(platform, f"people {chance.randrange(1_000_000)}")
+        asked = rig.command(platform)
+    elif chance.random() < IN_THE_CHANNEL:
+        asked = rig.ask(platform)
+    else:
+        asked = rig.ask(platform, f"people {chance.randrange(1_000_000)}")
+    if chance.random() < SLOWLY:
+        rig.model.slow_down(asked.number)
+    return asked
 
 
 async def _busy(rig: Rig, chance: random.Random) -> None:
@@ -201,9 +255,3 @@ async def _busy(rig: Rig, chance: random.Random) -> None:
     for _ in range(chance.randint(1, 3)):
         _asked(rig, chance)
     await asyncio.sleep(chance.uniform(0.0, 1.5))
-
-
-def _hurt_everybody(rig: Rig) -> None:
-    """What was out of reach for everybody is back; recovery counts from here."""
-    for asked in rig.pending.values():
-        rig.record.hurt(asked.name)

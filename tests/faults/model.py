@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from tests.servers.openai import ChatServer, Cut, ScriptedAnswer, Stall
 
 SHORT, LONG = 8, 400
-PACE = 0.01  # seconds between two pieces of an answer
+PACE, SLOW = 0.01, 0.6  # seconds between two pieces of an answer
 PIECES = 6  # of an answer, however long it is
 _QUESTION = re.compile(r"\bq(\d+)\b")
 _WORD = re.compile(r"\bq(\d+)w(\d+)\b")
@@ -22,6 +23,11 @@ def words(number: int) -> list[str]:
     return [f"q{number}w{at}" for at in range(1, count + 1)]
 
 
+def number_of(question: str) -> int:
+    """Give the number of a question."""
+    return int(_QUESTION.findall(question)[-1])
+
+
 def said(text: str) -> list[tuple[int, int]]:
     """Give the words of any answers in a text: the question's number, and the word's."""
     return [(int(found[1]), int(found[2])) for found in _WORD.finditer(text)]
@@ -30,7 +36,8 @@ def said(text: str) -> list[tuple[int, int]]:
 class NumberingModel(ChatServer):
     """Searches, then writes the words of its answer; the questions have a number in them.
 
-    `troubles` says in which answers something goes wrong in the middle, once; `reached` tells when one hangs there.
+    `troubles` says in which answers something goes wrong in the middle, once; `reached` tells when one hangs there, or
+    when a `slow` one begins.
     """
 
     def __init__(self) -> None:
@@ -38,7 +45,18 @@ class NumberingModel(ChatServer):
         self.pace = PACE
         self.troubles: dict[int, Cut | Stall] = {}
         self.reached: dict[int, asyncio.Event] = {}
+        self.slow: set[int] = set()
         self._stalling: list[int] = []
+        self._searches, self._writings = Counter[int](), Counter[int]()
+
+    def given(self, number: int) -> int:
+        """Say how often it was given a question, to search or to write."""
+        return max(self._searches[number], self._writings[number])
+
+    @property
+    def streamed(self) -> int:
+        """Count the questions of which an answer took seconds."""
+        return len(self.slow & self._writings.keys())
 
     def trouble(self, number: int, kind: Cut | Stall) -> asyncio.Event:
         """Let an answer break in the middle; give what is set when it hangs there."""
@@ -47,16 +65,25 @@ class NumberingModel(ChatServer):
 
     def _own_answer(self, body: dict[str, Any]) -> ScriptedAnswer:
         usual = super()._own_answer(body)
+        asked = [str(message["content"]) for message in body["messages"] if message["role"] == "user"]
+        number = number_of(asked[-1])
+        (self._searches if usual.calls else self._writings)[number] += 1
         if usual.calls:
             return usual
-        asked = [str(message["content"]) for message in body["messages"] if message["role"] == "user"]
-        number = int(_QUESTION.findall(asked[-1])[-1])
         pieces = list(_pieces(words(number)))
         kind = self.troubles.pop(number, None)
+        pace = SLOW if number in self.slow else None
         if kind is None:
-            return ScriptedAnswer(tuple(pieces))
+            if pace:
+                self.reached[number].set()
+            return ScriptedAnswer(tuple(pieces), pace=pace)
         self._stalling.append(number)
-        return ScriptedAnswer(tuple(pieces[: PIECES // 2]), then=kind)
+        return ScriptedAnswer(tuple(pieces[: PIECES // 2]), then=kind, pace=pace)
+
+    def slow_down(self, number: int) -> asyncio.Event:
+        """Let an answer take seconds; give what is set when it begins."""
+        self.slow.add(number)
+        return self.reached.setdefault(number, asyncio.Event())
 
     async def hang(self) -> None:
         """Tell that an answer goes no further."""

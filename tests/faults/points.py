@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.events import (
+    AnswerAssumed,
     Answered,
+    CatchUpCutShort,
     Event,
+    LostByStore,
+    MemoryFailed,
     Passed,
+    PlaceRefused,
     PossiblyDoubled,
     State,
     StateChanged,
@@ -118,14 +123,21 @@ class Obedient:
                 self._tell("taken over", question=question.id, attempt=attempt)
             case TaskFailed(question, attempt, is_last, reason):
                 self._tell("failed", question=question.id, attempt=attempt, is_last=is_last, reason=reason)
-            case PossiblyDoubled(question):
-                self._tell("possibly doubled", question=question.id)
             case Passed(question, Step.TAKEN):
                 self._tell("taken", question=question.id)
             case Passed(question, Step.SETTLED):
                 self._tell("settled", question=question.id)
             case Answered(question, status):
                 self._tell("answered", question=question.id, status=status.value)
+            case (
+                AnswerAssumed()
+                | CatchUpCutShort()
+                | LostByStore()
+                | MemoryFailed()
+                | PlaceRefused()
+                | PossiblyDoubled()
+            ):
+                self._tell("event", what=repr(event))
             case _:
                 pass
 

@@ -13,6 +13,17 @@ from typing import Any
 from tests.faults.rig import LEASE
 
 PERCENT = 100
+MEAN_GIVEN = 1.3  # times that the model may be given a question
+MOST_APOLOGIES = 0.01  # of the questions for which nothing broke but our own processes
+NAMED = (
+    "lost",
+    "doubled",
+    "out of order",
+    "given to the model too often",
+    "posted and removed again",
+    "not remembered once",
+    "readable in a file",
+)
 SLOWEST = LEASE + 5.0  # seconds for 99 of 100 to recover
 
 
@@ -20,21 +31,27 @@ SLOWEST = LEASE + 5.0  # seconds for 99 of 100 to recover
 class Piece:
     """Some hundred faults in one installation; `wrongs` are what people saw and should not, by kind.
 
-    The `journal` of a piece in which something was wrong is kept beside it, as a file that ends with `.log`.
+    What happened in a piece in which something was wrong is kept beside it, in a folder of the same name.
     """
 
     seed: int
     number: int
+    fsync: str = ""
     faults: Counter[str] = field(default_factory=Counter[str])
+    deeds: Counter[str] = field(default_factory=Counter[str])
     unmet: int = 0
     questions: int = 0
     excused: int = 0
     unheard: int = 0
+    gone: int = 0
+    slow: int = 0
+    given: dict[str, int] = field(default_factory=dict[str, int])
+    untouched: int = 0
+    apologies: int = 0
     starts: int = 0
     seconds: float = 0.0
     recoveries: list[float] = field(default_factory=list[float])
     wrongs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    journal: list[str] = field(default_factory=list[str])
 
     @staticmethod
     def path(folder: Path, seed: int, number: int) -> Path:
@@ -45,9 +62,7 @@ class Piece:
         """Keep it."""
         folder.mkdir(parents=True, exist_ok=True)
         path = self.path(folder, self.seed, self.number)
-        path.write_text(json.dumps({**vars(self), "journal": []}, indent=1))
-        if self.wrongs:
-            path.with_suffix(".log").write_text("\n".join(self.journal))
+        path.write_text(json.dumps(vars(self), indent=1))
 
     @classmethod
     def read(cls, folder: Path, seed: int, number: int) -> Piece | None:
@@ -56,7 +71,7 @@ class Piece:
             kept: dict[str, Any] = json.loads(cls.path(folder, seed, number).read_text())
         except FileNotFoundError:
             return None
-        kept["faults"] = Counter[str](kept["faults"])
+        kept |= {name: Counter[str](kept[name]) for name in ("faults", "deeds")}
         return cls(**kept)
 
 
@@ -68,14 +83,31 @@ def lines(pieces: Sequence[Piece]) -> Iterator[str]:
     yield from (f"| {kind} | {count:,} |" for kind, count in sorted(faults.items()))
     yield f"| **together** | **{faults.total():,}** |"
     yield ""
+    yield "| what people did beside asking | times |"
+    yield "|---|---|"
+    deeds = sum((piece.deeds for piece in pieces), Counter[str]())
+    yield from (f"| {kind} | {count:,} |" for kind, count in sorted(deeds.items()))
+    yield from _figures(pieces)
+
+
+def _figures(pieces: Sequence[Piece]) -> Iterator[str]:
+    yield ""
     yield "| | |"
     yield "|---|---|"
+    yield f"| pieces, by how Redis writes to its disk | {_stores(pieces)} |"
     yield f"| questions | {sum(piece.questions for piece in pieces):,} |"
+    yield f"| of those, with an answer that took seconds | {sum(piece.slow for piece in pieces):,} |"
     yield f"| commands used while nobody heard them | {sum(piece.unheard for piece in pieces):,} |"
+    yield f"| commands and direct messages gone with what Redis lost | {sum(piece.gone for piece in pieces):,} |"
     yield f"| ended with an apology | {sum(piece.excused for piece in pieces):,} |"
+    yield f"| a question is given to the model, in the mean (at most {MEAN_GIVEN:g}) | {_given(pieces):.2f} times |"
+    yield f"| and at most | {max((int(times) for piece in pieces for times in piece.given), default=0)} times |"
+    untouched, apologies = sum(piece.untouched for piece in pieces), sum(piece.apologies for piece in pieces)
+    yield f"| questions for which nothing broke but our own processes | {untouched:,} |"
+    yield f"| of those, ended with an apology (under 1 %) | {apologies:,} |"
     wrongs = _wrongs(pieces)
-    yield from (f"| {kind} | {wrongs.get(kind, 0):,} |" for kind in ("lost", "doubled", "out of order"))
-    others = sum(count for kind, count in wrongs.items() if kind not in ("lost", "doubled", "out of order"))
+    yield from (f"| {kind} | {wrongs.get(kind, 0):,} |" for kind in NAMED)
+    others = sum(count for kind, count in wrongs.items() if kind not in NAMED)
     yield f"| anything else that should not be | {others:,} |"
     if points := _recoveries(pieces):
         yield f"| time to recover, p50 | {points[49]:.1f} s |"
@@ -85,11 +117,22 @@ def lines(pieces: Sequence[Piece]) -> Iterator[str]:
     yield f"| minutes | {sum(piece.seconds for piece in pieces) / 60:.0f} |"
 
 
+def _stores(pieces: Sequence[Piece]) -> str:
+    kinds = Counter(piece.fsync or "with a replica and a Sentinel" for piece in pieces)
+    return ", ".join(f"{kind}: {count}" for kind, count in kinds.items())
+
+
 def _wrongs(pieces: Sequence[Piece]) -> Mapping[str, int]:
     counted = Counter[str]()
     for piece in pieces:
         counted.update({kind: len(found) for kind, found in piece.wrongs.items()})
     return counted
+
+
+def _given(pieces: Sequence[Piece]) -> float:
+    """Give how often the model was given a question, in the mean."""
+    counts = [(int(times), count) for piece in pieces for times, count in piece.given.items()]
+    return sum(times * count for times, count in counts) / max(1, sum(count for _, count in counts))
 
 
 def _recoveries(pieces: Sequence[Piece]) -> Sequence[float]:
@@ -101,4 +144,6 @@ def _recoveries(pieces: Sequence[Piece]) -> Sequence[float]:
 def is_clean(pieces: Sequence[Piece]) -> bool:
     """Say whether nothing was wrong anywhere, and all was well again soon enough."""
     points = _recoveries(pieces)
-    return not _wrongs(pieces) and (not points or points[98] <= SLOWEST)
+    untouched, apologies = sum(piece.untouched for piece in pieces), sum(piece.apologies for piece in pieces)
+    is_quick, is_thrifty = not points or points[98] <= SLOWEST, _given(pieces) <= MEAN_GIVEN
+    return not _wrongs(pieces) and is_quick and is_thrifty and apologies <= MOST_APOLOGIES * untouched

@@ -6,36 +6,36 @@ import asyncio
 import contextlib
 import itertools
 import signal
-import time
-from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from adapters.redis.secrets import Seal
 from bot.settings import Settings
 from bot.wiring import RetryTiming, assemble
 from core.model import Document
 from tests.fakes.documents import ListSource
 from tests.faults.attention import Attention
-from tests.faults.audit import Ending, Kind, Scene, Wrong, endings, wrongs
-from tests.faults.community import Asked, Community
+from tests.faults.audit import Behind, Ending, Kind, Scene, Wrong, endings, wrongs, wrongs_behind
+from tests.faults.community import RETRIES, Asked, Community
 from tests.faults.discord import OnDiscord
-from tests.faults.host import Host, News
-from tests.faults.model import NumberingModel
+from tests.faults.host import Host
+from tests.faults.model import SHORT, NumberingModel, words
 from tests.faults.points import LISTENING, Order
+from tests.faults.record import MOST_HITS, Deeds, Record
 from tests.faults.slack import OnSlack
-from tests.faults.store import Store, open_store
+from tests.faults.store import FSYNCS, Store, open_store, turns_of, unsettled
 from tests.servers.cohere import CohereServer
 from tests.servers.qdrant import QdrantServer
 
 LEASE: Final = 2.0  # seconds
+QUESTION = "What does the robot"
 SECRET = "a secret that is long enough for a test"
 LISTENERS = ("discord", "slack")
 WORKERS = ("worker-1", "worker-2")
 REST = 60.0  # seconds for everything that is under way
 LOOK = 0.05  # seconds between two looks at what nobody tells of
-MOST_HITS = 3  # processes that may die over a question before it is given up
 ROBOTS = ("Ada", "Bolt", "Crank", "Dynamo", "Ember", "Flux", "Gear", "Hex", "Ion", "Joule", "Kelvin", "Lumen")
 SOURCE = ListSource(
     "robots",
@@ -52,57 +52,6 @@ SOURCE = ListSource(
 
 
 @dataclass
-class Record:
-    """What happened to questions, by the ids of their messages or by their names, and how soon they were over."""
-
-    hurt_at: dict[str, float] = field(default_factory=dict[str, float])
-    hits: Counter[str] = field(default_factory=Counter[str])
-    held: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
-    recoveries: list[float] = field(default_factory=list[float])
-    journal: list[str] = field(default_factory=list[str])
-
-    def tell(self, what: object) -> None:
-        """Write down what happens, for whoever has to find out why something went wrong."""
-        self.journal.append(f"{time.monotonic():.2f} {what}")
-
-    def take(self, news: News) -> None:
-        """Take note of who holds what, and of what is held when a process stops."""
-        self.tell(news)
-        match news:
-            case {"kind": "taken", "pid": pid, "question": question}:
-                self.held.setdefault(pid, set()).add(question)
-            case {"kind": "settled", "pid": pid, "question": question}:
-                self.held.get(pid, set()).discard(question)
-                self.hits.pop(question, None)
-            case {"kind": "met", "pid": pid, "question": question}:
-                self.hurt(question)
-                self._lose(pid)
-            case {"kind": "ended", "of": pid}:
-                self._lose(pid)
-            case _:
-                pass
-
-    def hurt(self, question: str) -> None:
-        """Take note that something was broken for a question; recovery counts from here."""
-        self.hurt_at[question] = time.monotonic()
-
-    def over(self, name: str, question: str) -> None:
-        """Take note of the end of a question."""
-        self.tell(f"over: {name}, {question}")
-        if self.hits[question] >= MOST_HITS:
-            del self.hits[question]
-        if hurt := [self.hurt_at.pop(key) for key in (name, question) if key in self.hurt_at]:
-            seconds = time.monotonic() - max(hurt)
-            self.recoveries.append(seconds)
-            self.tell(f"recovered after {seconds:.1f} s: {name}")
-
-    def _lose(self, pid: int) -> None:
-        for question in self.held.pop(pid, ()):
-            self.hits[question] += 1
-            self.hurt(question)
-
-
-@dataclass
 class Rig:
     """What runs, and who has asked what."""
 
@@ -115,6 +64,8 @@ class Rig:
     slack: OnSlack
     record: Record
     attention: Attention
+    fsync: str
+    deeds: Deeds = field(default_factory=Deeds)
     asked: dict[int, Asked] = field(default_factory=dict[int, Asked])
     pending: dict[int, Asked] = field(default_factory=dict[int, Asked])
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
@@ -127,28 +78,77 @@ class Rig:
 
     # People
 
-    def ask(self, platform: str, place: str = "") -> Asked:
-        """Let somebody mention the bot, in a thread of people if it is named."""
+    def ask(self, platform: str, place: str = "", how: str = "") -> Asked:
+        """Let somebody mention the bot, in a thread of people if it is named; how else, a community says."""
         number = next(self._numbers)
-        return self._note(self.on(platform).ask(number, self._text(number), place))
+        if how == "direct":
+            self._told(number, platform)
+        return self._note(self.on(platform).ask(number, self._text(number), place, how))
 
-    def command(self, platform: str) -> Asked:
-        """Let somebody ask by a command."""
+    def command(self, platform: str, *, private: bool = False) -> Asked:
+        """Let somebody ask by a command; what is posted twice by what Slack offers for a private answer is left out."""
         number = next(self._numbers)
-        self.attention.asked(number, platform, is_heard=self._listens(platform))
-        return self._note(self.on(platform).command(number, self._text(number)))
+        while private and len(words(number)) > SHORT:
+            number = next(self._numbers)
+        if private:
+            self.deeds.private.add(number)
+        self._told(number, platform)
+        return self._note(self.on(platform).command(number, self._text(number), private=private))
+
+    def edit(self, asked: Asked) -> None:
+        """Let whoever asked ask something else by the same message."""
+        number = next(self._numbers)
+        self._told(number, asked.platform)
+        del self.asked[asked.number]
+        self.pending.pop(asked.number, None)
+        self.record.open.pop(asked.name, None)
+        self.deeds.former[number] = asked.number
+        self._note(self.on(asked.platform).edit(asked, number, self._text(number)))
+
+    def delete(self, asked: Asked) -> None:
+        """Let whoever asked delete the question."""
+        self._told(-asked.number, asked.platform)
+        self.deeds.withdrawn.add(asked.number)
+        self.on(asked.platform).delete(asked)
+
+    def forget(self, asked: Asked) -> Callable[[], bool]:
+        """Let whoever asked be forgotten; the answer may stay. Give what says whether that was confirmed."""
+        self._told(-asked.number, asked.platform)
+        self.deeds.withdrawn.add(asked.number)
+        if asked.message in self.record.active:
+            self.deeds.known.add(asked.number)
+        is_told = self.deeds.forgotten[asked.number] = self.on(asked.platform).forget(asked)
+        return is_told
+
+    def retry(self) -> int:
+        """Let those try again who got an apology instead of an answer; give how many can."""
+        again = [self.asked[number] for number in self.ended(Ending.EXCUSED)]
+        pressed = [asked for asked in again if asked.message and self.on(asked.platform).press(asked, RETRIES)]
+        self.deeds.again.update(asked.number for asked in pressed)
+        self.pending |= {asked.number: asked for asked in pressed}
+        return len(pressed)
+
+    def _told(self, key: int, platform: str) -> None:
+        """Take note of what a platform tells once."""
+        self.attention.asked(key, platform, is_heard=self._listens(platform))
 
     def _listens(self, platform: str) -> bool:
         process = self.host.processes[platform]
         return process.pid is not None and not process.is_frozen and self.on(platform).is_heard()
 
+    def secrets(self) -> Iterable[str]:
+        """Give what must not be written anywhere: words of questions, names, and all that opens something."""
+        others = [SECRET, self.model.key, self.cohere.key, QUESTION]
+        return [*others, *(each for community in self.communities for each in community.secrets())]
+
     @staticmethod
     def _text(number: int) -> str:
-        return f"What does the robot {ROBOTS[number % len(ROBOTS)]} carry? q{number}"
+        return f"{QUESTION} {ROBOTS[number % len(ROBOTS)]} carry? q{number}"
 
     def _note(self, asked: Asked) -> Asked:
         self.asked[asked.number] = self.pending[asked.number] = asked
         self.record.tell(asked)
+        self.record.begin(asked.name)
         return asked
 
     def on(self, platform: str) -> Community:
@@ -176,7 +176,7 @@ class Rig:
         async with asyncio.timeout(REST):
             while any(hits >= MOST_HITS - 1 for hits in self.record.hits.values()):
                 await asyncio.sleep(LOOK)
-                if not await self.store.unsettled():
+                if not await unsettled(self.store):
                     self.record.hits.clear()  # whoever settled it died before it could tell
 
     # What can be seen
@@ -184,15 +184,71 @@ class Rig:
     def scenes(self) -> dict[str, Scene]:
         """Give every place where somebody has asked."""
         places = dict.fromkeys((asked.platform, asked.place) for asked in self.asked.values())
-        return {f"{platform} {place}": self.on(platform).scene(place) for platform, place in places}
+        return {f"{platform} {place}": self.scene(platform, place) for platform, place in places}
 
-    def wrongs(self) -> list[Wrong]:
+    def scene(self, platform: str, place: str) -> Scene:
+        """Give what is to be seen in a place, and what nobody can know any more of what was asked by a command."""
+        found, deeds, record = self.on(platform).scene(place), self.deeds, self.record
+        names = {number: self.asked[number].name for number in found.asked if number in self.asked}
+        is_told_once = place.startswith(("/", "direct"))
+        return replace(
+            found,
+            gone=frozenset(n for n, name in names.items() if is_told_once and self._may_be_unknown(n, name)),
+            withdrawn=frozenset(deeds.withdrawn.intersection(names)),
+            stopped=frozenset(deeds.stopped.intersection(names)),
+            former={number: deeds.former[number] for number in names if number in deeds.former},
+            kept=frozenset(
+                n
+                for n, name in names.items()
+                if n in deeds.forgotten or record.lost[name] or self._unheard(n, platform)
+            ),
+        )
+
+    def _may_be_unknown(self, number: int, name: str) -> bool:
+        """Say whether the store lost a question of which no platform tells again; Discord shows no direct messages."""
+        asked, unknown = self.asked[number], self.record.unknown
+        is_lost = name in unknown or self.on(asked.platform).message_of(asked) in unknown
+        return is_lost or (asked.place.startswith("direct") and self.attention.lapsed(number))
+
+    def _unheard(self, number: int, platform: str) -> bool:
+        """Say whether an answer may stay though its question was changed, of which Discord tells once."""
+        if number in self.deeds.forgotten:
+            return True  # what was answered before stays
+        key = number if number in self.deeds.former else -number
+        is_changed = number in self.deeds.former or number in self.deeds.withdrawn
+        return is_changed and platform == self.discord.name and self.attention.lapsed(key)
+
+    async def wrongs(self) -> list[Wrong]:
         """Give all that is wrong anywhere."""
+        turns = await turns_of(self.store, Seal([SECRET]))
+        ended = {number: ending for scene in self.scenes().values() for number, ending in endings(scene).items()}
+        hidden = [
+            ("behind", wrong)
+            for number in ended
+            for wrong in wrongs_behind(number, self._behind(number, ended[number], turns[number]))
+        ]
         found = [(at, wrong) for at, scene in self.scenes().items() for wrong in wrongs(scene)]
-        ignored = [number for number in self.ended(Ending.UNHEARD) if not self.attention.lapsed(number)]
+        ignored = [n for n in self.ended(Ending.UNHEARD) if not self.attention.lapsed(n)]
         found += [("commands", Wrong(Kind.LOST, f"q{number} was not heard, and should be")) for number in ignored]
         strays = [(each.name, Wrong(Kind.STRAY, text[:80])) for each in self.communities for text in each.strays()]
-        return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays)]
+        return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays, *hidden)]
+
+    def _behind(self, number: int, ending: Ending, turns: int) -> Behind:
+        asked, lost = self.asked[number], self.record.lost
+        losses = max(lost[asked.name], lost[self.on(asked.platform).message_of(asked)])
+        return Behind(
+            ending, self.model.given(number), turns, losses, self.deeds.again[number], self._memory(number, losses)
+        )
+
+    def _memory(self, number: int, losses: int) -> frozenset[int]:
+        """Give how many turns may be remembered of what is private, or of somebody who is forgotten."""
+        if number in self.deeds.private:
+            return frozenset({0})
+        is_forgotten = self.deeds.forgotten.get(number)
+        if is_forgotten is None:
+            return frozenset()
+        is_due = number in self.deeds.known and is_forgotten()  # what is heard after it is a new question
+        return frozenset({0} if is_due and not losses else {0, 1})
 
     def ended(self, how: Ending) -> list[int]:
         """Give the questions that ended in a way."""
@@ -203,7 +259,7 @@ class Rig:
         """Take note of the questions that are over."""
         for number, asked in list(self.pending.items()):
             community = self.on(asked.platform)
-            if endings(community.scene(asked.place))[number] is not Ending.PENDING:
+            if endings(self.scene(asked.platform, asked.place))[number] is not Ending.PENDING:
                 self.record.over(asked.name, community.message_of(asked))
                 del self.pending[number]
 
@@ -211,12 +267,12 @@ class Rig:
         """Wait until every question is over, for people and for the bot. Raises `TimeoutError` with what is not."""
         try:
             async with asyncio.timeout(seconds):
-                while self.pending or await self.store.unsettled():
+                while self.pending or await unsettled(self.store):
                     await asyncio.sleep(LOOK)
                     self.look()  # nothing tells when it is too late to hear a command
         except TimeoutError as error:
             left = [f"q{number} on {asked.platform}" for number, asked in self.pending.items()]
-            raise TimeoutError(f"still open after {seconds:g} s: {left}, {self.wrongs()}") from error
+            raise TimeoutError(f"still open after {seconds:g} s: {left}, {await self.wrongs()}") from error
 
     async def ready(self, *, seconds: float = REST) -> None:
         """Wait until the bot hears what is written. Raises `TimeoutError` with what its processes have said."""
@@ -243,10 +299,10 @@ class Rig:
 
 
 @contextlib.asynccontextmanager
-async def rig(folder: Path, *, doubled: bool = False) -> AsyncGenerator[Rig]:
-    """Run everything. A *doubled* store has a replica."""
+async def rig(folder: Path, *, doubled: bool = False, fsync: str = FSYNCS[0]) -> AsyncGenerator[Rig]:
+    """Run everything. A *doubled* store has a replica; any other writes to its disk as *fsync* says."""
     async with contextlib.AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(folder / "redis", doubled=doubled))
+        store = await stack.enter_async_context(open_store(folder / "redis", doubled=doubled, fsync=fsync))
         model, cohere, qdrant = NumberingModel(), CohereServer(), QdrantServer()
         discord, slack = OnDiscord(), OnSlack()
         for server in (model, cohere, qdrant, discord.open(), slack.open()):
@@ -267,11 +323,11 @@ async def rig(folder: Path, *, doubled: bool = False) -> AsyncGenerator[Rig]:
         }
         await _ingest(settings, folder / "ingestion")
         processes = folder / "processes"
-        processes.mkdir()
+        processes.mkdir(parents=True)
         record, attention = Record(), Attention()
         host = Host(processes, record.take, disturbed=attention.disturb)
         await stack.enter_async_context(host.open())
-        running = Rig(host, store, model, cohere, qdrant, discord, slack, record, attention)
+        running = Rig(host, store, model, cohere, qdrant, discord, slack, record, attention, fsync)
         stack.callback(_thaw, host)
         for name in (*LISTENERS, *WORKERS):
             own = {**settings, "REDIS_URL": await store.url(name)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -11,11 +12,17 @@ from pathlib import Path
 
 from tests.faults.audit import Ending
 from tests.faults.kinds import KINDS, ONE_STORE, Unmet
+from tests.faults.people import DEEDS
 from tests.faults.report import Piece
-from tests.faults.rig import Rig, rig
+from tests.faults.rig import LISTENERS, Rig, rig
+from tests.faults.scan import leaks
+from tests.faults.store import FSYNCS
 
-AT_ONCE = 2  # faults
+AT_ONCE = 2  # faults, and as many people who do something beside
+OTHERS = 2  # who ask beside each of them
+PAUSES = (0.0, 2.0)  # seconds before somebody does
 SETTLED_AFTER = 25  # faults, after which everything comes to rest and is looked at
+JOURNAL = "journal.log"
 REST = 120.0  # seconds for that
 
 
@@ -25,13 +32,17 @@ def kinds_of(chance: random.Random, count: int, *, doubled: bool) -> Sequence[st
     return [chance.choice(offered) for _ in range(count)]
 
 
-async def play(seed: int, number: int, count: int, *, doubled: bool, say: Callable[[str], None]) -> Piece:
-    """Play one piece of a schedule in an installation of its own."""
+async def play(
+    seed: int, number: int, count: int, *, doubled: bool, say: Callable[[str], None], kept: Path | None = None
+) -> Piece:
+    """Play one piece of a schedule in an installation of its own; *kept* gets what shows how one went wrong."""
     chance = random.Random(f"{seed}:{number}")
-    piece = Piece(seed, number)
+    piece = Piece(seed, number, fsync="" if doubled else FSYNCS[number % len(FSYNCS)])
     began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        async with rig(Path(folder), doubled=doubled) as running:
+        installed = Path(folder) / "installed"
+        async with rig(installed, doubled=doubled, fsync=piece.fsync or FSYNCS[0]) as running:
+            running.record.journal = Path(folder) / JOURNAL
             names = kinds_of(chance, count, doubled=doubled)
             for start in range(0, count, SETTLED_AFTER):
                 await _together(running, piece, names[start : start + SETTLED_AFTER], chance)
@@ -39,11 +50,22 @@ async def play(seed: int, number: int, count: int, *, doubled: bool, say: Callab
                 say(
                     f"{start + SETTLED_AFTER:>5} faults, {len(running.asked):,} questions, {piece.wrongs or 'all well'}"
                 )
+            for leak in leaks(installed, running.secrets()):
+                piece.wrongs.setdefault(leak.kind.value, []).append(leak.what)
             piece.questions = len(running.asked)
-            piece.recoveries, piece.journal = running.record.recoveries, running.record.journal
+            piece.recoveries = running.record.recoveries
             piece.starts = sum(each.starts for each in running.host.processes.values())
+        if piece.wrongs and kept is not None:
+            _keep(Path(folder), Piece.path(kept, seed, number).with_suffix(""))
     piece.seconds = time.monotonic() - began
     return piece
+
+
+def _keep(folder: Path, kept: Path) -> None:
+    """Copy the journal, and what each process has said."""
+    kept.mkdir(parents=True, exist_ok=True)
+    for path in (folder / JOURNAL, *folder.glob("installed/processes/*.log")):
+        shutil.copy(path, kept)
 
 
 async def _together(running: Rig, piece: Piece, names: Sequence[str], chance: random.Random) -> None:
@@ -61,20 +83,44 @@ async def _together(running: Rig, piece: Piece, names: Sequence[str], chance: ra
                 piece.faults[name] += 1
             running.record.tell(f"is over: {name}")
 
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def live(name: str, own: random.Random) -> None:
+        async with turns:
+            await asyncio.sleep(own.uniform(*PAUSES))
+            running.record.tell(f"somebody: {name}")
+            for _ in range(OTHERS):
+                running.ask(own.choice(LISTENERS))
+            piece.deeds[name] += await DEEDS[name](running, own)
+
     async with asyncio.TaskGroup() as group:
         for name in names:
             group.create_task(happen(name, random.Random(chance.random())))
+            group.create_task(live(chance.choice(list(DEEDS)), random.Random(chance.random())))
 
 
 async def _rest(running: Rig, piece: Piece) -> None:
-    """Wait until nothing is left to do, and look at everything; what was looked at is looked at once."""
+    """Wait until nothing is left to do, let people try again, and look at everything once."""
     try:
+        await running.settled(seconds=REST)
+        running.deeds.excused.update(running.ended(Ending.EXCUSED))
+        piece.deeds["an answer tried again"] += running.retry()
         await running.settled(seconds=REST)
     except TimeoutError as error:
         piece.wrongs.setdefault("left unfinished", []).append(str(error))
-    for wrong in running.wrongs():
+    for wrong in await running.wrongs():
         found = piece.wrongs.setdefault(wrong.kind.value, [])
         if wrong.what not in found:
             found.append(wrong.what)
-    piece.excused, piece.unheard = len(running.ended(Ending.EXCUSED)), len(running.ended(Ending.UNHEARD))
+            running.record.tell(f"wrong: {wrong}")
+            running.record.tell(running.scenes().get(wrong.what.partition(":")[0]))
+    running.deeds.excused.update(running.ended(Ending.EXCUSED))
+    piece.excused, piece.unheard = len(running.deeds.excused), len(running.ended(Ending.UNHEARD))
+    piece.gone = len(running.ended(Ending.GONE))
+    past = [running.model.given(number) for number in running.asked]
+    piece.given = {str(times): past.count(times) for times in sorted({*past} - {0})}
+    untouched = [number for number, asked in running.asked.items() if asked.name not in running.record.touched]
+    piece.untouched, piece.apologies = len(untouched), len(running.deeds.excused.intersection(untouched))
+    piece.slow = running.model.streamed
     running.pending.clear()
+    running.record.open.clear()

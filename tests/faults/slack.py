@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Iterable
+from dataclasses import dataclass, field, replace
 
+from core.messages import LOOKING
 from tests.faults.audit import Scene, Shown
-from tests.faults.community import LATEST, STOPS, VOTES, Asked
+from tests.faults.community import FORGOTTEN, LATEST, NAMES, STOPS, VOTES, Asked
 from tests.servers.discord.platform import Changes
-from tests.servers.slack import Delivery, Message, SlackServer, Streaming
+from tests.servers.slack import Channel, Delivery, Message, SlackServer, Streaming, User
 
 RESENT_AFTER = (1.0, 6.0, 20.0)  # seconds after which Slack sends again what was not acknowledged; really an hour
 
 
 @dataclass
 class OnSlack:
-    """A workspace with one channel, over sockets."""
+    """A workspace with two channels, over sockets; a token of an organization with more is refused by the bot."""
 
     server: SlackServer = field(default_factory=SlackServer)
     name: str = "slack"
     _asked: dict[str, list[Asked]] = field(default_factory=dict[str, list[Asked]])
     _roots: dict[str, str] = field(default_factory=dict[str, str])
     _used: dict[str, Delivery] = field(default_factory=dict[str, Delivery])
+    _places: dict[str, Channel] = field(default_factory=dict[str, Channel])
+    _private: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         """Let people in."""
         self.workspace = self.server.add_workspace()
-        self.channel = self.server.add_channel(self.workspace)
-        self.ada = self.server.add_member(self.workspace, "Ada")
+        self.people = [self.server.add_member(self.workspace, name) for name in NAMES]
+        self.channels = [self.server.add_channel(self.workspace, name) for name in ("general", "random")]
         self.faults = self.server.faults
 
     @property
@@ -63,6 +66,12 @@ class OnSlack:
             "SLACK_API_URL": self.server.api_url,
         }
 
+    def secrets(self) -> Iterable[str]:
+        """Give the tokens, the ways back to whoever used a command, and names."""
+        platform = self.server.platform
+        people = [user.name for user in platform.users.values() if user.name.startswith(NAMES)]
+        return [self.workspace.token, self.server.app_token, *people, *platform.response_urls]
+
     def is_heard(self) -> bool:
         """Look for a socket."""
         return bool(self.server.sockets.connected)
@@ -71,21 +80,70 @@ class OnSlack:
         """Cut the sockets."""
         self.server.sockets.drop()
 
-    def ask(self, number: int, text: str, place: str = "") -> Asked:
-        """Mention the bot; in the channel, the answer is a thread on the message."""
+    def ask(self, number: int, text: str, place: str = "", how: str = "") -> Asked:
+        """Mention the bot; outside of threads, the answer is a thread on the message."""
+        channel, person = self._channel(place, number), self.people[number % len(NAMES)]
+        if how:
+            person = self.server.add_member(self.workspace, f"{NAMES[-1]} {number}")
+        if how == "direct":
+            channel = self.server.direct(self.workspace, person)
         if place and place not in self._roots:
-            self._roots[place] = self.server.post_as(self.ada, self.channel, "What do you think?").ts
-        said = f"{self.server.mention(self.workspace.bot)} {text}"
-        message = self.server.post_as(self.ada, self.channel, said, self._roots.get(place))
+            self._roots[place] = self.server.post_as(person, channel, "What do you think?").ts
+        said = text if how == "direct" else f"{self.server.mention(self.workspace.bot)} {text}"
+        message = self.server.post_as(person, channel, said, self._roots.get(place))
         if not place:
             place = self._roots[message.ts] = message.ts
+        self._places[place] = channel
         return self._note(Asked(number, self.name, place, message.ts))
 
-    def command(self, number: int, text: str) -> Asked:
+    def command(self, number: int, text: str, *, private: bool = False) -> Asked:
         """Use the command, for which the bot posts a message that says who asks what."""
-        used = self.server.slash(self.ada, self.channel, "/footnote", f"ask {text}")
-        self._used[f"/{used.id}"] = used
-        return self._note(Asked(number, self.name, f"/{used.id}", ""))
+        channel, flag = self._channel("", number), "--private " if private else ""
+        used = self.server.slash(self.people[number % len(NAMES)], channel, "/footnote", f"ask {flag}{text}")
+        place = f"/{used.id}"
+        self._used[place], self._places[place] = used, channel
+        if private:
+            self._private.add(place)
+        return self._note(Asked(number, self.name, place, ""))
+
+    def edit(self, asked: Asked, number: int, text: str) -> Asked:
+        """Change it, the mention included."""
+        message, author = self._message(asked)
+        self.server.edit_as(author, message, f"{self.server.mention(self.workspace.bot)} {text}")
+        changed = replace(asked, number=number)
+        self._asked[asked.place] = [changed if one is asked else one for one in self._asked[asked.place]]
+        return changed
+
+    def delete(self, asked: Asked) -> None:
+        """Delete it."""
+        message, author = self._message(asked)
+        self.server.delete_as(author, message)
+
+    def press(self, asked: Asked, names: tuple[str, ...]) -> bool:
+        """Look at all messages that answer it; Slack's own button stops a stream."""
+        for message in self._said(asked.place):
+            if names == STOPS and message.stream is not None and message.stream.state is Streaming.OPEN:
+                self.server.stop(self._message(asked)[1], message)
+                return True
+            for each in message.action_ids:
+                if each.startswith(names):
+                    self.server.press(self._message(asked)[1], message, each)
+                    return True
+        return False
+
+    def forget(self, asked: Asked) -> Callable[[], bool]:
+        """Use the command."""
+        person = self._message(asked)[1]
+        used = self.server.slash(person, self._places[asked.place], "/footnote", "forget me")
+        return lambda: any(each.startswith(FORGOTTEN) for each in self._replies(used))
+
+    def _channel(self, place: str, number: int) -> Channel:
+        return self._places.get(place) or self.channels[number % len(self.channels)]
+
+    def _message(self, asked: Asked) -> tuple[Message, User]:
+        """Give a question, and who wrote it."""
+        message = self.server.platform.messages[self._places[asked.place].id, asked.message]
+        return message, self.server.platform.users[message.user_id]
 
     def _note(self, asked: Asked) -> Asked:
         self._asked.setdefault(asked.place, []).append(asked)
@@ -100,34 +158,55 @@ class OnSlack:
         if place in self._roots or place not in self._used:
             return self._roots.get(place, "")
         text = str(self._used[place].payload["text"]).removeprefix("ask ")
-        posted = self.server.messages(self.channel, by=self.workspace.bot)
+        posted = self.server.messages(self._places[place], by=self.workspace.bot)
         root = next((one.ts for one in posted if one.text.endswith(f"asks:* {text}")), "")
         if root:
             self._roots[place] = root
         return root
 
+    def repeat(self, asked: Asked) -> None:
+        """Send both events of the mention again."""
+        self.server.outbox.repeat(*self._message(asked)[0].deliveries)
+
     def scene(self, place: str) -> Scene:
         """Look into a thread, and at what one person was told about a command."""
-        asked, root = self._asked[place], self._root(place)
-        session = self.server.platform.sessions.get((self.channel.id, root))
+        if place in self._private:
+            return self._private_scene(place)
+        asked, root, channel = self._asked[place], self._root(place), self._places[place]
+        session = self.server.platform.sessions.get((channel.id, root))
+        first = self.server.platform.messages.get((channel.id, root))
+        is_there = first is not None and not first.deleted  # of a thread that is gone nobody sees any sign
         told = [Shown(text) for text in self._told(place)]
-        messages = [self.server.platform.messages.get((self.channel.id, self.message_of(one))) for one in asked]
+        messages = [self.server.platform.messages.get((channel.id, self.message_of(one))) for one in asked]
         marks = {one.number: message.reactions if message else {} for one, message in zip(asked, messages, strict=True)}
         return Scene(
             asked=tuple(one.number for one in asked),
             shown=(*told, *map(_shown, self._said(place))),
+            removed=tuple(map(_shown, self._removed(root))),
             warned=frozenset(number for number, reactions in marks.items() if told or "warning" in reactions),
             unheard=frozenset(one.number for one in asked if self._is_unheard(one)),
-            is_working=(session is not None and session.status == "processing")
-            or bool(root and self.server.platform.status_of(self.channel, root))
+            is_working=(is_there and session is not None and session.status == "processing")
+            or bool(is_there and self.server.platform.status_of(channel, root))
             or any("eyes" in reactions for reactions in marks.values()),
         )
+
+    def _private_scene(self, place: str) -> Scene:
+        """Look at what only one person sees: what takes the place of the first words, and what comes below."""
+        [asked], used = self._asked[place], self._used[place]
+        url = self.server.platform.response_urls[str(used.payload["response_url"]).removeprefix(self.server.url)]
+        found = [one for one in self.server.messages(self._places[place]) if one.ephemeral]
+        ours = [one for one in found if (one.channel_id, one.ts) == url.original or asked.number in _shown(one).numbers]
+        shown = [replace(_shown(one), is_open=one.shown == LOOKING) for one in ours]
+        excused = frozenset({asked.number} if any(one.is_excuse for one in shown) else ())
+        unheard = frozenset({asked.number} if self._is_unheard(asked) else ())
+        return Scene((asked.number,), tuple(shown), warned=excused, unheard=unheard)
 
     def _told(self, place: str) -> list[str]:
         """Give what came with the acknowledgement of a command, and by its way back."""
         used = self._used.get(place)
-        if used is None:
-            return []
+        return self._replies(used) if used is not None and place not in self._private else []
+
+    def _replies(self, used: Delivery) -> list[str]:
         path = str(used.payload["response_url"]).removeprefix(self.server.url)
         acknowledgement: dict[str, str] = used.response or {}
         first = acknowledgement.get("text", "")
@@ -138,17 +217,21 @@ class OnSlack:
         used = self._used.get(asked.place)
         return used is not None and not used.acked and self.server.clock.time() - used.at > LATEST
 
+    def _removed(self, root: str) -> list[Message]:
+        found = self.server.platform.messages.values()
+        return [one for one in found if one.deleted and one.root_ts == root and one.user_id == self.workspace.bot.id]
+
     def _said(self, place: str) -> list[Message]:
         """Look into a thread; who was told that there is no answer to a command sees no question there."""
         root = self._root(place)
-        found = self.server.messages(self.channel, by=self.workspace.bot, thread_ts=root) if root else []
-        return [one for one in found if one.ts != root]
+        found = self.server.messages(self._places[place], by=self.workspace.bot, thread_ts=root) if root else []
+        return [one for one in found if one.ts != root and not one.ephemeral]
 
     def strays(self) -> list[str]:
         """Look at everything that the bot has said."""
         known = {message.ts for place in self._asked for message in self._said(place)}
         known |= {self._root(place) for place in self._used if not self._told(place)}
-        found = self.server.messages(self.channel, by=self.workspace.bot)
+        found = [one for channel in self.channels for one in self.server.messages(channel, by=self.workspace.bot)]
         return [message.shown for message in found if message.ts not in known and not message.ephemeral]
 
 

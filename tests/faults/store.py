@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+import os
+import shutil
+from collections import Counter
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
+from adapters.redis.connection import connect
+from adapters.redis.conversations import RedisConversations
+from adapters.redis.secrets import Seal
+from core.model import ThreadRef
 from tests.faults.forwarder import Forwarder
+from tests.faults.model import number_of
 from tests.servers.valkey import MASTER, Node, Watched, alone, until, wait_for, watched
 
 UNSETTLED = ("footnote:inbox:{inbox}:thread:*", "footnote:inbox:{inbox}:accepted:*")
+CONVERSATIONS = "footnote:conversation:*"
+FSYNCS = ("always", "everysec", "no")
 MISSED_AFTER = 500  # milliseconds after which a Sentinel takes its master for dead
 
 
@@ -31,8 +43,9 @@ class Store(Protocol):
         """Let it do nothing for a while."""
         ...
 
-    async def unsettled(self) -> int:
-        """Count the threads with something to do, and the platforms by whose commands something was asked."""
+    @property
+    def node(self) -> Node:
+        """The server that answers now."""
         ...
 
 
@@ -55,8 +68,29 @@ class Lone:
         async with self.turn:
             await asyncio.to_thread(self._crash)
 
-    def _crash(self) -> None:
+    async def restart_empty(self) -> None:
+        """Start it again without anything, as where its disk is gone."""
+        async with self.turn:
+            await asyncio.to_thread(self._crash, with_disk=False)
+
+    async def empty(self) -> None:
+        """Have somebody empty it."""
+        async with self.turn:
+            await asyncio.to_thread(self.node.say, "FLUSHALL")
+
+    async def lose_power(self, seconds: float) -> None:
+        """End it with its machine, and what it wrote in the last seconds did not come to the disk."""
+        async with self.turn:
+            sizes = {path: path.stat().st_size for path in self.node.folder.glob("appendonlydir/*.aof")}
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(self._crash, sizes)
+
+    def _crash(self, sizes: Mapping[Path, int] = MappingProxyType({}), *, with_disk: bool = True) -> None:
         self.node.kill()
+        for path, size in sizes.items():
+            os.truncate(path, size)
+        if not with_disk:
+            shutil.rmtree(self.node.folder / "appendonlydir")
         self.node.start()
         wait_for(self.node)
 
@@ -66,10 +100,6 @@ class Lone:
             self.node.freeze()
             await asyncio.sleep(seconds)
             await asyncio.to_thread(self.node.thaw)
-
-    async def unsettled(self) -> int:
-        """Look at the names of keys."""
-        return await asyncio.to_thread(_unsettled, self.node)
 
 
 @dataclass
@@ -102,9 +132,10 @@ class Doubled:
     async def freeze(self, seconds: float) -> None:
         """Do nothing: for a Sentinel, a master that does nothing is dead, and `crash` is that."""
 
-    async def unsettled(self) -> int:
-        """Look at the names of keys."""
-        return await asyncio.to_thread(lambda: _unsettled(self._master()))
+    @property
+    def node(self) -> Node:
+        """Whichever is master."""
+        return self._master()
 
     def _is_seen(self, node: Node) -> bool:
         """Say whether the Sentinel would choose a replica."""
@@ -123,8 +154,19 @@ class Doubled:
         return self.servers.replica if node is self.servers.master else self.servers.master
 
 
-def _unsettled(node: Node) -> int:
-    return sum(len(node.say("KEYS", pattern)) for pattern in UNSETTLED)
+async def unsettled(store: Store) -> int:
+    """Count the threads with something to do, and the platforms by whose commands something was asked."""
+    return await asyncio.to_thread(lambda: sum(len(store.node.say("KEYS", pattern)) for pattern in UNSETTLED))
+
+
+async def turns_of(store: Store, seal: Seal) -> Counter[int]:
+    """Count the turns that are remembered of each question."""
+    keys: list[str] = await asyncio.to_thread(lambda: store.node.say("KEYS", CONVERSATIONS))
+    threads = [ThreadRef.parse(key.partition("{")[2].removesuffix("}")) for key in keys]
+    async with connect(f"redis://127.0.0.1:{store.node.port}/0") as client:
+        memory = RedisConversations(client, ttl=timedelta(hours=1), seal=seal)
+        found = [await memory.load(thread) for thread in threads]
+    return Counter(number_of(turn.question) for each in found if each for turn in each.turns)
 
 
 def _follows(node: Node, master: Node) -> bool:
@@ -139,14 +181,13 @@ def _replication(node: Node) -> str:
 
 
 @contextlib.asynccontextmanager
-async def open_store(folder: Path, *, doubled: bool) -> AsyncGenerator[Store]:
-    """Run the servers."""
+async def open_store(folder: Path, *, doubled: bool, fsync: str) -> AsyncGenerator[Store]:
+    """Run the servers; one by itself writes to its disk as *fsync* says."""
     if doubled:
         with watched(folder, down_after=MISSED_AFTER) as servers:
             yield Doubled(servers)
         return
-    # With less than "always", a crash while the disk is busy loses what was acknowledged.
-    with alone(folder, appendfsync="always") as node:
+    with alone(folder, appendfsync=fsync) as node:
         store = Lone(node)
         async with store.stack:
             yield store

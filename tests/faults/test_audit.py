@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from core.community.admission import WaitEstimate
-from core.messages import FAILED
-from tests.faults.audit import Ending, Kind, Scene, Shown, endings, wrongs
+from core.messages import FAILED, STOPPED
+from tests.faults.audit import Behind, Ending, Kind, Scene, Shown, endings, wrongs, wrongs_behind
 from tests.faults.model import words
+from tests.faults.scan import leaks
 
 WHOLE = Shown(" ".join(words(1)), is_whole=True)
 NEXT = Shown(" ".join(words(2)), is_whole=True)
 HALF = Shown(" ".join(words(1)[:3]))
 EXCUSE = Shown(f"⚠️ {FAILED}")
 LONG = words(9)
+BUSY = Shown("", is_open=True)
 GOOD = (
     Scene((1,), (WHOLE,)),
     Scene((1, 2), (WHOLE, NEXT)),
@@ -23,6 +26,15 @@ GOOD = (
     Scene((1,), (), unheard=frozenset({1})),
     Scene((1,), (WHOLE,), unheard=frozenset({1})),
     Scene((1,), (EXCUSE,), frozenset({1}), unheard=frozenset({1})),
+    Scene((1,), removed=(WHOLE,), withdrawn=frozenset({1})),
+    Scene((1,), (WHOLE,), withdrawn=frozenset({1}), kept=frozenset({1})),
+    Scene((1,), (replace(HALF, text=f"{HALF.text} {STOPPED}"),), stopped=frozenset({1})),
+    Scene((1,), (Shown(STOPPED),), stopped=frozenset({1})),
+    Scene((1,), (WHOLE,), removed=(HALF,), former={1: 2}),
+    Scene((2,), (WHOLE,), former={2: 1}, kept=frozenset({2})),
+    Scene((1,), (BUSY,), gone=frozenset({1})),
+    Scene((1,), (WHOLE,), gone=frozenset({1})),
+    Scene((1,), (WHOLE,), removed=(Shown(str(WaitEstimate(1).sentence(99, 1))),)),
     Scene((9,), (Shown(" ".join(LONG[:200])), Shown(" ".join(LONG[200:]), is_whole=True))),
 )
 BAD = {
@@ -41,10 +53,19 @@ BAD = {
         Kind.DISORDERED,
     ),
     "a message that goes on": (Scene((1,), (replace(WHOLE, is_open=True),)), Kind.UNFINISHED),
+    "an answer to what was taken back": (Scene((1,), (WHOLE,), withdrawn=frozenset({1})), Kind.STRAY),
+    "an answer to what was edited": (Scene((2,), (WHOLE,), former={2: 1}), Kind.LOST),
+    "both answers to what was edited": (Scene((2,), (NEXT, WHOLE), former={2: 1}, kept=frozenset({2})), Kind.STRAY),
+    "something else than what was stopped": (
+        Scene((1,), (Shown(f"q1w2 {STOPPED}"),), stopped=frozenset({1})),
+        Kind.DISORDERED,
+    ),
+    "two answers to what the store lost": (Scene((1,), (WHOLE, WHOLE), gone=frozenset({1})), Kind.DOUBLED),
     "a sign of work": (Scene((1,), (WHOLE,), is_working=True), Kind.UNFINISHED),
     "half an answer to what was not heard": (Scene((1,), (HALF,), unheard=frozenset({1})), Kind.DOUBLED),
     "a sign of work for what was not heard": (Scene((1,), (), unheard=frozenset({1}), is_working=True), Kind.LOST),
     "words that many wait": (Scene((1,), (WHOLE, Shown(str(WaitEstimate(1).sentence(99, 1))))), Kind.UNFINISHED),
+    "a message that was taken away": (Scene((1,), (WHOLE,), removed=(HALF,)), Kind.REMOVED),
     "an answer to somebody else": (Scene((1,), (WHOLE, NEXT)), Kind.STRAY),
     "a message about nothing": (Scene((1,), (WHOLE, Shown("…"))), Kind.STRAY),
 }
@@ -61,3 +82,51 @@ def test_what_is_as_it_should_be_is_called_right(scene: Scene) -> None:
 def test_what_should_not_be_is_called_wrong(scene: Scene, kind: Kind) -> None:
     """Each in its kind."""
     assert kind in {wrong.kind for wrong in wrongs(scene)}
+
+
+GOOD_BEHIND = (
+    Behind(Ending.ANSWERED, given=3),
+    Behind(Ending.ANSWERED, given=6, losses=1),
+    Behind(Ending.ANSWERED, turns=0, losses=1),
+    Behind(Ending.EXCUSED, turns=0),
+    Behind(Ending.UNHEARD, given=0, turns=0),
+    Behind(Ending.GONE, turns=0),
+    Behind(Ending.WITHDRAWN, turns=0),
+    Behind(Ending.ANSWERED, turns=0, memory=frozenset({0})),
+    Behind(Ending.ANSWERED, given=6, again=1),
+)
+BAD_BEHIND = (
+    (Behind(Ending.ANSWERED, given=4), Kind.GIVEN),
+    (Behind(Ending.ANSWERED, turns=0), Kind.REMEMBERED),
+    (Behind(Ending.ANSWERED, turns=2), Kind.REMEMBERED),
+    (Behind(Ending.ANSWERED, turns=2, losses=1), Kind.REMEMBERED),
+    (Behind(Ending.EXCUSED, turns=1), Kind.REMEMBERED),
+    (Behind(Ending.WITHDRAWN, turns=1), Kind.REMEMBERED),
+    (Behind(Ending.ANSWERED, turns=1, memory=frozenset({0})), Kind.REMEMBERED),
+)
+
+
+@pytest.mark.parametrize("behind", GOOD_BEHIND)
+def test_what_is_remembered_once_is_called_right(behind: Behind) -> None:
+    """Nothing is, where the store has lost it or there was no answer."""
+    assert list(wrongs_behind(1, behind)) == []
+
+
+@pytest.mark.parametrize(("behind", "kind"), BAD_BEHIND)
+def test_what_nobody_sees_is_called_wrong_too(behind: Behind, kind: Kind) -> None:
+    """The model's work, and the memory."""
+    assert [wrong.kind for wrong in wrongs_behind(1, behind)] == [kind]
+
+
+def test_the_scan_finds_what_can_be_read_and_not_what_is_sealed(tmp_path: Path) -> None:
+    """In any file, at any depth; one word of an answer may be chance."""
+    (tmp_path / "log").write_text("it was asked by Zerlina Quoss")
+    (tmp_path / "redis").mkdir()
+    (tmp_path / "redis" / "aof").write_bytes(b"\x00\xffq1w1 q1w2\xff a token \x00")
+    (tmp_path / "sealed").write_bytes(b"\x00q1w1\xff")
+
+    assert [(wrong.kind, wrong.what) for wrong in leaks(tmp_path, ["Zerlina Quoss", "a token"])] == [
+        (Kind.LEAKED, "log: 'Zerlina Quoss'"),
+        (Kind.LEAKED, "redis/aof: 'a token'"),
+        (Kind.LEAKED, "redis/aof: 'q1w1 q1w2'"),
+    ]

@@ -33,7 +33,7 @@ async def test_whatever_dies_at_whatever_step_every_question_is_answered_once(tm
         await running.settled()
 
         assert {one["point"] for one in running.host.tells("met")} == {*LISTENING, *WORKED}
-        assert running.wrongs() == []
+        assert await running.wrongs() == []
         assert excused == []
         assert running.ended(Ending.UNHEARD) == unheard
         assert set(running.ended(Ending.EXCUSED)) <= asked

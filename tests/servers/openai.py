@@ -51,7 +51,8 @@ ERROR_EVENT: dict[str, Any] = {"error": {"message": "The server had an error.", 
 class ScriptedAnswer:
     """One answer: text in pieces and tool calls, or the steps themselves.
 
-    `then` comes in place of the end of a stream, or of the second half of an answer that is no stream.
+    `then` comes in place of the end of a stream, or of the second half of an answer that is no stream. `pace` are the
+    seconds between two pieces, where they are not the server's.
     """
 
     texts: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ class ScriptedAnswer:
     finish: str = "stop"
     then: Step | None = None
     steps: tuple[Step, ...] | None = None
+    pace: float | None = None
 
 
 class ChatServer(Service):
@@ -114,7 +116,8 @@ class ChatServer(Service):
         scripted = self.script.popleft() if self.script else self._own_answer(received.body)
         usage = self._usage(received.body, scripted)
         if self.streams and received.body.get("stream"):
-            return await self._written(request, list(self._steps(scripted, received.body, usage)), "text/event-stream")
+            steps = list(self._steps(scripted, received.body, usage))
+            return await self._written(request, steps, "text/event-stream", pace=scripted.pace)
         whole = json.dumps(_whole(scripted, received.body["model"], usage)).encode()
         steps = [whole] if scripted.then is None else [whole[: len(whole) // 2], scripted.then]
         return await self._written(request, steps, "application/json")
@@ -165,7 +168,9 @@ class ChatServer(Service):
             yield {**chunk({}, model=model), "choices": [], "usage": usage}
         yield DONE
 
-    async def _written(self, request: web.Request, steps: Sequence[Step], kind: str) -> web.StreamResponse:
+    async def _written(
+        self, request: web.Request, steps: Sequence[Step], kind: str, *, pace: float | None = None
+    ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": f"{kind}; charset=utf-8"})
         await response.prepare(request)
         whole = b"".join(_bytes(step) for step in steps)
@@ -174,7 +179,9 @@ class ChatServer(Service):
                 if self.pauses_before and self.pauses_before in piece:
                     await self.goes_on.wait()
                 await response.write(piece)
-                await asyncio.sleep(self.pace)  # at least a turn of the loop, in which the client reads it
+                await asyncio.sleep(
+                    self.pace if pace is None else pace
+                )  # at least a turn of the loop, in which the client reads it
         match steps[-1]:
             case Cut():
                 abort(request)

@@ -31,7 +31,7 @@ class Node:
         self, folder: Path, *, sentinel: str | None = None, clock: ServerClock | None = None, **options: str
     ) -> None:
         folder.mkdir(parents=True)
-        self._folder = folder
+        self.folder = folder
         self._running = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
         self.port = free_port()
@@ -54,7 +54,7 @@ class Node:
 
     def start(self) -> None:
         """Begin to run; `wait_for` then waits until the server answers."""
-        command = guarded(self._command, log=self._folder / "log", timeout=PATIENCE)
+        command = guarded(self._command, log=self.folder / "log", timeout=PATIENCE)
         self._process = self._running.enter_context(command)
 
     def stop(self) -> None:

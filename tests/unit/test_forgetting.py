@@ -21,7 +21,7 @@ HOME = thread().home
 SET = Policy(paused_by=Person(id="p1", name="Ada"), paused_at=NOON, auto_answer=frozenset({"7"}))
 WAYS: dict[str, Callable[[Forgetting], Awaitable[object]]] = {
     "person": lambda forgetting: forgetting.person(HOME, "p1"),
-    "workspace": lambda forgetting: forgetting.workspace(HOME),
+    "workspace": lambda forgetting: forgetting.place(HOME),
     "farewell": lambda forgetting: forgetting.farewell(HOME),
 }
 

@@ -20,6 +20,7 @@ from bot.wiring.stores import open_stores
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
 from core.events import Connected, ConnectionLost, PlatformFailed
 from core.model import Backlog
+from tests.builders import NOON
 from tests.servers.valkey import alone
 
 HOST = "127.0.0.1"
@@ -90,7 +91,7 @@ async def test_a_process_is_ready_once_everything_is_there_and_until_it_stops() 
 @pytest.mark.promise("tells-how-it-is")
 async def test_a_platform_that_is_gone_is_missing_until_it_is_back() -> None:
     """Whether it was there before, was never heard, or refused the bot; each has one line, with the last reason."""
-    health, told = Health(), list[list[str]]()
+    health, told = Health(now=lambda: NOON), list[list[str]]()
     health.begin(Counted(), heard=["Discord"], entered=[])
     for event in (
         ConnectionLost("Discord", "HTTP 503"),
@@ -103,12 +104,24 @@ async def test_a_platform_that_is_gone_is_missing_until_it_is_back() -> None:
         told.append(await health.missing())
 
     assert told == [
-        ["Discord: not connected yet.", "Discord: no connection (HTTP 503)."],
+        ["Discord: no connection since 12:00 UTC (HTTP 503)."],
         [],
-        ["Discord: no connection (shard 0 was disconnected)."],
+        ["Discord: no connection since 12:00 UTC (shard 0 was disconnected)."],
         ["Discord: The token is wrong."],
         [],
     ]
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_worker_is_ready_once_a_platform_has_taken_it_that_refused_it() -> None:
+    """It listens to none, so nothing else tells that the platform is back."""
+    health = Health()
+    health.begin(Counted(), heard=[], entered=["Discord"])
+    health.observe(PlatformFailed("Discord", "The token is wrong."))
+    refused = await health.missing()
+    health.entered("Discord")
+
+    assert (refused, await health.missing()) == (["Discord: The token is wrong."], [])
 
 
 @pytest.mark.promise("tells-how-it-is")

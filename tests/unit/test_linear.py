@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adapters.chat.dialect import heading
@@ -28,8 +28,8 @@ from tests.answers import PIECES, answered, make_sources, written
 from tests.builders import thread, turn_of
 from tests.portion import WHOLE
 
-SHORT, LONG, ROUNDS = 4_000, 8_000, 5
-ALWAYS_QUICK = 0.05  # seconds, below which no ratio means anything
+SHORT, LONG, ROUNDS = 12_000, 24_000, 3
+ALWAYS_QUICK = 0.1  # seconds, below which no ratio means anything
 MOST = 3.0  # times, where reading everything twice would be four
 MARKS = [
     "`",
@@ -51,6 +51,8 @@ MARKS = [
     "<!--",
     "<a ",
     "&",
+    "www.",
+    "[!",
 ]
 BEGINNINGS = ["", "a", "# a", "Sources:\n\n", "| a | b |\n|---|---|\n", "```py\n", "\n- a\n"]
 
@@ -89,6 +91,8 @@ def seconds(reader: Callable[[str], Any], beginning: str, unit: str, length: int
 
 @pytest.mark.skipif(not WHOLE, reason="it takes time, which a busy machine has not")
 @pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
+@example(beginning="", unit="www.>。")
+@example(beginning="", unit="](![")
 @given(
     beginning=st.sampled_from(BEGINNINGS),
     unit=st.lists(st.sampled_from([*MARKS, *PIECES]), min_size=1, max_size=4).map("".join),

@@ -46,7 +46,7 @@ def _policies() -> MemoryPolicies:
 @pytest.fixture(name="moderation")
 def _moderation(conversations: MemoryConversations, policies: MemoryPolicies) -> Moderation:
     forgetting = Forgetting(conversations, MemoryVotes(), MemoryInbox(), policies)
-    return Moderation(policies, conversations, forgetting, now=lambda: NOON)
+    return Moderation(policies, forgetting, now=lambda: NOON)
 
 
 @pytest.mark.promise("moderators-only")

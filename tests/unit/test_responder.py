@@ -18,6 +18,7 @@ from core.model import (
     Claim,
     Conversation,
     Delivery,
+    MessageRef,
     Person,
     Policy,
     Progress,
@@ -110,6 +111,7 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
                 at=NOON,
                 author_id="p1",
                 asked_at=NOON,
+                messages=(MessageRef(thread=thread(), id="m1-reply"),),
             ),
         ),
     )

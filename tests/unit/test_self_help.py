@@ -40,7 +40,7 @@ def _policies() -> MemoryPolicies:
 @pytest.fixture(name="service")
 def _service(conversations: MemoryConversations, votes: MemoryVotes, policies: MemoryPolicies) -> SelfHelp:
     forgetting = Forgetting(conversations, votes, MemoryInbox(), policies)
-    moderation = Moderation(policies, conversations, forgetting, now=lambda: NOON)
+    moderation = Moderation(policies, forgetting, now=lambda: NOON)
     return SelfHelp(conversations, forgetting, moderation, MemoryInbox())
 
 

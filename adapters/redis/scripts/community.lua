@@ -159,10 +159,15 @@ function script.spend(asked, windows)
   local at, wait, is_known, bounds = now(), 0, false, cjson.decode(windows)
   for i, window in ipairs(KEYS) do
     local count, length = unpack(bounds[i])
-    redis.call('ZREMRANGEBYSCORE', window, '-inf', at - length)
-    is_known = is_known or redis.call('ZSCORE', window, asked)
-    local oldest = redis.call('ZRANGE', window, -count, -count, 'WITHSCORES')[2]
-    if oldest then wait = math.max(wait, oldest + length - at) end
+    local found, newest = redis.call('ZRANGE', window, 0, -1, 'WITHSCORES'), {}
+    for j = 1, #found, 2 do
+      if tonumber(found[j + 1]) > at - length then
+        is_known = is_known or found[j] == asked
+        table.insert(newest, 1, found[j + 1])
+      end
+    end
+    if #newest < #found / 2 then redis.call('ZREMRANGEBYSCORE', window, '-inf', at - length) end
+    if newest[count] then wait = math.max(wait, newest[count] + length - at) end
   end
   if is_known then return 0 end
   if wait > 0 then return wait end

@@ -1,39 +1,39 @@
 -- Conversations: a list for each thread with an entry for each turn, which is the question's ref, a blank, and the sealed
--- turn. A ref never holds a blank.
+-- turn. A ref never holds a blank. For a channel, a sorted set of the messages in it that answer what was asked in a
+-- thread: each is the id, a blank and the thread, and as all have the same score, they are in the order of their ids.
 
--- Calls `found` with each entry of a list that is about a question.
+-- Calls `found` with each entry of a list that is about a question; returns false for what is no list.
 local function each_about(key, ref, found)
-  for i, entry in ipairs(redis.call('LRANGE', key, 0, -1)) do
+  local entries = redis.pcall('LRANGE', key, 0, -1)
+  if entries.err then return false end
+  for i, entry in ipairs(entries) do
     if string.sub(entry, 1, #ref + 1) == ref .. ' ' then found(i - 1, entry) end
   end
+  return true
 end
 
+-- Keeps a turn; returns whether there are others beside it.
 function script.append(ref, sealed, kept, ttl)
   local key, is_there = KEYS[1], false
-  if redis.call('TYPE', key).ok ~= 'list' then redis.call('DEL', key) end
-  each_about(key, ref, function(at)
+  local is_list = each_about(key, ref, function(at)
     redis.call('LSET', key, at, ref .. ' ' .. sealed)
     is_there = true
   end)
-  if not is_there then
-    redis.call('RPUSH', key, ref .. ' ' .. sealed)
-    redis.call('LTRIM', key, -kept, -1)
-  end
+  if not is_list then redis.call('DEL', key) end
+  if not is_there and redis.call('RPUSH', key, ref .. ' ' .. sealed) > kept then redis.call('LTRIM', key, -kept, -1) end
   redis.call('PEXPIRE', key, ttl)
+  return redis.call('LLEN', key) > 1
+end
+
+-- Notes which messages of a channel answer what was asked in a thread, and keeps all such notes as long as that.
+function script.note_answer(thread, ids, kept, ttl)
+  for _, id in ipairs(cjson.decode(ids)) do redis.call('ZADD', KEYS[1], 0, id .. ' ' .. thread) end
+  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -kept - 1)
+  redis.call('PEXPIRE', KEYS[1], ttl)
 end
 
 function script.remove(ref)
   local key, gone = KEYS[1], 0
-  if redis.call('TYPE', key).ok ~= 'list' then return 0 end
   each_about(key, ref, function(_, entry) gone = gone + redis.call('LREM', key, 1, entry) end)
   return gone
-end
-
--- Notes which threads a workspace has, for a minute longer than they live: they are written after this.
-function script.note(thread, ttl)
-  local key, life = KEYS[1], ttl + 60000
-  if redis.call('TYPE', key).ok ~= 'zset' then redis.call('DEL', key) end
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now())
-  redis.call('ZADD', key, now() + life, thread)
-  redis.call('PEXPIRE', key, life)
 end

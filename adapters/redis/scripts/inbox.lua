@@ -7,16 +7,17 @@
 --     question:<message>    hash: what is known of a question; it stays after the end, so that a repetition is noticed
 --     interaction:<message> the token of an interaction, which goes when it expires
 --     retry:<message>       the words of a question that failed, for a while, in case that it is to be tried again
---     person:<person>       the messages with questions of somebody in a workspace, by the time of each
---     workspace:<workspace> those of whom there are such messages there, by the time of the last
 --     waiting               the messages that wait, by the time since when; older than LIFE, their question is gone
 --     accepted:<platform>   those of them that were asked by a command and are in no thread as yet, by when the lease of
 --                           whoever accepted them ends
 --     delayed               the threads whose first message waits for its next attempt, by the time of that
 --     clock                 the time when something was last delayed, or due; the clock may be put back after it
---     since                 the time since when all this is kept; younger than a process that uses it, it was lost
+--     since                 the time since when all this is kept for certain; younger than a process that uses it, some
+--                           or all was lost
+--     run                   which start of the server that was: whatever it had last been told may be gone with the next
 --     busy:<who>            the messages that somebody, or a workspace, is being answered, by when each lease ends
---     parked:<who>          the threads that wait until less is done for them at once, by the time since when
+--     parked:<who>          the threads that wait until less is done for them at once, by the time since when; all are
+--                           in `delayed` too, but only the first is due before its question would go
 --     signals               stream that names the messages of which a worker has to look what has happened to them
 --     dead                  the messages that were given up, by the time of that
 --
@@ -29,9 +30,13 @@
 -- for it; what it went by stays as `done` and deleted, so that a repetition is noticed. A thread is in `ready` or
 -- `delayed` whenever its list is not empty. It may be in `ready` twice: whoever takes an entry of a thread whose first
 -- message is worked on under another entry drops it.
+--
+-- Of a question, `put` tells by which start of the server, and when, it was last written down: whoever works on it finds
+-- by this whether the store has lost it, and has it again. `strays` are the messages of a worker that had it before such
+-- a loss; whoever takes the question next has them as `leaving`, and removes them at the end.
 local READY, GROUP = PREFIX .. 'ready', 'workers'
 local WAITING, DELAYED, DEAD, SIGNALS = PREFIX .. 'waiting', PREFIX .. 'delayed', PREFIX .. 'dead', PREFIX .. 'signals'
-local CLOCK, SINCE = PREFIX .. 'clock', PREFIX .. 'since'
+local CLOCK, SINCE, RUN = PREFIX .. 'clock', PREFIX .. 'since', PREFIX .. 'run'
 
 -- All in milliseconds.
 local LIFE = 259200000 -- 3 days since something was last heard of a question; as long is a repetition noticed
@@ -40,7 +45,13 @@ local ACCEPTED_LIFE = 5400000 -- 90 minutes for a question whose place nobody fi
                               -- longer than 30, and the clock may be put forward by an hour meanwhile
 local FAILED_LIFE = 3600000 -- an hour for the words of a question that failed
 local DEAD_LIFE = 86400000 -- a day for those of a question that nobody tries any more, so that an operator can
-local LONGEST_PARK = 5000 -- after these a thread is looked at even if nobody has called it
+local LONGEST_PARK = 5000 -- after these the first thread of a line is looked at even if nobody has called it
+
+-- Returns which start of the server this is; not every user may ask, and then it is always the same.
+local function run_id()
+  local about = redis.pcall('INFO', 'server')
+  return type(about) == 'string' and string.match(about, 'run_id:(%x+)') or ''
+end
 
 local function key(kind, name) return PREFIX .. kind .. ':' .. name end
 
@@ -51,8 +62,8 @@ local function offer(thread)
 end
 
 local function enqueue(thread, ref)
-  if redis.call('RPUSH', key('thread', thread), ref) == 1 then offer(thread) end
-  redis.call('PEXPIRE', READY, LIFE)
+  local is_first = redis.call('RPUSH', key('thread', thread), ref) == 1
+  if is_first then offer(thread) else redis.call('PEXPIRE', READY, LIFE) end
   redis.call('PEXPIRE', key('thread', thread), LIFE)
 end
 
@@ -90,30 +101,30 @@ local function notify(ref)
   redis.call('PEXPIRE', SIGNALS, LIFE)
 end
 
-local function set_state(ref, state)
-  redis.call('HSET', key('question', ref), 'state', state)
-  if state == 'waiting' or state == 'accepted' then
-    redis.call('ZADD', WAITING, now(), ref)
-    redis.call('PEXPIRE', WAITING, LIFE)
-  else
-    redis.call('ZREM', WAITING, ref)
-  end
+-- Counts a question among those that wait.
+local function let_wait(ref)
+  redis.call('ZADD', WAITING, now(), ref)
+  redis.call('PEXPIRE', WAITING, LIFE)
 end
 
--- Notes whose question it is, so that it is found when they are to be forgotten.
-local function note_asker(ref, person, home)
-  for index, member in pairs({[key('person', person)] = ref, [key('workspace', home)] = person}) do
-    redis.call('ZADD', index, now(), member)
-    redis.call('ZREMRANGEBYSCORE', index, '-inf', now() - LIFE)
-    redis.call('PEXPIRE', index, LIFE)
-  end
-  redis.call('HSET', key('question', ref), 'person', person, 'home', home)
+-- Sets the state of a question, and further fields of it.
+local function set_state(ref, state, ...)
+  redis.call('HSET', key('question', ref), 'state', state, ...)
+  if state == 'waiting' or state == 'accepted' then let_wait(ref) else redis.call('ZREM', WAITING, ref) end
+end
+
+local asked_by = {} -- whose questions these are, as far as it has been read
+
+-- Notes whose question it is, and further fields of it.
+local function note_asker(ref, person, home, ...)
+  redis.call('HSET', key('question', ref), 'person', person, 'home', home, ...)
+  asked_by[ref] = {person, home}
 end
 
 -- Returns the person who asked and their workspace: each has so many slots for questions that are answered at once.
 local function askers(ref)
-  local found = redis.call('HMGET', key('question', ref), 'person', 'home')
-  return found[1] and found or {}
+  asked_by[ref] = asked_by[ref] or redis.call('HMGET', key('question', ref), 'person', 'home')
+  return asked_by[ref][1] and asked_by[ref] or {}
 end
 
 local function acquire_slots(ref, lease)
@@ -123,6 +134,18 @@ local function acquire_slots(ref, lease)
   end
 end
 
+-- Has the first thread of a line looked at soon, even if nobody calls it: whoever should may be gone. No other one is
+-- looked at before it is called, however many wait there.
+local function watch_line(who)
+  local line, first, is_parked = key('parked', who), nil, nil
+  repeat
+    first = redis.call('ZRANGE', line, 0, 0)[1]
+    is_parked = first and redis.call('ZSCORE', DELAYED, first)
+    if first and not is_parked then redis.call('ZREM', line, first) end
+  until is_parked or not first
+  if first then redis.call('ZADD', DELAYED, 'XX', 'LT', now() + LONGEST_PARK, first) end
+end
+
 local function release_slots(ref)
   for _, who in ipairs(askers(ref)) do
     redis.call('ZREM', key('busy', who), ref)
@@ -130,6 +153,7 @@ local function release_slots(ref)
     repeat
       parked = redis.call('ZPOPMIN', key('parked', who))[1]
     until not parked or promote(parked)
+    if parked then watch_line(who) end
   end
 end
 
@@ -153,8 +177,10 @@ function script.backlog(lease)
 end
 
 function script.kept_since()
-  redis.call('SET', SINCE, now(), 'NX')
-  redis.call('PEXPIRE', SINCE, LIFE)
+  local run, known = run_id(), redis.call('GET', RUN)
+  redis.call('SET', RUN, run, 'PX', LIFE)
+  if known and known ~= run then redis.call('DEL', SINCE) end
+  if redis.call('PEXPIRE', SINCE, LIFE) == 0 then redis.call('SET', SINCE, now(), 'PX', LIFE) end
   return tonumber(redis.call('GET', SINCE))
 end
 

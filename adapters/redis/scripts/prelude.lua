@@ -1,10 +1,12 @@
 -- Stands before every script. A script is a function of `script`: `run` is given its name, what each argument is, and the
 -- arguments in the order in which the function names them.
 local script, PREFIX = {}, KEYS[1]
+local begun -- when the server was asked for the time, which stands still within a script
 
 -- Returns the time of the server in milliseconds.
 local function now()
-  local time = redis.call('TIME')
+  local time = begun or redis.call('TIME')
+  begun = time
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 

@@ -9,9 +9,7 @@ end
 -- Ends what a question went by while it was only accepted.
 local function conclude(accepted)
   local former = key('question', accepted)
-  local asker = redis.call('HGET', former, 'person')
   redis.call('ZREM', key('accepted', string.match(accepted, '^[^:]+')), accepted)
-  if asker then redis.call('ZREM', key('person', asker), accepted) end
   redis.call('DEL', former, key('interaction', accepted))
   set_state(accepted, 'done')
   redis.call('HSET', former, 'deleted', 1)
@@ -29,6 +27,7 @@ end
 local function reopen(ref, thread)
   redis.call('ZREM', DEAD, ref)
   set_state(ref, 'waiting')
+  redis.call('HSET', key('question', ref), 'put', run_id() .. ' ' .. now())
   redis.call('PEXPIRE', key('question', ref), LIFE)
   enqueue(thread, ref)
   return true
@@ -47,8 +46,10 @@ local function first_asked_after(thread, time)
   return later
 end
 
--- Writes down a question, and that it is no longer what was `accepted`, where that is not empty.
-function script.ask(ref, thread, revision, text, person, home, address, interaction, left, asked_at, accepted, delivery)
+-- Writes down a question, and that it is no longer what was `accepted`, where that is not empty. One with a delivery may
+-- have been worked on before all was lost that was known of it; one that `is_bare` has nothing of an answer.
+function script.ask(ref, thread, revision, text, person, home, address, interaction, left, asked_at, accepted, delivery,
+  is_bare)
   local question = key('question', ref)
   if accepted ~= '' then
     local former = redis.call('HGET', key('question', accepted), 'state')
@@ -58,11 +59,11 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
   end
   local state, is_deleted, known = look(ref)
   if state and (state ~= 'early' or is_deleted) then return false end
-  note_asker(ref, person, home)
+  note_asker(ref, person, home, 'state', 'waiting', 'attempts', 0, 'address', address, 'asked', asked_at,
+    'put', run_id() .. ' ' .. now(), 'way', interaction ~= '' and 1 or 0)
   if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
-  redis.call('HSET', question, 'attempts', 0, 'address', address, 'asked', asked_at, 'put', now())
-  if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery, 'begun', 1) end
-  set_state(ref, 'waiting')
+  if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery, 'begun', 1, 'bare', is_bare and 1 or 0) end
+  let_wait(ref)
   redis.call('PEXPIRE', question, LIFE)
   if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
   local later = first_asked_after(thread, asked_at)
@@ -80,8 +81,7 @@ function script.edit(ref, thread, revision, text, person, home)
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
   if is_deleted or state == 'accepted' or revision <= known then return false end
-  note_asker(ref, person, home)
-  redis.call('HSET', question, 'revision', revision, 'text', text)
+  note_asker(ref, person, home, 'revision', revision, 'text', text)
   redis.call('HDEL', question, 'stopped', 'reason')
   redis.call('DEL', key('retry', ref))
   if not state or state == 'early' then return keep_early(ref) end
@@ -106,7 +106,7 @@ function script.delete(ref, thread)
     return true
   end
   redis.call('HSET', question, 'deleted', 1)
-  redis.call('HDEL', question, 'text', 'address', 'stopped')
+  redis.call('HDEL', question, 'text', 'address', 'way', 'stopped')
   if state ~= 'running' then redis.call('HDEL', question, 'person', 'home', 'asked') end
   redis.call('DEL', key('interaction', ref), key('retry', ref))
   if not state or state == 'early' then return keep_early(ref) end
@@ -128,10 +128,17 @@ function script.delete(ref, thread)
   return true
 end
 
--- Removes the words of a question because its asker is forgotten; returns whether there were any.
-function script.forget(ref, thread, person, home)
-  redis.call('ZREM', key('person', person), ref)
-  if redis.call('EXISTS', key('person', person)) == 0 then redis.call('ZREM', key('workspace', home), person) end
+-- Returns the words of each question, which may wait, be answered, or have failed; empty where none are kept.
+function script.words(refs)
+  local found = {}
+  for i, ref in ipairs(cjson.decode(refs)) do
+    found[i] = redis.call('HGET', key('question', ref), 'text') or redis.call('GET', key('retry', ref)) or ''
+  end
+  return found
+end
+
+-- Removes the words of a question because its asker, or its place, is forgotten; returns whether there were any.
+function script.forget(ref, thread)
   local state = look(ref)
   if state ~= 'done' and state ~= 'dead' then return script.delete(ref, thread) end
   redis.call('HSET', key('question', ref), 'state', 'done')
@@ -165,8 +172,7 @@ function script.recheck(ref, thread, revision, text, person, home, most_attempts
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
   if is_deleted or state ~= 'done' and state ~= 'dead' or revision ~= known then return false end
-  note_asker(ref, person, home)
-  redis.call('HSET', question, 'text', text, 'attempts', state == 'dead' and most_attempts or 1)
+  note_asker(ref, person, home, 'text', text, 'attempts', state == 'dead' and most_attempts or 1)
   redis.call('HDEL', question, 'concluded', 'failures')
   return reopen(ref, thread)
 end
@@ -180,9 +186,8 @@ function script.accept(ref, platform, text, person, home, address, interaction, 
   local known = redis.call('HMGET', question, 'state', 'text')
   if known[1] then return known[1] == 'accepted' and known[2] == text and 1 or 0 end
   if now() > latest then return -1 end
-  redis.call('HSET', question, 'text', text, 'address', address)
   set_state(ref, 'accepted')
-  note_asker(ref, person, home)
+  note_asker(ref, person, home, 'text', text, 'address', address)
   redis.call('PEXPIRE', question, ACCEPTED_LIFE)
   if interaction ~= '' then redis.call('SET', key('interaction', ref), interaction, 'PX', left) end
   redis.call('ZADD', index, now() + lease, ref)
@@ -194,6 +199,7 @@ end
 -- that is longer than any shows that the clock was put back.
 function script.overdue(platform, lease)
   local index = key('accepted', platform)
+  if redis.call('EXISTS', index) == 0 then return false end
   local ended = redis.call('ZRANGE', index, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
   if #ended == 0 then
     ended = redis.call('ZRANGE', index, '(' .. now() + lease, '+inf', 'BYSCORE', 'LIMIT', 0, 100)

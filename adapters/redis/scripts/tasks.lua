@@ -2,16 +2,19 @@
 -- settled. Who does not hold it any more changes nothing, and is returned false.
 local STOPPED, EDITED, DELETED, LOST = 1, 2, 3, 4 -- as `Interruption` has them
 
--- Returns what has happened to a question since its `revision` was taken, which is negative of one that was deleted.
+-- Returns what has happened to a question since its `revision` was taken, which is negative of one that was deleted;
+-- whether a worker that had lost it has left something to it, and whether an interaction may be kept for it.
 local function change_of(ref, entry, fence, revision)
   local found = redis.call('HMGET', key('question', ref),
-    'state', 'entry', 'fence', 'holder', 'deleted', 'revision', 'stopped')
+    'state', 'entry', 'fence', 'holder', 'deleted', 'revision', 'stopped', 'strays', 'person', 'home', 'way')
+  asked_by[ref] = {found[9], found[10]}
   local is_held = found[1] == 'running' and found[2] == entry and found[3] .. ' ' .. (found[4] or '') == fence
   if not is_held then return LOST end
-  if revision < 0 then return 0 end
+  local has_way = found[11] ~= '0'
+  if revision < 0 then return 0, found[8], has_way end
   if found[5] then return DELETED end
   if tonumber(found[6]) > revision then return EDITED end
-  return found[7] and STOPPED or 0
+  return found[7] and STOPPED or 0, found[8], has_way
 end
 
 local function touch(ref, thread)
@@ -23,19 +26,17 @@ end
 local function let_go(ref, thread, entry, change)
   acknowledge(entry)
   release_slots(ref)
-  redis.call('HDEL', key('question', ref), 'entry', 'holder')
-  touch(ref, thread)
   if change < EDITED then return false end
-  redis.call('HSET', key('question', ref), 'attempts', 0)
-  set_state(ref, 'waiting')
+  set_state(ref, 'waiting', 'attempts', 0)
   offer(thread)
   return true
 end
 
 local function conclude_task(ref, thread, state)
-  set_state(ref, state)
-  redis.call('HSET', key('question', ref), 'concluded', 1)
-  redis.call('HDEL', key('question', ref), 'text', 'stopped', 'person', 'home', 'asked', 'begun', 'leaving')
+  local question = key('question', ref)
+  redis.call('HSET', question, 'state', state, 'concluded', 1)
+  redis.call('HDEL', question, 'entry', 'holder', 'text', 'way', 'stopped', 'person', 'home', 'asked', 'begun',
+    'leaving')
   dequeue(thread, ref)
 end
 
@@ -49,13 +50,14 @@ end
 local function park(ref, thread, lease, bounds)
   for at, who in ipairs(askers(ref)) do
     local busy = key('busy', who)
-    redis.call('ZREMRANGEBYSCORE', busy, '-inf', now())
-    redis.call('ZREMRANGEBYSCORE', busy, '(' .. now() + lease, '+inf') -- the clock was put back
-    redis.call('ZREM', busy, ref)
-    if redis.call('ZCARD', busy) >= bounds[at] then
+    local function is_full() -- what is held for longer than a lease was so before the clock was put back
+      return redis.call('ZCOUNT', busy, '(' .. now(), now() + lease) >= bounds[at]
+    end
+    if is_full() and (redis.call('ZREM', busy, ref) == 0 or is_full()) then
       redis.call('ZADD', key('parked', who), redis.call('ZSCORE', WAITING, ref) or now(), thread)
       redis.call('PEXPIRE', key('parked', who), LIFE)
-      delay(thread, LONGEST_PARK)
+      delay(thread, LIFE)
+      watch_line(who)
       return true
     end
   end
@@ -64,11 +66,12 @@ end
 
 -- Offers the threads that have waited long enough; returns in how many milliseconds the next has.
 function script.promote_due()
-  if redis.call('EXISTS', DELAYED) == 1 then follow_clock() end
-  local past = redis.call('ZRANGE', DELAYED, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
-  for _, thread in ipairs(past) do promote(thread) end
   redis.pcall('XGROUP', 'CREATE', READY, GROUP, '0', 'MKSTREAM')
   redis.call('PEXPIRE', READY, LIFE)
+  if redis.call('EXISTS', DELAYED) == 0 then return false end
+  follow_clock()
+  local past = redis.call('ZRANGE', DELAYED, '-inf', now(), 'BYSCORE', 'LIMIT', 0, 100)
+  for _, thread in ipairs(past) do promote(thread) end
   local due = redis.call('ZRANGE', DELAYED, 0, 0, 'WITHSCORES')[2]
   return due and math.max(due - now(), 1)
 end
@@ -93,16 +96,21 @@ function script.sweep(consumer, lease)
   return false
 end
 
+local NAMES = {'state', 'entry', 'person', 'home', 'attempts', 'fence', 'strays', 'leaving', 'revision', 'put', 'failures',
+  'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way'}
+
 -- Takes the first question of a thread; false if there is none, if somebody else has it, or if it has to wait.
 function script.take(entry, thread, consumer, holder, lease, per_person, per_workspace)
   local line = key('thread', thread)
   local pending = redis.call('XPENDING', READY, GROUP, entry, entry, 1)[1]
   if not pending or pending[2] ~= consumer then return false end
-  local ref, state, holding
+  local ref, known = nil, {}
   repeat
     ref = redis.call('LINDEX', line, 0)
-    if ref then state, holding = unpack(redis.call('HMGET', key('question', ref), 'state', 'entry')) end
-    if not ref or state == 'running' and holding ~= entry then
+    local found = ref and redis.call('HMGET', key('question', ref), unpack(NAMES)) or {}
+    for i, name in ipairs(NAMES) do known[name] = found[i] end
+    local state = known.state
+    if not ref or state == 'running' and known.entry ~= entry then
       acknowledge(entry)
       return false
     end
@@ -112,30 +120,27 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
       redis.call('ZREM', WAITING, ref)
     end
   until not is_lost
+  asked_by[ref] = {known.person, known.home}
   if park(ref, thread, lease, {per_person, per_workspace}) then
     acknowledge(entry)
-    if state == 'running' then set_state(ref, 'waiting') end
+    if known.state == 'running' then set_state(ref, 'waiting') end
     return false
   end
   redis.call('XCLAIM', READY, GROUP, consumer, 0, entry, 'JUSTID') -- its time begins now, and not when it was read
   acquire_slots(ref, lease)
-  local question = key('question', ref)
-  local attempt = redis.call('HINCRBY', question, 'attempts', 1)
-  if attempt == 1 then redis.call('HDEL', question, 'failures') end
-  local fence = redis.call('HINCRBY', question, 'fence', 1)
-  redis.call('HSET', question, 'entry', entry, 'holder', holder)
-  set_state(ref, 'running')
-  redis.call('DEL', key('retry', ref))
-  local strays = redis.call('HGET', question, 'strays')
-  if strays then
-    redis.call('HSET', question, 'leaving', strays) -- further ones are for whoever takes it after this
+  local question, attempt, fence = key('question', ref), (known.attempts or 0) + 1, (known.fence or 0) + 1
+  set_state(ref, 'running', 'attempts', attempt, 'fence', fence, 'entry', entry, 'holder', holder)
+  if attempt > 1 or known.begun then redis.call('DEL', key('retry', ref)) end -- no other one has been tried
+  if attempt == 1 and known.failures then redis.call('HDEL', question, 'failures') end
+  if known.strays then
+    redis.call('HSET', question, 'leaving', known.strays) -- further ones are for whoever takes it after this
     redis.call('HDEL', question, 'strays')
   end
   touch(ref, thread)
-  local revision, put, failures = unpack(redis.call('HMGET', question, 'revision', 'put', 'failures'))
-  return {ref, attempt, fence, revision, put, failures, redis.call('GET', key('interaction', ref)),
-    unpack(redis.call('HMGET', question,
-      'text', 'address', 'delivery', 'leaving', 'concluded', 'deleted', 'stopped', 'begun'))}
+  local is_old = string.match(known.put or '', '^%x*') ~= run_id() -- what was posted may have been lost
+  return {ref, attempt, fence, known.revision, known.put, attempt > 1 and known.failures,
+    known.way ~= '0' and redis.call('GET', key('interaction', ref)), known.text, known.address, known.delivery,
+    known.strays or known.leaving, known.concluded, known.deleted, known.stopped, is_old and '1' or known.begun}
 end
 
 -- Hands a worker a new entry of a thread at once; what it would have been given before that is offered anew.
@@ -162,8 +167,9 @@ end
 local function leave(ref, thread, state, is_deleted, text, delivery)
   local question = key('question', ref)
   if delivery == '' then return end
-  if state == 'waiting' and redis.call('HEXISTS', question, 'delivery') == 0 then
-    redis.call('HSET', question, 'delivery', delivery, 'begun', 1)
+  local known = redis.call('HMGET', question, 'delivery', 'bare')
+  if state == 'waiting' and (not known[1] or known[2] == '1') then
+    redis.call('HSET', question, 'delivery', delivery, 'begun', 1, 'bare', 0)
     return
   end
   redis.call('HSET', question, 'strays', delivery, 'begun', 1)
@@ -235,12 +241,12 @@ function script.keep(ref, entry, fence, revision, words)
 end
 
 function script.settle(ref, thread, entry, fence, revision)
-  local change = change_of(ref, entry, fence, revision)
+  local change, has_strays, has_way = change_of(ref, entry, fence, revision)
   if change == LOST then return false end
-  if change < EDITED and redis.call('HEXISTS', key('question', ref), 'strays') == 1 then change = EDITED end
+  if change < EDITED and has_strays then change = EDITED end
   if let_go(ref, thread, entry, change) then return true end
   conclude_task(ref, thread, 'done')
-  if redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
+  if has_way and redis.call('EXISTS', key('retry', ref)) == 0 then redis.call('DEL', key('interaction', ref)) end
   return true
 end
 

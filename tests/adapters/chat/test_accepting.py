@@ -236,6 +236,32 @@ async def test_a_store_that_is_away_is_waited_for() -> None:
     assert 0.5 <= waits[0] <= 2  # often enough for who waits, and no load for a store that comes back
 
 
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("is_begun", [False, True])
+async def test_what_was_moved_is_moved_again_where_the_store_has_lost_it(*, is_begun: bool) -> None:
+    """Once, and not what somebody has begun with, which is forgotten here."""
+    looks = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        looks.set()
+        await asyncio.sleep(0)
+
+    office = MemoryServices(sleep=sleep)
+    await Finder().settle(office)
+    remembered = dict(office.services.moved)
+    office.inbox.signals.clear()
+    office.inbox.ends.clear()
+    office.inbox.begun = [placed(A).message] if is_begun else []
+    taking = asyncio.create_task(take_over(office.services, PLATFORM, Finder().find))
+    for _ in range(3):
+        looks.clear()
+        await looks.wait()
+    await cancelled(taking)
+
+    assert list(remembered.items()) == [(A.message, placed(A))]
+    assert (office.inbox.signals, office.services.moved) == (([], {}) if is_begun else (put(A), remembered))
+
+
 async def test_what_cannot_be_moved_for_long_stays_for_the_next_time() -> None:
     """Until it expires."""
     office = MemoryServices(inbox=await left(A))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.chat.live_message import BLANK, LiveMessage, Pace, Snapshot
+from adapters.chat.live_message import BLANK, PLACE_HOLDER, LiveMessage, Pace, Snapshot
 from adapters.chat.platform import Controls, Part, Posted, nonce
 from core.errors import PostingFailed, RateLimited, Rejected, Unreachable
 from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, Searching, Status
@@ -299,10 +299,22 @@ async def test_text_that_is_taken_back_leaves_an_ellipsis() -> None:
         await settled()
         shown.show(snapshot())
         await settled()
-        assert platform.shown == [BLANK.text]
+        assert platform.shown == [BLANK.text, PLACE_HOLDER.text]
         await shown.finish(parts("right", "and long"))
 
-    assert platform.messages == {"m1": "right", "m2": DELETED, "m3": "and long"}
+    assert platform.messages == {"m1": "right", "m2": "and long"}
+
+
+async def test_a_message_that_is_left_over_goes_at_the_end_and_not_before() -> None:
+    """Who writes anew what another worker had begun needs as many messages again, mostly."""
+    platform = Thread(messages={"m1": "of before", "m2": "of before"})
+    async with draft(platform, Posted("m1"), Posted("m2")) as shown:
+        shown.show(snapshot("new"))
+        await settled()
+        assert platform.shown == ["new", PLACE_HOLDER.text]
+        await shown.finish(parts("new"))
+
+    assert platform.messages == {"m1": "new", "m2": DELETED}
 
 
 async def test_a_nonce_whose_message_was_deleted_is_left_out() -> None:

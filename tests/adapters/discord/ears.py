@@ -7,15 +7,14 @@ import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
-from discord import AutoShardedClient
-
+from adapters.chat.services import Presence
 from adapters.discord.connection import connect
 from adapters.discord.gateway import Listener
 from core.ports import Inbox
 from tests.fakes.services import bundle
 from tests.servers.discord import DiscordServer, Message
 
-Setup: TypeAlias = Callable[[AutoShardedClient], Awaitable[object]]
+Setup: TypeAlias = Callable[[Listener], Awaitable[object]]
 
 
 class EagerListener(Listener):
@@ -27,9 +26,16 @@ class EagerListener(Listener):
 
 @contextlib.asynccontextmanager
 async def listening(
-    server: DiscordServer, box: Inbox, *, message_content: bool = True, setup: Setup | None = None, **services: Any
+    server: DiscordServer,
+    box: Inbox,
+    *,
+    message_content: bool = True,
+    setup: Setup | None = None,
+    presence: Presence | None = None,
+    is_awaited: bool = True,
+    **services: Any,
 ) -> AsyncGenerator[Listener]:
-    """Run a listener that is connected."""
+    """Run a listener that is connected, and waited for, unless nobody does."""
     client = connect(
         EagerListener,
         message_content=message_content,
@@ -37,12 +43,14 @@ async def listening(
         gateway_url=server.gateway_url,
         services=bundle(box, **services),
         setup=setup,
+        presence=presence,
         guild_ready_timeout=0.05,
     )
     running = asyncio.create_task(client.start(server.token))
     try:
-        await server.connected()
-        await client.wait_until_ready()
+        if is_awaited:
+            await server.connected()
+            await client.wait_until_ready()
         yield client
     finally:
         await client.close()

@@ -286,6 +286,17 @@ async def test_a_message_without_text_is_told_so(office: Office, place: Place) -
     assert (told.content, told.seen_by) == (messages.NO_TEXT, place.ada.id)
 
 
+async def test_a_button_that_nobody_knows_any_more_is_told_so(office: Office, place: Place) -> None:
+    """It was shown by an earlier version."""
+    message = await posted(office, place, Controls.VOTE)
+    assert message.components is not None
+    message.components[0]["components"][0]["custom_id"] = "footnote:older:1"
+    async with office.open():
+        told = await office.told(office.server.press(place.ada, message, "footnote:older:1"))
+
+    assert (told.content, told.seen_by) == (messages.OLD_BUTTON, place.ada.id)
+
+
 async def test_a_form_of_others_is_left_alone(office: Office, place: Place) -> None:
     """Whatever its id says."""
     message = office.server.post_as(place.ada, place.channel, "A robot acts.")

@@ -49,7 +49,7 @@ async def test_the_next_question_in_a_place_that_refused_costs_no_answer(discord
     now[0] += LASTING
     await surface.reply(third, progress(ANSWER))
 
-    assert (kept, asked) == (known, 1)
+    assert (kept, asked) == (known.model_copy(update={"is_marked": True}), 1)
     assert [discord.warnings(each) for each in (first, second, third)] == [1, 1, 0]
     assert (len(discord.stands(third)), discord.refused) == (1, [first.message])
 

@@ -9,8 +9,9 @@ import pytest
 
 from adapters.discord.gateway import CHAIN
 from core.model import Asked
+from core.model.question import NO_QUESTION
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import listening
+from tests.adapters.discord.ears import listening, words
 from tests.fakes.box import Box
 from tests.servers.discord import DiscordServer, Message
 from tests.servers.discord.permissions import Permission
@@ -74,6 +75,17 @@ async def test_a_mention_below_a_question_asks_that_question(server: DiscordServ
     asked = await asked_below(server, place, said[-1], "")
 
     assert (asked.question.text, context(asked)) == ("line 2", ["Ada: line 0", "Bob: line 1"])
+
+
+@pytest.mark.promise("points-at")
+async def test_a_mention_below_an_answer_of_the_bots_asks_nothing(server: DiscordServer, place: Place) -> None:
+    """The bot's own words are no question; whoever mentions it is told that there is none."""
+    answer = server.post_as(server.bot, place.channel, "A robot acts.")
+    async with listening(server, Box()):
+        server.post_as(place.ada, place.channel, "", mentions=[server.bot], reply_to=answer)
+        await server.until(lambda: len(words(server)) > 1, what="a reply")
+
+    assert words(server) == ["A robot acts.", NO_QUESTION]
 
 
 @pytest.mark.parametrize("is_there", [True, False])

@@ -161,6 +161,33 @@ def test_what_the_bot_said_is_quoted_as_its_own() -> None:
     assert (inbound.is_reply_to, inbound.mentions, inbound.quoted[0].role) == (BOT, (BOT,), "assistant")
 
 
+@pytest.mark.promise("points-at")
+@pytest.mark.parametrize(
+    ("shown", "read_as"),
+    [
+        ({"message_snapshots": [{"message": {"content": "It rests."}}]}, "It rests."),
+        ({"poll": {"question": {"text": "Legs?"}, "answers": [{"poll_media": {"text": "Two"}}]}}, "Legs?\nTwo"),
+        (
+            {
+                "webhook_id": "8",
+                "embeds": [
+                    {"type": "rich", "title": "Build 7", "fields": [{"name": "State", "value": "failed"}]},
+                    {"type": "article", "title": "A page"},
+                ],
+            },
+            "Build 7\nState\nfailed",
+        ),
+        ({"embeds": [{"type": "rich", "title": "A preview"}]}, None),
+    ],
+    ids=["forward", "poll", "program", "preview"],
+)
+def test_what_a_message_shows_instead_of_text_is_quoted(shown: dict[str, Any], read_as: str | None) -> None:
+    """But for previews of pages, which are not what somebody says."""
+    quoted = read(replying("why?", message("", author=user(BOB), **shown), ping=False)).quoted
+
+    assert [each.text for each in quoted] == ([read_as] if read_as else [])
+
+
 @pytest.mark.parametrize("answered", [None, message("", author=user(BOB))])
 def test_a_reply_to_what_cannot_be_read_quotes_nothing(answered: dict[str, Any] | None) -> None:
     """The message was deleted, or its text may not be read."""

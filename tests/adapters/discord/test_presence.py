@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 from discord.gateway import DiscordWebSocket
 
+from adapters.chat.services import Presence
 from adapters.discord.connection import connect, stay_connected
+from adapters.discord.gateway import GATEWAY, Listener
 from adapters.retry import CONNECTING, TOKEN_REFUSED
 from core.errors import Misconfigured
 from core.events import Connected, ConnectionLost, Event
@@ -45,6 +47,26 @@ async def test_a_planned_reconnect_is_no_news_and_an_outage_is_told_once(server:
 
     assert was_told == []
     assert connections() == [ConnectionLost("Discord", "shard 0 was disconnected"), Connected("Discord", "")]
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_gateway_that_is_away_from_the_start_is_told_once(server: DiscordServer) -> None:
+    """The library tries it for ever without a word; that the bot is there is told once it is."""
+    told = list[Event]()
+    presence = Presence("Discord", told.append)
+    server.gateway.refusing = True
+
+    async def hurry(client: Listener) -> None:
+        presence.expect(GATEWAY)
+        client.grace = 0.0
+
+    async with listening(server, Box(), setup=hurry, presence=presence, is_awaited=False) as client:
+        await wait_until(lambda: bool(told), what="the outage")
+        server.gateway.refusing = False
+        await client.wait_until_ready()
+        presence.back(GATEWAY, "Footnote")
+
+    assert told == [ConnectionLost("Discord", "the gateway cannot be reached"), Connected("Discord", "Footnote")]
 
 
 @pytest.mark.promise("stays-connected")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from core.errors import RateLimited, ShutOut
 from core.events import Event, PlaceRefused
 from core.model import Progress
 from tests.fakes.clock import Clock
+from tests.fakes.surface import drafted
 from tests.on_discord import OnDiscord, on_discord
 from tests.platforms import ANSWER, progress
 from tests.servers.discord import Reply
@@ -84,6 +86,28 @@ async def test_a_banned_address_is_left_alone_for_as_long_as_it_was_said(speaker
         speaker.clock.advance(LONG)
         await other.reply(claim, progress(ANSWER))
         assert len(discord.stands(claim)) == 1
+
+
+@pytest.mark.promise("bans-are-waited-out")
+@pytest.mark.timeout(10)
+async def test_nothing_more_is_written_that_nobody_can_be_shown_for_long(speaker: Speaker) -> None:
+    """The model is stopped at the first request that is refused, not when it has written everything."""
+    discord, is_stopped = speaker.discord, False
+
+    async def writing() -> AsyncGenerator[Progress]:
+        nonlocal is_stopped
+        try:
+            discord.server.faults.break_("*", BANNED)
+            yield drafted("Robots are machines")
+            await asyncio.Event().wait()
+        finally:
+            is_stopped = True
+
+    async with speaker.surface() as surface:
+        claim = await discord.asks()
+        with pytest.raises(ShutOut) as caught:
+            await surface.reply(claim, writing())
+    assert (caught.value.wait, is_stopped) == (LONG, True)
 
 
 @pytest.mark.promise("bans-are-waited-out")

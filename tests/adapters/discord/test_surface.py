@@ -36,6 +36,7 @@ from tests.servers.discord import Channel, Message, Permission, Reply, Reset
 TYPING = "POST /channels/{channel}/typing"
 THREADS = "POST /channels/{channel}/messages/{message}/threads"
 PATCH = "PATCH /channels/{channel}/messages/{message}"
+MARKED = Delivery(is_marked=True)
 
 
 @pytest.fixture(name="discord")
@@ -267,7 +268,7 @@ async def test_where_the_bot_may_not_write_the_question_is_marked_and_somebody_h
 
     delivery = await discord.surface.reply(claim, progress(ANSWER))
 
-    assert (delivery, discord.warnings(claim), discord.refused) == (Delivery(), 1, [claim.message])
+    assert (delivery, discord.warnings(claim), discord.refused) == (MARKED, 1, [claim.message])
     assert len(discord.server.requests_to(POST)) == 1
 
 
@@ -307,7 +308,7 @@ async def test_a_locked_thread_is_left_alone(discord: OnDiscord) -> None:
     discord.server.change_thread(discord.server.thread_as(discord.ada, asked), locked=True, archived=True)
     claim = discord.claim(asked)
 
-    assert await discord.surface.reply(claim, progress(ANSWER)) == Delivery()
+    assert await discord.surface.reply(claim, progress(ANSWER)) == MARKED
     assert (discord.stands(claim), discord.warnings(claim)) == ([], 1)
 
 
@@ -330,7 +331,7 @@ async def test_a_channel_that_is_gone_is_no_failure(discord: OnDiscord) -> None:
     claim = await discord.asks()
     discord.server.delete_channel(discord.channel)
 
-    assert await discord.surface.reply(claim, progress(ANSWER)) == Delivery()
+    assert await discord.surface.reply(claim, progress(ANSWER)) == MARKED
 
 
 async def test_a_platform_that_is_away_is_a_failure(discord: OnDiscord) -> None:

@@ -24,7 +24,7 @@ async def _discord() -> AsyncIterator[OnDiscord]:
 
 @pytest.mark.promise("deletions-count")
 async def test_the_words_of_a_deleted_question_leave_the_name_of_its_thread(discord: OnDiscord) -> None:
-    """The bot has opened the thread, so it may rename it."""
+    """The bot has opened the thread, so it may rename and close it: nothing stands there any more."""
     claim = await discord.asks()
     delivery = await discord.surface.reply(claim, progress(ANSWER))
     thread = discord.server.platform.channels[int(claim.message.thread.thread)]
@@ -32,7 +32,7 @@ async def test_the_words_of_a_deleted_question_leave_the_name_of_its_thread(disc
 
     await discord.surface.withdraw(Withdrawal(claim.message, delivery=delivery))
 
-    assert (before, thread.name) == (ASKED, UNTITLED)
+    assert (before, thread.name, thread.archived) == (ASKED, UNTITLED, True)
 
 
 @pytest.mark.promise("deletions-count")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import shlex
+import sys
 import zipfile
+from asyncio.subprocess import PIPE
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +16,29 @@ import pytest
 
 from adapters.documents.folder import Folder
 from adapters.documents.page import NotReadable
-from adapters.documents.reading import DEFAULT_LIMITS, TOO_BIG, TOO_SLOW, Order, ReadingLimits, ReadingProcess
+from adapters.documents.reading import (
+    DEFAULT_LIMITS,
+    PACKAGES,
+    TOO_BIG,
+    TOO_SLOW,
+    ReadingLimits,
+    ReadingProcess,
+    ReadRequest,
+)
+from core.errors import Misconfigured
 from core.model import Document, Unreadable
 
 SHORT = ReadingLimits(seconds=1.0)
+READ = """
+import asyncio, pathlib, sys
+from adapters.documents.folder import Folder
+
+async def read():
+    async for page in Folder(pathlib.Path(sys.argv[1]), name="docs").documents():
+        print(page.text)
+
+asyncio.run(read())
+"""
 PARAGRAPH = "<w:p><w:r><w:t>x</w:t></w:r></w:p>"
 WORDS = {
     "[Content_Types].xml": '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/'
@@ -83,12 +105,12 @@ async def test_a_file_that_ends_the_reader_is_named(tmp_path: Path) -> None:
     """As by a mistake in a library that is not written in Python; the next file has a new reader."""
     (tmp_path / "a.txt").write_text("first")
     reading = ReadingProcess(DEFAULT_LIMITS)
-    order = Order(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0)
-    first = await reading.read(order)
+    request = ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0)
+    first = await reading.read(request)
 
     with pytest.raises(NotReadable) as refused:
-        await asyncio.wait_for(reading.read(replace(order, seconds=float("inf"))), 30)
-    again = await reading.read(order)
+        await asyncio.wait_for(reading.read(replace(request, seconds=float("inf"))), 30)
+    again = await reading.read(request)
     await reading.aclose()
 
     assert str(refused.value) == TOO_BIG
@@ -102,6 +124,25 @@ async def test_a_file_that_never_ends_is_given_up(tmp_path: Path) -> None:
     reading = ReadingProcess(DEFAULT_LIMITS)
 
     with pytest.raises(NotReadable) as refused:
-        await reading.read(Order(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 0.3))
+        await reading.read(ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 0.3))
 
     assert str(refused.value) == TOO_SLOW.format(0.3)
+
+
+async def test_no_file_is_blamed_where_nothing_can_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python that does not find itself is told, and what to do about it."""
+    (tmp_path / "a.md").write_text("# Robots\n\nRobots act.\n")
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path / "nowhere"))
+
+    with pytest.raises(Misconfigured, match="does not start"):
+        await read(tmp_path, {}, DEFAULT_LIMITS)
+
+
+async def test_files_are_read_where_somebody_limits_all_processes(tmp_path: Path) -> None:
+    """A limit of the processor's seconds that cannot be raised again is kept to."""
+    (tmp_path / "a.md").write_text("# Robots\n\nRobots act.\n")
+    command = f"ulimit -t 1000; exec {shlex.quote(sys.executable)} -c {shlex.quote(READ)} {shlex.quote(str(tmp_path))}"
+    reading = await asyncio.create_subprocess_exec("sh", "-c", command, cwd=PACKAGES, stdout=PIPE)
+    out, _ = await reading.communicate()
+
+    assert out.decode().split() == ["#", "Robots", "Robots", "act."]

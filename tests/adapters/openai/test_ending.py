@@ -8,7 +8,7 @@ import time
 import pytest
 
 from adapters.openai import OpenAIChat, OpenAILimits
-from adapters.openai.reading import LONGEST_EVENT, MOST_ARGUMENTS, Reading
+from adapters.openai.reading import LONGEST_EVENT, MOST_ARGUMENTS, MOST_DRAFTS, Reading
 from core.answering.agent import Agent
 from core.errors import ModelUnavailable
 from core.messages import CUT
@@ -33,7 +33,7 @@ async def test_a_model_that_loops_is_hung_up_on_at_once(model: OpenAIChat, serve
     """And what it has said until then stands."""
     server.call("search_documents", {"query": "robot"})
     server.say("Robots act [1]. ", then=Forever(FOREVER))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         answer = await Agent(model, Shelf(hit()), clock=time.monotonic).answer(question())
         await server.hung_up.wait()
 
@@ -68,13 +68,12 @@ async def test_an_answer_that_is_cut_before_its_first_word_is_not_asked_for_agai
         ((), "max_tokens"),
         ((UNSUPPORTED,), "max_completion_tokens"),
         ((TOO_LARGE, TOO_LARGE.replace("max_", "max_completion_")), None),
-        ((NO_ROOM, NO_ROOM), None),
     ],
 )
 async def test_no_more_tokens_are_asked_for_than_is_set(
     server: ChatServer, refusals: tuple[str, ...], asked: str | None
 ) -> None:
-    """In the words that the endpoint understands, and without where it has no room for as many."""
+    """In the words that the endpoint understands, and without where the model cannot write as many."""
     model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=OpenAILimits(tokens=8_192), retries=QUICK)
     server.faults.extend(Reply(400, {"error": {"message": refusal}}) for refusal in refusals)
     for _ in range(2):
@@ -82,6 +81,17 @@ async def test_no_more_tokens_are_asked_for_than_is_set(
         assert (await turn_of(model)).text == "Yes."
     bounds = [{name: sent for name, sent in one.body.items() if name.startswith("max_")} for one in server.received]
     assert bounds[len(refusals) :] == [{asked: 8_192} if asked else {}] * 2
+    await model.aclose()
+
+
+async def test_a_long_conversation_leaves_the_bound_to_shorter_ones(server: ChatServer) -> None:
+    """It is asked again without one, since the service knows what room is left."""
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=OpenAILimits(tokens=8_192), retries=QUICK)
+    server.faults.append(Reply(400, {"error": {"message": NO_ROOM}}))
+    for _ in range(2):
+        server.say("Yes.")
+        assert (await turn_of(model)).text == "Yes."
+    assert [one.body.get("max_tokens") for one in server.received] == [8_192, None, 8_192]
     await model.aclose()
 
 
@@ -103,6 +113,17 @@ async def test_tool_calls_without_an_end_are_refused(model: OpenAIChat, server: 
     server.stream(
         *[chunk({"tool_calls": [{"index": 0, "id": "a", "function": function}]})] * (MOST_ARGUMENTS // 17 + 9)
     )
+    with pytest.raises(ModelUnavailable, match="gave no complete answer"):
+        await ask(model)
+    assert len(server.received) == 1
+
+
+async def test_more_calls_than_anybody_makes_are_refused(model: OpenAIChat, server: ChatServer) -> None:
+    """Each of them, however short, is looked for whenever a piece comes."""
+    calls = [
+        {"index": at, "id": f"call{at}", "function": {"name": "a", "arguments": ""}} for at in range(MOST_DRAFTS + 1)
+    ]
+    server.stream(chunk({"tool_calls": calls}))
     with pytest.raises(ModelUnavailable, match="gave no complete answer"):
         await ask(model)
     assert len(server.received) == 1

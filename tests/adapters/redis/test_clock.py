@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 
 from adapters.redis.connection import connect
-from adapters.redis.inbox_store import Bounds
-from core.model import Asked, Claim, Interaction, ReplyAddress
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.inbox_store import PREFIX, Bounds
+from core.model import Asked, Claim, Interaction, MessageRef, ReplyAddress
 from tests.adapters.redis.desk import Desk
 from tests.builders import thread
 from tests.inboxes import asked, asks, fail, taken
 from tests.servers.clock import ServerClock
-from tests.servers.valkey import Node, alone
+from tests.servers.valkey import Node
 
 HOUR = 3600
 JUMPS = (HOUR, -HOUR)
-
-
-@pytest.fixture(name="clock", scope="module")
-def _clock(tmp_path_factory: pytest.TempPathFactory) -> ServerClock:
-    return ServerClock(tmp_path_factory.mktemp("clock") / "lib")
-
-
-@pytest.fixture(name="server", scope="module")
-def _server(clock: ServerClock, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    with alone(tmp_path_factory.mktemp("clocked"), clock=clock) as server:
-        yield server
 
 
 @pytest.fixture(name="desk")
@@ -105,3 +97,49 @@ async def test_nobody_counts_as_being_answered_for_an_hour(desk: Desk, clock: Se
     async with desk.inbox(bounds=bounds) as inbox:
         await inbox.put(asked("m2", in_thread="2"))
         assert asks(await taken(inbox)) == asked("m2", in_thread="2").question
+
+
+MANY = 200  # questions beyond the bound
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_of_those_who_wait_beyond_a_bound_only_the_first_is_looked_at(
+    desk: Desk, server: Node, clock: ServerClock
+) -> None:
+    """Whoever waits behind it costs the server nothing until one of them is done, and makes nobody else wait."""
+    async with desk.inbox(bounds=desk.bounds(20.0, per_workspace=1)) as inbox:
+        for number in range(MANY + 1):
+            await inbox.put(asked(f"m{number}", in_thread=str(number)))
+        async with inbox.claim():
+            while await desk.client.zcard(f"{PREFIX}parked:test:w") < MANY:
+                await look(inbox)
+            clock.put(ahead=6)
+            before = commands(server)
+            await look(inbox)
+            spent = commands(server) - before
+            await inbox.put(elsewhere())
+            assert asks(await taken(inbox)) == elsewhere().question
+        following = [(await taken(inbox)).message.id for _ in range(MANY)]
+
+    assert spent < 5 * MANY  # a second of a worker that looks for something to do every 50 ms, and one look at a thread
+    assert sorted(following) == sorted(f"m{number}" for number in range(1, MANY + 1))
+
+
+async def look(inbox: RedisInbox) -> None:
+    """Do what a worker does that waits, for a second; it is given nothing."""
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(1.0), inbox.claim() as task:
+            raise AssertionError(task.message)
+
+
+def elsewhere() -> Asked:
+    """Somebody asks in another workspace."""
+    question = asked("other").question
+    place = question.message.thread.model_copy(update={"workspace": "elsewhere"})
+    return Asked(question=question.model_copy(update={"message": MessageRef(thread=place, id="other")}))
+
+
+def commands(server: Node) -> int:
+    """Count what the server has done so far, within scripts too."""
+    told = cast("str", server.say("INFO", "commandstats"))
+    return sum(int(line.split("calls=")[1].split(",")[0]) for line in told.splitlines() if "calls=" in line)

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import cast
 
 import pytest
-from redis.asyncio import Redis
 
-from adapters.redis.connection import connect
 from adapters.redis.inbox import READY
 from adapters.redis.inbox_store import PREFIX
 from tests.adapters.redis.desk import Desk, key_of
 from tests.fixtures.redis import say
 from tests.inboxes import PATIENCE, POSTED, asked, asks, is_empty, taken
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 async def remembered(desk: Desk, *keys: str) -> Mapping[str, bytes]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
-from redis.asyncio import Redis
 
-from adapters.redis.connection import connect
 from adapters.redis.inbox_store import PREFIX
 from core.model import Asked, Claim, Interaction, ReplyAddress
 from tests.adapters.redis.desk import Desk, key_of
@@ -30,13 +27,6 @@ from tests.past import let_pass
 
 TOKEN = "a-token-with-which-one-speaks-for-us"
 WORDS = "What is the secret of robots?"
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 def private(*, expires_at: datetime) -> Asked:
@@ -145,7 +135,7 @@ async def test_of_a_forgotten_workspace_neither_words_nor_names_are_left(desk: D
             await inbox.put(asked(name))
         await taken(inbox)
         await fall_short(inbox)
-        await inbox.forget_workspace(thread().home)
+        await inbox.forget(thread().home)
         kinds = {key.removeprefix(PREFIX.encode()).partition(b":")[0] for key in await all_keys(desk.client)}
         fields = set[bytes]().union(*[await desk.question(name) for name in ("1", "2", "3")])
 

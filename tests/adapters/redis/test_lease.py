@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
 import pytest
-from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
 from core.model import Interruption
@@ -19,13 +17,6 @@ from tests.servers.valkey import Node
 
 SHORT = 0.5  # seconds, for a server that is away
 LEASE = 2.0  # seconds; a busy machine renews within them
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 @pytest.mark.promise("crash-safe")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from pathlib import Path
 
 import pytest
-from redis.asyncio import Redis
 
 from adapters.redis.connection import connect
 from adapters.redis.inbox import READY
@@ -15,15 +15,9 @@ from tests.adapters.redis.desk import Desk, key_of
 from tests.builders import thread
 from tests.fixtures.redis import say
 from tests.inboxes import POSTED, asked, asks, deleted, edited, heard, is_empty, stopped, taken
+from tests.servers import valkey
 
 THEIRS = Delivery(messages=(MessageRef(thread=thread(), id="another"),))
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 async def lose(desk: Desk) -> None:
@@ -167,3 +161,21 @@ async def test_a_withdrawal_that_was_lost_is_put_back(desk: Desk) -> None:
             assert await here.keep(task)
         assert await is_empty(there)
         assert await say(desk.client, "HGET", key_of("question", "m1"), "deleted") == b"1"
+
+
+async def test_a_server_that_started_again_may_have_lost_what_it_was_told_last(tmp_path: Path) -> None:
+    """Such as what was posted: so the platforms are asked what they know, as after a loss of everything."""
+    with valkey.alone(tmp_path) as node:
+        async with connect(f"redis://{node.host}") as client:
+            inbox = Desk(client, client).inbox()
+            await inbox.put(asked())
+            await inbox.put(asked("m2", in_thread="2"))
+            first, before = await taken(inbox), [await inbox.kept_since(), await inbox.kept_since()]
+            await asyncio.to_thread(node.kill)
+            node.start()
+            await asyncio.to_thread(valkey.wait_for, node)
+            second, after = await taken(inbox), [await inbox.kept_since(), await inbox.kept_since()]
+
+            assert before[0] == before[1] < after[0] == after[1]
+            assert (first.is_redelivered, second.is_redelivered) == (False, True)
+            assert await inbox.knows(asked().message)

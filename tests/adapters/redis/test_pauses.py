@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import cast
 
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.connection import connect
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.inbox_store import PREFIX, Bounds
 from adapters.redis.secrets import Seal
@@ -18,13 +16,6 @@ from tests.fixtures.redis import say
 from tests.inboxes import PATIENCE, SECRET, asked, edited, fail
 
 LONG, SHORT = 600, 1.1  # seconds
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 async def time_of(client: Redis) -> int:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import cast
 
-import pytest
-from redis.asyncio import Redis
-
-from adapters.redis.connection import connect
 from adapters.redis.inbox import READY, Lease
 from adapters.redis.inbox_store import PREFIX
 from tests.adapters.redis.desk import Desk
@@ -17,13 +12,6 @@ from tests.inboxes import asked, edited, heard, taken
 
 PORTION, MANY = 100, 150  # threads that one step looks at, and more than those
 NAMES = [f"test:t:{number:04}" for number in range(MANY)]
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 async def noted_long_ago(desk: Desk, index: str) -> None:

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-import pytest
-from redis.asyncio import Redis
-
-from adapters.redis.connection import connect
 from core.events import Event, Passed, Step
 from tests.adapters.redis.desk import Desk
 from tests.inboxes import asked, edited, taken
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 async def test_each_step_of_a_question_is_told(desk: Desk) -> None:

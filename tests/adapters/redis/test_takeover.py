@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from typing import cast
 
 import pytest
-from redis.asyncio import Redis
 
-from adapters.redis.connection import connect
 from adapters.redis.inbox import READY, Lease, RedisInbox
 from adapters.redis.inbox_store import PREFIX
 from adapters.redis.secrets import Seal
@@ -22,13 +19,6 @@ from tests.inboxes import ADA, PATIENCE, POSTED, SECRET, asked, asks, deleted, e
 from tests.past import let_pass
 
 LEASE = 0.8  # seconds; nothing here depends on how much longer it takes, and a busy machine renews within them
-
-
-@pytest.fixture(name="desk")
-async def _desk(redis_client: Redis, redis_url: str) -> AsyncIterator[Desk]:
-    blocking = connect(redis_url, blocking=True)
-    yield Desk(redis_client, blocking)
-    await blocking.aclose()
 
 
 async def begun(desk: Desk, *, consumer: str = "dead") -> None:

@@ -174,7 +174,7 @@ async def test_a_question_whose_message_was_posted_unheard_is_answered_below_it(
 
 @pytest.mark.promise("refusals-end")
 async def test_where_the_bot_may_not_write_a_question_becomes_a_private_one(office: Office) -> None:
-    """The asker is told, and answered all the same."""
+    """The asker is answered all the same."""
     office.server.remove_bot(office.channel, office.workspace)
     async with office.open():
         office.server.slash(office.ada, office.channel, "/footnote", "ask What is a robot?")
@@ -182,9 +182,22 @@ async def test_where_the_bot_may_not_write_a_question_becomes_a_private_one(offi
 
     assert isinstance(asked, Asked)
     assert (asked.question.visibility, asked.address and asked.address.interaction is not None) == ("private", True)
-    assert [(one.text, one.seen_by) for one in office.server.messages(office.channel)] == [
-        (messages.ONLY_YOU, office.ada.id)
-    ]
+    assert asked.address is not None
+    assert asked.address.message == asked.message  # so that the answer says why only Ada sees it
+    assert office.server.messages(office.channel) == []
+
+
+@pytest.mark.promise("members-only")
+async def test_the_question_of_a_guest_is_shown_to_nobody(office: Office) -> None:
+    """It is refused, which is for the guest alone to hear, by the way back."""
+    guest = office.server.add_member(office.workspace, is_restricted=True)
+    async with office.open():
+        office.server.slash(guest, office.channel, "/footnote", "ask What is a robot?")
+        asked = await office.heard()
+
+    assert isinstance(asked, Asked)
+    assert (asked.question.visibility, asked.address and asked.address.interaction is not None) == ("private", True)
+    assert office.server.messages(office.channel) == []
 
 
 @pytest.mark.promise("silent-channels")
@@ -258,7 +271,7 @@ async def test_a_question_that_cannot_be_kept_gets_a_warning(office: Office, fla
         ("help", mrkdwn(messages.help_text(messages.SLACK_FORMS))),
         ("", mrkdwn(messages.help_text(messages.SLACK_FORMS))),
         ("sources", mrkdwn(messages.SLACK_FORMS.in_thread)),
-        ("forget", mrkdwn(messages.FORGET_WHAT)),
+        ("forget", mrkdwn(messages.SLACK_FORMS.forget)),
         ("forget thread", mrkdwn(messages.SLACK_FORMS.in_thread)),
         ("&lt;!here&gt;", f"I don't understand “&lt;!here&gt;”. This is what I understand:\n{messages.SLACK_COMMANDS}"),
     ],
@@ -281,7 +294,7 @@ async def test_privacy_says_for_how_long_and_who_reads_the_questions(office: Off
 
     assert told == mrkdwn(messages.privacy(office.services.practices, messages.SLACK_FORMS))
     assert "48 hours" in told
-    assert "*/footnote forget*" in told
+    assert "*/footnote forget me* removes everything" in told
 
 
 @pytest.mark.promise("forget-me")

@@ -133,6 +133,7 @@ async def test_the_one_workspace_is_asked_for_once_and_again_after_a_failure(sla
         bot_user_id=slack.workspace.bot.id,
         client=found[0].client,
         once=found[0].once,
+        title="footnote in Robots",
     )
 
 

@@ -54,7 +54,9 @@ async def test_a_session_is_named_after_the_question_and_works_until_the_end(sla
 
     session = sessions[slack.channel.id, claim.message.id]
     assert (while_shown, session.status, session.title) == (["processing"], "active", "What is a robot?")
-    assert [one.body.get("title") for one in slack.server.requests_to(SESSION)] == ["What is a robot?", *[None] * 3]
+    requests = [one.body for one in slack.server.requests_to(SESSION)]
+    assert [one.get("title") for one in requests] == ["What is a robot?", *[None] * 3]
+    assert [one.get("initiator_user_id") for one in requests] == [slack.ada.id, None, slack.ada.id, None]
 
 
 @pytest.mark.promise("signs-go")

@@ -13,10 +13,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from slack_sdk.oauth.installation_store import Bot
 
+from adapters.slack.api import ask
 from adapters.slack.oauth import BEGIN, END, SCOPES, TURN, InstalledWorkspaces, VaultInstallations, install_pages
 from adapters.slack.workspaces import KEPT, NotInstalled
 from adapters.web import served
-from core.errors import StoreUnavailable, Unreachable
+from core.errors import ShutOut, StoreUnavailable, Unreachable
 from tests.adapters.slack.intake import Place
 from tests.fakes.clock import Clock
 from tests.fakes.dedup import MemoryDedup
@@ -174,6 +175,21 @@ async def test_the_bot_is_installed_in_the_browser_and_speaks_with_that_workspac
         await found.find(other.team_id)
     with pytest.raises(NotInstalled):
         await workspaces(place, vault).find(other.team_id)
+
+
+async def test_a_workspace_that_has_thrown_the_bot_out_unnoticed_is_left_alone(place: Place) -> None:
+    """Its token was refused from the first call of this process on."""
+    vault = MemoryVault()
+    await keep(place, vault, expires_in=HOUR)
+    place.workspace.installation.revoked = "token_revoked"
+    found = workspaces(place, vault)
+
+    for _ in range(5):
+        workspace = await found.find(place.workspace.team_id)
+        with pytest.raises(ShutOut):
+            await ask(workspace.client, "auth.test")
+
+    assert [each.method for each in place.server.requests].count("auth.test") == 1
 
 
 async def test_nobody_can_be_made_to_finish_what_somebody_else_began(place: Place) -> None:

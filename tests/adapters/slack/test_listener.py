@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -13,7 +13,18 @@ from adapters.slack.listener import SlackHooks
 from adapters.slack.workspaces import OneWorkspace, People
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
-from core.model import NO_QUESTION, ChannelRef, Inbound, Person, ReplyAddress, Stopped, Terms, ThreadRef, WorkspaceRef
+from core.model import (
+    NO_QUESTION,
+    ChannelRef,
+    Delivery,
+    Inbound,
+    Person,
+    ReplyAddress,
+    Stopped,
+    Terms,
+    ThreadRef,
+    WorkspaceRef,
+)
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.builders import question
 from tests.fakes.box import Box
@@ -24,6 +35,7 @@ from tests.waiting import at_once
 
 __all__ = ["place_fixture"]
 
+REPLIES = "conversations.replies"
 PROMPTING = "assistant.threads.setSuggestedPrompts"
 
 
@@ -139,6 +151,29 @@ async def test_a_question_that_came_for_the_last_time_is_kept_as_soon_as_it_can_
         await place.server.settled()
 
     assert (asked.message.id, place.said(), message.reactions) == (message.ts, [], {})
+
+
+@pytest.mark.promise("asked-once")
+async def test_a_question_of_which_slack_cannot_say_what_was_answered_waits_for_it(place: Place) -> None:
+    """A store that was emptied knows of no answer, and Slack, which sends the event for the last time, is away."""
+    box, waits = Box(since=datetime.max.replace(tzinfo=UTC)), list[float]()
+
+    async def back(seconds: float) -> None:
+        waits.append(seconds)
+        place.server.faults.mend()
+
+    async with listening(place, box, sleep=back):
+        place.server.outbox.paused = True
+        message = place.ask("What is a robot?")
+        place.server.outbox.paused = False
+        place.server.faults.break_(REPLIES, Reply(503, {}))
+        for times in range(1, 4):
+            await place.server.redeliver(*message.deliveries)
+            await place.server.until(lambda most=2 * times: len(place.server.requests_to(REPLIES)) >= most)
+        asked = await box.question()
+
+    assert (asked.message.id, (asked.delivery or Delivery()).messages, place.said()) == (message.ts, (), [])
+    assert waits
 
 
 async def test_a_mention_without_a_question_is_told_what_to_do_once(place: Place) -> None:

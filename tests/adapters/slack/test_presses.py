@@ -209,7 +209,7 @@ async def test_a_button_that_nobody_knows_any_more_is_told_so(office: Office) ->
     async with office.open():
         said = await told(office, office.ada, office.server.press(office.ada, message, "footnote:old"))
 
-    assert said.text == messages.OUTDATED
+    assert said.text == messages.OLD_BUTTON
 
 
 async def form_for(office: Office, text: str) -> View:

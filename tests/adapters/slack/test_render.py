@@ -279,6 +279,8 @@ def test_a_long_answer_only_grows_too() -> None:
 @pytest.mark.promise("nothing-pings")
 @pytest.mark.promise("honest-links")
 @given(text=TEXT)
+@example("@here@x.example/y")
+@example("@ev*eryone*")
 @settings(deadline=None, max_examples=examples(400))
 def test_whatever_a_model_writes_every_message_is_harmless(text: str) -> None:
     """No message is too long, mentions anybody, deceives, leaves code open or leads anywhere but to the index."""

@@ -13,7 +13,7 @@ from adapters.chat.delivery import LATE, UPDATED
 from adapters.chat.live_message import Pace
 from adapters.slack.responses import LEFT_OUT, MOST
 from core.errors import PostingFailed
-from core.messages import FAILED
+from core.messages import FAILED, ONLY_YOU
 from core.model import (
     Answer,
     Claim,
@@ -114,6 +114,20 @@ async def test_a_private_answer_takes_the_place_of_what_was_said_before(slack: O
     assert (said.text, sent.body["replace_original"], delivery) == (PLAIN, True, Delivery())
 
 
+@pytest.mark.promise("refusals-end")
+async def test_an_answer_that_was_meant_for_all_says_why_only_one_sees_it(slack: OnSlack) -> None:
+    """In one message with the answer, so that neither takes the other's place."""
+    claim = slack.commanded()
+    assert claim.address is not None
+    address = claim.address.model_copy(update={"message": claim.message})
+
+    await slack.surface.reply(replace(claim, address=address), progress(ANSWER))
+
+    [said] = seen_by_ada(slack)
+    assert said.text == f"{PLAIN}\n{ONLY_YOU}"
+    assert ONLY_YOU in str(said.blocks)
+
+
 @pytest.mark.promise("seen-by-one")
 async def test_a_private_answer_appears_in_the_thread_that_it_was_asked_from(slack: OnSlack) -> None:
     """Slack is told of the thread, since the address alone leads into the channel."""
@@ -208,7 +222,7 @@ async def test_where_nothing_may_be_said_the_question_is_marked_if_it_can_be(
 
     delivery = await slack.surface.reply(claim, progress(drafted("A robot acts. And"), ANSWER))
 
-    assert (delivery, slack.warnings(claim), slack.refused) == (Delivery(), warnings, [claim.message])
+    assert (delivery.messages, slack.warnings(claim), slack.refused) == ((), warnings, [claim.message])
 
 
 async def test_a_question_that_is_deleted_meanwhile_takes_its_answer_along(slack: OnSlack) -> None:

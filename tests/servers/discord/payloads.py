@@ -191,7 +191,7 @@ def _extras(platform: Platform, message: Message, *, blank: bool, nested: bool) 
         extras["reactions"] = [_reaction_payload(platform, emoji, who) for emoji, who in message.reactions.items()]
     if message.interaction_id is not None:
         extras["interaction_metadata"] = _metadata(platform, platform.interactions[message.interaction_id])
-    if message.thread_id is not None:
+    if message.thread_id in platform.channels:
         extras["thread"] = channel_payload(platform, platform.channels[message.thread_id])
     if message.reference is not None:
         channel_id, message_id = message.reference
