@@ -67,9 +67,9 @@ async def _examine(findings: AsyncIterator[Finding]) -> int:
 
 
 async def _told(owner: OwnerClient) -> AsyncIterator[Finding]:
-    """Have the bot that owns the data folder look, since it sees what it is connected to; then here, for misspelt names.
+    """Have the bot that owns the data folder look, since it sees what it is connected to; then add what is amiss here.
 
-    Those that stand in `.env` are seen by both.
+    What stands in `.env` is seen by both.
     """
     slips = {finding.says: finding for finding in _slips()}
     async for sign, name, says in owner.findings():
