@@ -115,6 +115,10 @@ class Community(Protocol):
         """Count how often the bot has asked the platform to take a warning away."""
         ...
 
+    def signs(self) -> list[str]:
+        """Name what tells people everywhere that the bot is busy, or at work."""
+        ...
+
     def controls(self, asked: str) -> Controls:
         """Say what the newest message of the bot there offers."""
         ...
