@@ -184,6 +184,8 @@ class Town:
         read = Settings(**values)
         model = OpenAIChat(MODEL, api_key=KEY, base_url=self.chat.base_url)
         async with open_stores(read) as stores:
+            async with stores.inbox() as inbox:
+                await inbox.kept_since()  # of what was asked before that is first looked at, a new store is not certain
             bot = Bot(read, Agent(model, self.shelf, clock=lambda: 0.0), stores, self.events.append)
             running = asyncio.create_task(bot.run(shares((), read)))
             await self.community.ready()
