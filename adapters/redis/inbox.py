@@ -307,19 +307,22 @@ class RedisInbox(InboxStore):
     async def _put_back(self, lease: Lease) -> bool:
         """Put a task back that the store has lost, with what is posted, and hold it on.
 
+        What was heard of it is put back as well, with which the hold ends: the platform tells the words of an edit again.
         False if the store knows the question: then another worker has it, or gets it.
         """
         task, (fence, _, holder) = lease.task, str(lease.hold["fence"]).partition(" ")
+        is_gone = not isinstance(task, Claim) or task.cancelled.reason is Interruption.DELETED
         given: dict[str, Argument] = dict.fromkeys(("text", "person", "home", "address", "interaction"), b"")
         given |= {
             "left": 0,
             "asked_at": 0,
             "is_update": False,
-            "is_withdrawn": not isinstance(task, Claim),
+            "is_withdrawn": is_gone,
             **lease.hold,
         }
-        if isinstance(task, Claim):
+        if isinstance(task, Claim) and not is_gone:
             given |= {**self._words(task.question, task.address), "is_update": task.is_update}
+            given["revision"] = task.question.revision + (task.cancelled.reason is Interruption.EDITED)
         posted = self._sealed(task.message, lease.delivery) if lease.delivery != Delivery() else b""
         given |= {"holder": holder, "fence": int(fence) + 1, "attempt": task.attempt, "delivery": posted}
         found = cast("bytes | int", await self._run("restore", PREFIX, **given))

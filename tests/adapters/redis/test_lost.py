@@ -126,6 +126,30 @@ async def test_what_was_posted_beside_another_answer_is_taken_away(desk: Desk) -
             await lose(desk)
 
 
+@pytest.mark.parametrize("is_deletion", [True, False])
+async def test_a_change_that_only_the_worker_has_heard_of_counts(desk: Desk, *, is_deletion: bool) -> None:
+    """It ends early for that, so somebody has to take back what is posted; the words of an edit are told again."""
+    change = deleted(asked()) if is_deletion else edited(revision=9)
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            await inbox.put(change)
+            assert await heard(task.cancelled) is (Interruption.DELETED if is_deletion else Interruption.EDITED)
+            await lose(desk)
+        [key] = await say(desk.client, "KEYS", "*:question:*")
+        words = await say(desk.client, "HGET", key, "text")
+        if not is_deletion:
+            assert await inbox.put(change)
+        again = await taken(inbox)
+
+    assert again.delivery == POSTED
+    if is_deletion:
+        assert (isinstance(again, Withdrawal), words) == (True, b"")
+    else:
+        assert asks(again) == change.question
+
+
 async def test_a_change_that_came_first_counts(desk: Desk) -> None:
     """An edit or a deletion of the question that was lost is what comes next."""
     async with desk.inbox() as inbox:
