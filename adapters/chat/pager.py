@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from adapters.chat.platform import Part
 from core.answering.dialect import MarkdownDialect
-from core.answering.nodes import TextRun, runs, visible
+from core.answering.nodes import TextRun, inlines, runs, visible
 from core.model.markup import Block, CodeLine, CodeSpan, Heading, Inline, LineBreak, Paragraph, TableRow, Text
 
 MOST_PARTS = 12  # messages of an answer; footnotes and tables can be much longer there than the model wrote them
@@ -104,7 +104,12 @@ class Pager:
         self._blocks, self._text, self._said = (), ("", ""), ("", "")
 
     def _place(self, blocks: tuple[Block, ...], *, most: float | None = None) -> int:
-        """Return the units of this message with more blocks; they are added unless that is more than the *most*."""
+        """Return the units of this message with more blocks; they are added unless that is more than the *most*.
+
+        Of what is too long by its characters alone, the rest is not looked at: nothing is less than a unit.
+        """
+        if any(_up_to(inlines(block), self.limit)[1] for block in blocks):
+            return self.limit + 1
         before = self._blocks[-1] if self._blocks else None
         text = _extended(self.dialect, self._text, before, blocks)
         size = units("".join(text))
@@ -122,6 +127,8 @@ class Pager:
         elif isinstance(block.leaf, TableRow):
             cells = [node for cell in block.leaf.cells or block.leaf.head for node in (*cell, Text(" · "))]
             block = replace(block, leaf=Paragraph(tuple(cells[:-1])))
+        if isinstance(block.leaf, Paragraph):  # each piece by itself, so that no cut has to look at all that follows
+            block = replace(block, leaf=Paragraph(tuple(run.wrapped() for run in runs(block.leaf.children))))
         while not self.is_cut and self._place((block,)) > self.limit:
             left, block = self._cut(block)
             self._place((left,))
@@ -137,7 +144,7 @@ class Pager:
             left = replace(block, leaf=replace(code, text=code.text[:at]))
             return left, replace(block, leaf=behind, opens=0, is_spaced=False)
         assert isinstance(block.leaf, Paragraph)  # noqa: S101 - nothing else is long
-        pieces, far = _up_to(list(runs(block.leaf.children)), self.limit + 2)  # no character is less than a unit
+        pieces, far = _up_to(block.leaf.children, self.limit + 2)
         shown = visible(run.node for run in pieces)
 
         def left_of(at: int) -> Block:
@@ -153,8 +160,7 @@ class Pager:
         if not at:
             at = self._last(range(min(len(shown), self.limit)), left_of, sure if is_open else self.limit)
             at = max(boundary(shown, _outside(pieces, at)), 1)
-        right = *_halves(pieces, at)[1], *(run.wrapped() for run in far)
-        return left_of(at), replace(block, leaf=Paragraph(right), opens=0)
+        return left_of(at), replace(block, leaf=Paragraph((*_halves(pieces, at)[1], *far)), opens=0)
 
     def _last(self, places: Sequence[int], left_of: Callable[[int], Block], limit: int | None = None) -> int:
         """Return the last of some places, the first of which is 0, before which all fits."""
@@ -192,12 +198,14 @@ def _halves(pieces: Sequence[TextRun], at: int) -> tuple[tuple[Inline, ...], tup
     return tuple(run.wrapped() for run in left), tuple(run.wrapped() for run in right)
 
 
-def _up_to(pieces: Sequence[TextRun], size: int) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
-    """Return the first pieces, which show so many characters or more, and those behind them."""
-    for number, run in enumerate(pieces):
-        size -= len(visible((run.node,)))
+def _up_to(nodes: Sequence[Inline], size: int) -> tuple[Sequence[TextRun], Sequence[Inline]]:
+    """Return the first pieces, which show more than so many characters if there are as many, and the nodes behind."""
+    pieces = list[TextRun]()
+    for number, node in enumerate(nodes, start=1):
+        pieces += runs((node,))
+        size -= len(visible((node,)))
         if size < 0:
-            return pieces[: number + 1], pieces[number + 1 :]
+            return pieces, nodes[number:]
     return pieces, ()
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discord import ForumChannel, Message, MessageType, Object, StageChannel, TextChannel, Thread, VoiceChannel
+from discord.abc import GuildChannel
 from discord.utils import time_snowflake
 
 from adapters.chat.catch_up import HistoryPlace, LateEvent, Missed, Round, absent
@@ -130,6 +131,9 @@ async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_thre
     what they reply to, or by beginning the thread. Raises `PostingFailed`.
     """
     message, here = inbound.message, inbound.message.thread
+    room = client.get_channel(int(here.channel))
+    if isinstance(room, GuildChannel) and not TO_READ.isdisjoint(rights_in(room).missing):
+        return None  # without the history, Discord says that nothing was said
     begins = message.id == here.thread
     for place in dict.fromkeys([here.thread, here.channel] if begins else [here.thread]):
         try:
@@ -139,23 +143,26 @@ async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_thre
                 break  # an answer would have a thread
             continue
         said = [one for one in found if one.type is not MessageType.thread_starter_message]
-        for parts in _answers(client, said):
-            is_first = begins and place == here.thread and said[0] == parts[0]
-            if _is_about(inbound, parts, is_first=is_first):
-                thread = here.model_copy(update={"thread": place})
-                refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)
-                return FoundAnswer(refs, is_finished=not any(map(is_draft, parts)))
+        first = said[:1] if begins and place == here.thread else []
+        answers = _answers(client, said)
+        parts = [one for parts in answers if _is_about(inbound, parts, is_first=parts[:1] == first) for one in parts]
+        if parts:
+            thread = here.model_copy(update={"thread": place})
+            refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)
+            return FoundAnswer(refs, is_finished=not any(map(is_draft, parts)))
         return FoundAnswer() if len(found) < PAGE else None
     return FoundAnswer()
 
 
 def _answers(client: AutoShardedClient, said: Sequence[Message]) -> Sequence[Sequence[Message]]:
-    """Return the messages of each answer: those in a row that reply to nothing new, up to one with buttons."""
+    """Return the messages of each answer: those that reply to nothing new, up to one with buttons, or a question."""
     answers: list[list[Message]] = []
     is_open = False
     for one in said:
         if one.author != client.user or one.content.startswith(BUSY):
-            is_open = False
+            is_open = (
+                is_open and one.author != client.user and "?" not in one.content and client.user not in one.mentions
+            )
             continue
         if not is_open or one.reference is not None:
             answers.append([])
@@ -166,10 +173,10 @@ def _answers(client: AutoShardedClient, said: Sequence[Message]) -> Sequence[Seq
 
 def _is_about(inbound: Inbound, parts: Sequence[Message], *, is_first: bool) -> bool:
     """Return whether an answer is one to a message; one that begins its thread is, unless it says otherwise."""
-    author = inbound.author or Person(id="0")
-    about = {"message": inbound.message, "revision": inbound.revision}
-    question = Question.create(**about, text=UNTITLED, author=author, asked_at=inbound.at)
+    for revision in (0, inbound.revision):
+        about = {"message": inbound.message, "revision": revision, "author": inbound.author or Person(id="0")}
+        question = Question.create(**about, text=UNTITLED, asked_at=inbound.at)
+        if any(names_question(one, question) for one in parts):
+            return True
     reference = parts[0].reference
-    if any(names_question(one, question) for one in parts):
-        return True
     return is_first if reference is None else str(reference.message_id) == inbound.message.id

@@ -23,6 +23,7 @@ MOST_DRAFTS = 64  # calls of a turn; far more than are ever made
 MOST_BLANK = 1_000  # characters before the first word, of which nobody sees any
 CUT = frozenset({"length", "max_tokens", "MAX_TOKENS"})  # a service's words for an answer that got too long
 OPENINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<thought>": "</thought>"}
+_BLANK = re.compile(r"\s*+")
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
 
 
@@ -61,24 +62,24 @@ class Thoughts:
 
     def without(self, text: str) -> str:
         """Return what may be shown of the next piece before they are over; what may yet become a mark is held back."""
-        self.held += text
+        held, at = self.held + text, 0
         while not self.are_over:
             if self.closing:
-                _, mark, after = self.held.partition(self.closing)
-                if not mark:
-                    self.held = self.held[-len(self.closing) :]
+                end = held.find(self.closing, at)
+                if end < 0:
+                    self.held = held[max(at, len(held) - len(self.closing)) :]
                     return ""
-                self.held, self.closing = after, ""
-            begun = self.held.lstrip()
-            if opening := next((mark for mark in OPENINGS if begun.startswith(mark)), None):
-                self.held, self.closing, self._thought = begun.removeprefix(opening), OPENINGS[opening], True
-            elif any(mark.startswith(begun) for mark in OPENINGS):
-                self.held = self.held[-MOST_BLANK:]
+                at, self.closing = end + len(self.closing), ""
+            start = _BLANK.match(held, at).end()  # pyright: ignore[reportOptionalMemberAccess] - it matches nothing too
+            if opening := next((mark for mark in OPENINGS if held.startswith(mark, start)), None):
+                at, self.closing, self._thought = start + len(opening), OPENINGS[opening], True
+            elif any(mark.startswith(held[start : start + len(mark)]) for mark in OPENINGS):
+                self.held = held[max(at, len(held) - MOST_BLANK) :]
                 return ""
             else:
-                self.held, self.are_over = begun if self._thought else self.held, True
-        shown, self.held = self.held, ""
-        return shown
+                at, self.are_over = start if self._thought else at, True
+        self.held = ""
+        return held[at:]
 
 
 @dataclass(slots=True)

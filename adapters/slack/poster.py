@@ -168,17 +168,19 @@ class ThreadPoster:
 async def find_answer(place: Place, message: MessageRef, revision: int) -> FoundAnswer | None:
     """Return what the bot has answered to a message; None where that may stand further on than can be read.
 
-    A stream that nobody has ended bears no mark, and belongs to what somebody said last before it. Raises
-    `PostingFailed`.
+    A stream that nobody has ended bears no mark. It is the first message of an answer, and belongs to what somebody
+    asked last before it. Raises `PostingFailed`.
     """
     marks = {nonce(message, REMARK, revision), *(nonce(message, at) for at in range(REMARK, LONGEST))}
-    said = await said_in(place, place.asked)
-    found, is_finished, last = list[MessageRef](), True, message.id
+    said, me = await said_in(place, place.asked), place.workspace.bot_user_id
+    found, is_finished, is_last = list[MessageRef](), True, True
     for one in said:
-        ts, known = str(one["ts"]), nonce_of(one)
-        if one.get("user") != place.workspace.bot_user_id:
-            last = ts
-        elif known in marks or (known is None and last == message.id):
+        ts, known, text = str(one["ts"]), nonce_of(one), str(one.get("text") or "")
+        if float(ts) <= float(message.id):
+            continue  # the root always comes along
+        if one.get("user") != me:
+            is_last = is_last and "?" not in text and f"<@{me}" not in text
+        elif known in marks or (known is None and is_last and not found):
             found.append(MessageRef(thread=message.thread, id=ts))
             is_finished = is_finished and known is not None and f'"{STOP}"' not in json.dumps(one.get("blocks"))
     if not found and len(said) >= LOOKED_AT:

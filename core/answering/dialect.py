@@ -110,7 +110,7 @@ class MarkdownDialect:
         pieces = list(runs(nodes))
         for at, run in enumerate(pieces):
             if run.wraps != opened:
-                out, opened = self._with_marks(out, marks, opened, pieces[at:]), run.wraps
+                out, opened = self._with_marks(out, marks, opened, pieces, at), run.wraps
             match run.node:
                 case Text(text):
                     is_first = at_start and not opened and (not out or out.endswith(line_break))
@@ -130,9 +130,11 @@ class MarkdownDialect:
             out = _joined(out, piece)
         return out + "".join(reversed(marks))
 
-    def _with_marks(self, out: str, marks: list[str], opened: tuple[Wrap, ...], following: Sequence[TextRun]) -> str:
-        """Return a text with the marks of emphasis behind it that end there, and those that begin."""
-        wraps, shared = following[0].wraps, 0
+    def _with_marks(
+        self, out: str, marks: list[str], opened: tuple[Wrap, ...], pieces: Sequence[TextRun], at: int
+    ) -> str:
+        """Return a text with the marks of emphasis behind it that end before a piece, and those that begin."""
+        wraps, shared = pieces[at].wraps, 0
         while wraps[: shared + 1] == opened[: shared + 1]:
             shared += 1
         out += "".join(reversed(marks[shared:]))
@@ -140,6 +142,7 @@ class MarkdownDialect:
         for depth in range(shared, len(wraps)):
             mark, inside = self.marks[wraps[depth]], wraps[: depth + 1]
             if mark == "_":  # it would be part of a word on which it touches
+                following = (pieces[place] for place in range(at + 1, len(pieces)))
                 behind = next((run for run in following if run.wraps[: depth + 1] != inside), None)
                 is_beside = behind and behind.wraps == inside[:-1]
                 word = behind.node.text[:1] if behind and is_beside and isinstance(behind.node, Text) else ""

@@ -8,6 +8,7 @@ import pytest
 
 from adapters.telemetry import log_events
 from core.events import (
+    AnswerAssumed,
     Answered,
     CatchUpCutShort,
     Event,
@@ -95,6 +96,7 @@ def logged(event: Event) -> tuple[str, str, dict[str, Any]]:
         ),
         (UrlsRemoved(REF, 2), ("info", "urls_removed", {"question": NAME, "count": 2})),
         (PlaceRefused(REF), ("warning", "place_refused", {"question": NAME})),
+        (AnswerAssumed(REF), ("warning", "answer_assumed", {"question": NAME})),
         (PossiblyDoubled(REF), ("warning", "possibly_doubled", {"question": NAME})),
         (
             PlatformFailed("Slack", "A token is wrong."),

@@ -100,7 +100,7 @@ async def test_a_failed_search_is_a_warning_and_a_sentence_and_can_be_tried_agai
         await town.community.until(lambda: town.community.warned(asked), what="a warning")
     assert town.community.controls(asked) is Controls.RETRY
     town.shelf.fails = False
-    before = town.community.unwarned()  # where a catch-up came upon the question first, nobody knows whether one is there
+    before = town.community.unwarned()  # a catch-up may have come upon the question first, and then nobody knows of one
     async with town.bot():
         await town.community.press(asked)
         await town.sees(asked, ANSWER)

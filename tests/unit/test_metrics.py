@@ -11,6 +11,7 @@ import pytest
 from bot.metrics import MOST_MODELS, OTHERS, REMEMBERED, Metrics
 from bot.wiring.platforms import TimedSurface
 from core.events import (
+    AnswerAssumed,
     Answered,
     CatchUpCutShort,
     Connected,
@@ -75,6 +76,7 @@ def figures(metrics: Metrics, backlog: Backlog | None = None, *, only: str = "")
             TaskFailed(REF, 3, is_last=True, reason="Why."),
             {f"task_failures_total{{{QUESTION}}}": 1, f"given_up_total{{{QUESTION}}}": 1},
         ),
+        (AnswerAssumed(REF), {'answers_assumed_total{platform="test"}': 1}),
         (PossiblyDoubled(REF), {f"possibly_doubled_total{{{QUESTION}}}": 1}),
         (PlaceRefused(REF), {f"places_refused_total{{{QUESTION}}}": 1}),
         (MemoryFailed(REF, "load"), {'memory_failures_total{doing="load"}': 1}),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
+
 import pytest
 
+from core.events import AnswerAssumed, Event
 from core.model import QUESTION_LIMIT, Asked, Deleted, Edited, ReplyAddress
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import answers, listening
 from tests.fakes.box import Box
-from tests.servers.discord import DiscordServer
+from tests.servers.discord import DiscordServer, Permission
 
 
 async def test_an_edit_and_a_deletion_follow_the_question(server: DiscordServer, place: Place) -> None:
@@ -135,3 +139,21 @@ async def test_nobody_knows_a_question_while_the_store_is_away(server: DiscordSe
         change = await box.next()
 
     assert change.kind == "deleted"
+
+
+@pytest.mark.promise("asked-once")
+async def test_an_edit_is_left_where_nobody_can_know_whether_there_is_an_answer(
+    server: DiscordServer, place: Place
+) -> None:
+    """The store was emptied, and Discord says of a channel without its history that nothing was said; this is told."""
+    box, told = Box(since=datetime.max.replace(tzinfo=UTC)), asyncio.Queue[Event]()
+    server.deny(place.channel, Permission.READ_MESSAGE_HISTORY)
+    async with listening(server, box, observer=told.put_nowait):
+        message = server.post_as(place.ada, place.channel, "What is a robt?", mentions=[server.bot])
+        asked = await box.question()
+        box.known.clear()
+        server.edit_as(place.ada, message, f"{server.bot.mention} What is a robot?")
+        async with asyncio.timeout(5):
+            event = await told.get()
+
+    assert (event, box.signals) == (AnswerAssumed(asked.message), [])

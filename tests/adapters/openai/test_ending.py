@@ -18,7 +18,7 @@ from tests.fakes.shelf import Shelf
 from tests.servers.openai import KEY, MODEL, ChatServer, Forever, chunk
 from tests.servers.service import Reply
 
-FOREVER = b'data: {"choices": [{"delta": {"content": "and on "}}]}\n\n'
+FOREVER = b'data: {"choices": [{"delta": {"content": "and on "}}]}\n\n' * 50  # as networks bring them
 UNSUPPORTED = (
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 )

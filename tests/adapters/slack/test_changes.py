@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
+
 import pytest
 
+from core.events import AnswerAssumed, Event
 from core.model import QUESTION_LIMIT, Asked, Deleted, Edited, ReplyAddress
 from tests.adapters.slack.ears import Place, listening, place_fixture
 from tests.fakes.box import Box
+from tests.servers.slack import refuse
 
 __all__ = ["place_fixture"]
 
@@ -130,3 +135,21 @@ async def test_a_question_that_the_bot_has_written_down_can_be_deleted(place: Pl
 
     assert isinstance(deleted, Deleted)
     assert (deleted.message.id, deleted.message.thread.thread) == (root.ts, root.ts)
+
+
+@pytest.mark.promise("asked-once")
+@pytest.mark.parametrize("hindrance", ["missing_scope", "thread_not_found"])
+async def test_an_edit_is_left_where_nobody_can_know_whether_there_is_an_answer(place: Place, hindrance: str) -> None:
+    """The store was emptied, and Slack does not let the bot read what stands there; this is told."""
+    box, told = Box(since=datetime.max.replace(tzinfo=UTC)), asyncio.Queue[Event]()
+    async with listening(place, box, observer=told.put_nowait):
+        message = place.ask("What is a robt?")
+        asked = await box.question()
+        await place.server.settled()
+        box.known.clear()
+        place.server.faults.break_("conversations.replies", refuse(hindrance))
+        place.server.edit_as(place.ada, message, f"{place.bot.mention} What is a robot?")
+        await place.server.settled()
+
+    assert box.signals == []
+    assert {told.get_nowait() for _ in range(told.qsize())} == {AnswerAssumed(asked.message)}

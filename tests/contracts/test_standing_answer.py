@@ -1,0 +1,129 @@
+"""What stands on a platform of an answer is found there, where the store knows nothing of it any more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from adapters.chat.intake import FoundAnswer
+from core.errors import RateLimited
+from core.model import Answer, Claim, MessageRef, Progress, Status
+from tests.fakes.surface import drafted
+from tests.on_slack import OnSlack, OnSlackByEdits
+from tests.platforms import ANSWER, progress
+from tests.standing import AnyStanding, standing_on_discord, standing_on_slack
+
+pytestmark = pytest.mark.promise("catches-up")
+
+PLATFORMS = {
+    "discord": standing_on_discord,
+    "slack": partial(standing_on_slack, OnSlack),
+    "slack by edits": partial(standing_on_slack, OnSlackByEdits),
+}
+PLACES = [
+    *(("discord", where) for where in ("channel", "channel without threads", "their thread", "our thread")),
+    *(("discord", where) for where in ("direct", "post")),
+    *(("slack", where) for where in ("channel", "private channel", "their thread", "our thread", "direct")),
+    *(("slack", "direct, further"), ("slack by edits", "channel"), ("slack by edits", "their thread")),
+]
+EXCUSE = Answer(id="a", text="The documents cannot be searched.", status=Status.UNAVAILABLE)
+
+
+@pytest.fixture(name="scene", params=PLACES, ids=": ".join)
+async def _scene(request: pytest.FixtureRequest) -> AsyncIterator[AnyStanding]:
+    platform, where = request.param
+    async with PLATFORMS[platform]() as scene:
+        scene.where = where
+        yield scene
+
+
+async def broken_off(scene: AnyStanding, claim: Claim, *, parts: int = 1) -> tuple[MessageRef, ...]:
+    """Let whoever writes an answer die in the middle of it, with a remark below each message; return what stands."""
+    much = f"{'word ' * (scene.chat.longest // 10)}\n\n" * 3
+
+    async def written() -> AsyncIterator[Progress]:
+        for number in range(parts):
+            yield drafted(f"Robots.\n\n{much * number}And so\n\non")
+            await scene.chat.until(lambda number=number: len(scene.stands(claim)) > number)
+            scene.remark(claim)
+        await asyncio.Event().wait()
+
+    working = asyncio.create_task(scene.chat.surface.reply(claim, written()))
+    notes = scene.chat.notes.written
+    await scene.chat.until(lambda: notes and len(notes[-1].messages) == parts)
+    working.cancel()
+    await asyncio.wait({working})
+    return notes[-1].messages
+
+
+@pytest.mark.parametrize("answer", [ANSWER, EXCUSE, ANSWER.model_copy(update={"text": "word " * 2000})])
+async def test_an_answer_that_has_come_to_its_end_is_found_with_all_its_messages(
+    scene: AnyStanding, answer: Answer
+) -> None:
+    """An excuse is one, too; and somebody may have said something above it and below."""
+    claim = scene.asks()
+    scene.remark(claim)
+    delivery = await scene.chat.surface.reply(claim, progress(drafted("A robot "), answer))
+    scene.remark(claim)
+
+    assert await scene.found(claim) == FoundAnswer(delivery.messages, is_finished=True)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+async def test_half_an_answer_is_found_as_that(scene: AnyStanding, parts: int) -> None:
+    """With all of its messages, though others wrote in between: it is to be finished in its place."""
+    claim = scene.asks()
+    scene.remark(claim)
+    messages = await broken_off(scene, claim, parts=parts)
+
+    assert await scene.found(claim) == FoundAnswer(messages)
+
+
+async def test_an_answer_is_found_for_the_newest_words_of_a_question(scene: AnyStanding) -> None:
+    """Whoever edits a question changes the answer to the words before."""
+    claim = scene.asks()
+    delivery = await scene.chat.surface.reply(claim, progress(ANSWER))
+
+    assert await scene.found(claim, revision=7) == FoundAnswer(delivery.messages, is_finished=True)
+
+
+async def test_nothing_is_found_of_an_answer_that_was_deleted(scene: AnyStanding) -> None:
+    """By a moderator."""
+    claim = scene.asks()
+    await scene.chat.surface.reply(claim, progress(ANSWER))
+    scene.clear(claim)
+
+    assert await scene.found(claim) == FoundAnswer()
+
+
+async def test_a_platform_that_is_busy_has_not_said_that_there_is_none(scene: AnyStanding) -> None:
+    """Whoever looks comes again."""
+    claim = scene.asks()
+    scene.limit()
+    with pytest.raises(RateLimited):
+        await scene.found(claim)
+
+
+async def test_where_too_much_was_said_since_nobody_knows(scene: AnyStanding) -> None:
+    """An answer may stand further on."""
+    claim = scene.asks()
+    scene.begin(claim)
+    for _ in range(100):
+        scene.remark(claim)
+
+    assert await scene.found(claim) is None
+
+
+async def test_where_nobody_has_answered_nothing_is_found(scene: AnyStanding) -> None:
+    """What the bot says to others there is not for whoever asks."""
+    before = scene.asks()
+    await scene.chat.surface.reply(before, progress(ANSWER))
+    claim = scene.asks()
+    scene.remark(claim)
+    after = scene.asks()
+    await scene.chat.surface.reply(after, progress(ANSWER))
+
+    assert await scene.found(claim) == FoundAnswer()
