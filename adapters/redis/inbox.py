@@ -307,7 +307,7 @@ class RedisInbox(InboxStore):
     async def _put_back(self, lease: Lease) -> bool:
         """Put a task back that the store has lost, with what is posted, and hold it on.
 
-        What was heard of it is put back as well, with which the hold ends: the platform tells the words of an edit again.
+        What was heard of it ends the hold there too; the words of an edit are told again by the platform.
         False if the store knows the question: then another worker has it, or gets it.
         """
         task, (fence, _, holder) = lease.task, str(lease.hold["fence"]).partition(" ")
