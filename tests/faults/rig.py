@@ -98,6 +98,7 @@ class Rig:
     def edit(self, asked: Asked) -> None:
         """Let whoever asked ask something else by the same message."""
         number = next(self._numbers)
+        self.record.tell(f"edited: {asked.name}")
         self._told(number, asked.platform)
         del self.asked[asked.number]
         self.pending.pop(asked.number, None)
@@ -107,12 +108,14 @@ class Rig:
 
     def delete(self, asked: Asked) -> None:
         """Let whoever asked delete the question."""
+        self.record.tell(f"deleted: {asked.name}")
         self._told(-asked.number, asked.platform)
         self.deeds.withdrawn.add(asked.number)
         self.on(asked.platform).delete(asked)
 
     def forget(self, asked: Asked) -> Callable[[], bool]:
         """Let whoever asked be forgotten; the answer may stay. Give what says whether that was confirmed."""
+        self.record.tell(f"forgotten: {asked.name}")
         self._told(-asked.number, asked.platform)
         self.deeds.withdrawn.add(asked.number)
         if asked.message in self.record.active:

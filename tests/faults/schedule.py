@@ -113,7 +113,12 @@ async def _rest(running: Rig, piece: Piece) -> None:
         if wrong.what not in found:
             found.append(wrong.what)
             running.record.tell(f"wrong: {wrong}")
-            running.record.tell(running.scenes().get(wrong.what.partition(":")[0]))
+            where = wrong.what.partition(":")[0]
+            scene = running.scenes().get(where)
+            platform, _, place = where.partition(" ")
+            running.record.tell(scene)
+            for trace in running.on(platform).traces(place) if scene is not None else ():
+                running.record.tell(f"there: {trace}")
     running.deeds.excused.update(running.ended(Ending.EXCUSED))
     piece.excused, piece.unheard = len(running.deeds.excused), len(running.ended(Ending.UNHEARD))
     piece.gone = len(running.ended(Ending.GONE))

@@ -129,7 +129,8 @@ async def test_what_was_posted_beside_another_answer_is_taken_away(desk: Desk) -
 @pytest.mark.parametrize("is_deletion", [True, False])
 async def test_a_change_that_only_the_worker_has_heard_of_counts(desk: Desk, *, is_deletion: bool) -> None:
     """It ends early for that, so somebody has to take back what is posted; the words of an edit are told again."""
-    change = deleted(asked()) if is_deletion else edited(revision=9)
+    edit = edited(revision=9)
+    change = deleted(asked()) if is_deletion else edit
     async with desk.inbox() as inbox:
         await inbox.put(asked())
         async with inbox.claim() as task:
@@ -147,7 +148,7 @@ async def test_a_change_that_only_the_worker_has_heard_of_counts(desk: Desk, *, 
     if is_deletion:
         assert (isinstance(again, Withdrawal), words) == (True, b"")
     else:
-        assert asks(again) == change.question
+        assert asks(again) == edit.question
 
 
 async def test_a_change_that_came_first_counts(desk: Desk) -> None:
