@@ -313,13 +313,7 @@ class RedisInbox(InboxStore):
         task, (fence, _, holder) = lease.task, str(lease.hold["fence"]).partition(" ")
         is_gone = not isinstance(task, Claim) or task.cancelled.reason is Interruption.DELETED
         given: dict[str, Argument] = dict.fromkeys(("text", "person", "home", "address", "interaction"), b"")
-        given |= {
-            "left": 0,
-            "asked_at": 0,
-            "is_update": False,
-            "is_withdrawn": is_gone,
-            **lease.hold,
-        }
+        given |= {"left": 0, "asked_at": 0, "is_update": False, "is_withdrawn": is_gone, **lease.hold}
         if isinstance(task, Claim) and not is_gone:
             given |= {**self._words(task.question, task.address), "is_update": task.is_update}
             given["revision"] = task.question.revision + (task.cancelled.reason is Interruption.EDITED)

@@ -237,11 +237,15 @@ class Rig:
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays, *hidden)]
 
     def _behind(self, number: int, ending: Ending, turns: int) -> Behind:
-        asked, lost = self.asked[number], self.record.lost
-        losses = max(lost[asked.name], lost[self.on(asked.platform).message_of(asked)])
+        losses = self.losses(number)
         return Behind(
             ending, self.model.given(number), turns, losses, self.deeds.again[number], self._memory(number, losses)
         )
+
+    def losses(self, number: int) -> int:
+        """Give how often the store lost what it knew of a question."""
+        asked, lost = self.asked[number], self.record.lost
+        return max(lost[asked.name], lost[self.on(asked.platform).message_of(asked)])
 
     def _memory(self, number: int, losses: int) -> frozenset[int]:
         """Give how many turns may be remembered of what is private, or of somebody who is forgotten."""
