@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from aiohttp import web
 
@@ -82,8 +82,7 @@ class Health:
         self._gone: dict[str, str] = {}  # what is missing of platforms that were heard, or will not be
         self._refused: dict[str, str] = {}  # what platforms did not take that the bot can do without
         self._backlog: CachedCheck[Backlog] | None = None
-        self._looks: list[Callable[[], Awaitable[tuple[object, str | None]]]] = []
-        self._hints: list[CachedCheck[str | None]] = []
+        self._looks: list[CachedCheck[Any]] = []
 
     def begin(self, inbox: Backlogged, *, heard: Iterable[str], entered: Iterable[str]) -> None:
         """Wait for the platforms that have to be *heard*, and for those that have to be *entered* to answer there."""
@@ -98,9 +97,7 @@ class Health:
 
         The look may return a hint for whoever runs this, who is told although nothing is missing.
         """
-        check = CachedCheck(DOCUMENTS, look, kept=kept)
-        self._looks.append(check)
-        self._hints.append(check)
+        self._looks.append(CachedCheck(DOCUMENTS, look, kept=kept))
 
     def observe(self, event: Noted) -> None:
         """Note that a platform hears us, or that it does not, or will not; or whether it takes the commands."""
@@ -129,7 +126,7 @@ class Health:
         """Note that answers can be given there, also where they could not before."""
         self._missing.pop(UNKNOWN.format(platform), None)
         if platform not in self._heard:  # else it is gone until it is heard
-            self._missing.pop(self._gone.pop(platform, ""), None)
+            self._miss(platform, "")
 
     def stop(self) -> None:
         """Be ready no more, so that nothing new is sent here."""
@@ -137,8 +134,10 @@ class Health:
 
     async def missing(self) -> list[str]:
         """Return a sentence for each thing that is missing; nothing if the process is ready."""
-        found = await asyncio.gather(*(look() for look in self._looks))
-        return [*self._missing, *(sentence for _, sentence in found if sentence)]
+        return [*self._missing, *(sentence for _, sentence in await self._found() if sentence)]
+
+    async def _found(self) -> list[tuple[object, str | None]]:
+        return await asyncio.gather(*(look() for look in self._looks))
 
     async def look(self) -> str:
         """Return a line for the doctor. Raises `Unavailable` with what is missing."""
@@ -167,8 +166,8 @@ class Health:
 
     async def _ready(self, _: web.Request) -> web.Response:
         missing = await self.missing()
-        hints = [hint for look in self._hints if (hint := (await look())[0])] + list(self._refused.values())
-        status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok", *hints])
+        hints = [found for found, _ in await self._found() if isinstance(found, str)]
+        status, lines = (UNAVAILABLE, missing) if missing else (200, ["ok", *hints, *self._refused.values()])
         return web.Response(status=status, text="".join(f"{line}\n" for line in lines), headers=SHORT_LIVED)
 
     async def _metrics_page(self, request: web.Request) -> web.Response:

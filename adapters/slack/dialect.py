@@ -17,7 +17,7 @@ from adapters.chat.dialect import TITLE_LENGTH, ChatDialect, MessageRenderer, Sm
 from adapters.chat.platform import Controls, Part
 from core.answering.agent import answer_id
 from core.answering.citations import host, without_scheme
-from core.answering.dialect import GAP, MarkdownDialect, one_line, row_marker
+from core.answering.dialect import GAP, MarkdownDialect, joined, one_line, row_marker
 from core.answering.nodes import inert
 from core.model import Answer, Question, without_controls
 from core.model.markup import CodeSpan, Emphasis, Strike, Strong
@@ -103,10 +103,11 @@ class SlackDialect(ChatDialect):
 
     def on_one_line(self, text: str, limit: int = TITLE_LENGTH) -> str:
         """Return text of a document or a person on one line of small print, which has another dialect."""
-        pieces = inert(one_line(text, limit))
-        return "".join(
-            self.code(one.text) if isinstance(one, CodeSpan) else self.text(one.text, is_small=True) for one in pieces
-        )
+        line = ""
+        for one in inert(one_line(text, limit)):
+            is_code = isinstance(one, CodeSpan)
+            line = joined(line, self.code(one.text) if is_code else self.text(one.text, is_small=True))
+        return line
 
     def small_link(self, url: str, label: str) -> str:
         """Return a link for small print."""

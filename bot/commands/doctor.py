@@ -67,9 +67,16 @@ async def _examine(findings: AsyncIterator[Finding]) -> int:
 
 
 async def _told(owner: OwnerClient) -> AsyncIterator[Finding]:
-    """Have the bot that owns the data folder look, since it sees what it is connected to."""
+    """Have the bot that owns the data folder look, since it sees what it is connected to; then add what is amiss here.
+
+    What stands in `.env` is seen by both.
+    """
+    slips = {finding.says: finding for finding in _slips()}
     async for sign, name, says in owner.findings():
+        slips.pop(says, None)
         yield Finding(Sign(sign), name, says)
+    for finding in slips.values():
+        yield finding
 
 
 async def look_inside(opened: Session, bot: Check) -> AsyncIterator[tuple[str, str, str]]:
@@ -81,8 +88,8 @@ async def look_inside(opened: Session, bot: Check) -> AsyncIterator[tuple[str, s
 async def _findings(opened: Session, *more: Check) -> AsyncIterator[Finding]:
     """Look at one part after the other, so that none makes another seem slow."""
     yield Finding(Sign.WELL, "settings", f"data folder {opened.settings.data_dir.resolve()}")
-    for slip in slips_of_settings():
-        yield Finding(Sign.ADVICE, "settings", str(slip))
+    for slip in _slips():
+        yield slip
     wrong: set[str] = set()
     for check in (*more, *opened.app.checks):
         if check.needs in wrong:
@@ -91,6 +98,10 @@ async def _findings(opened: Session, *more: Check) -> AsyncIterator[Finding]:
         if finding.sign is Sign.WRONG:
             wrong.add(check.name)
         yield finding
+
+
+def _slips() -> list[Finding]:
+    return [Finding(Sign.ADVICE, "settings", str(slip)) for slip in slips_of_settings()]
 
 
 async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:

@@ -43,6 +43,7 @@ _SPECIAL = re.compile(
 _ENTITY = re.compile(r"(&#?\w{1,31});")
 _APART = {  # ends and beginnings that would mean something together, and what stands there instead
     "``": f"`{GAP}`",
+    "\\`": f"\\{GAP}`",  # some readers take it for an escaped one, though the backslash itself is escaped
     "](": "]\\(",
     "![": "\\![",
 }
@@ -127,7 +128,7 @@ class MarkdownDialect:
                 case Link(url, children):
                     piece = self.inline(children)
                     piece = self.link(url, piece) if self.can_link(url) else piece
-            out = _joined(out, piece)
+            out = joined(out, piece)
         return out + "".join(reversed(marks))
 
     def _with_marks(
@@ -221,7 +222,7 @@ def _joint(block: Block, before: Block | None) -> str:
     return f"\n{blank}\n"
 
 
-def _joined(out: str, piece: str) -> str:
+def joined(out: str, piece: str) -> str:
     """Return a text with one more piece, where both would mean something together kept apart."""
     apart = _APART.get(out[-1:] + piece[:1])
     if out[-1:] + piece[:1] == "]:" and out.rpartition("\n")[2].lstrip(" >")[:1] == "[":

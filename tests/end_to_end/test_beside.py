@@ -93,11 +93,14 @@ async def test_a_bot_takes_documents_while_it_runs(fresh: Footnote, server: Disc
 
 @pytest.mark.promise("beside-the-bot")
 async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordServer) -> None:
-    """It tells what the running bot sees, with its settings; failed questions can be looked after meanwhile."""
+    """It tells what the running bot sees, with its settings, and then which names are misspelt here.
+
+    Failed questions can be looked after meanwhile.
+    """
     async with started(footnote, server) as bot:
         await bot.tells("connected as")
         await bot.sees(bot.ask(ASKED), "fish")
-        doctor = await typed(footnote, "doctor")
+        doctor = await typed(footnote, "doctor", OPENAI_MODLE="gpt")
         inbox = await typed(footnote, "inbox", "list")
         (footnote.data / "footnote.log").unlink()  # whoever writes there next makes it anew
         await typed(footnote, "ask", ASKED)
@@ -117,7 +120,7 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
         "discord",
         "discord commands",
     ]
-    assert names == [["ok", name] for name in parts], doctor
+    assert names == [*(["ok", name] for name in parts), ["??", "settings"]], doctor
     assert f"footnote run (process {bot.running.pid}) is connected and at work" in doctor.out
     assert (inbox.code, inbox.out) == (0, "There are no failed questions.\n")
     assert modes == [0o600, 0o600, 0o700]
