@@ -241,7 +241,7 @@ class LiveMessage:
         return None
 
     async def _bring(self, parts: Sequence[Part], *, is_final: bool) -> None:
-        """Make calls until the messages are *parts*; a draft removes none, also if the end comes in the middle of it."""
+        """Make calls until the messages are *parts*; a draft removes none, even if the end comes in the middle."""
         obsolete = None if is_final else self._ending
         # The last message says that more comes until all others stand: so an answer that is broken off can be told.
         is_draft = bool(self.messages and (last := self.messages[-1].part) and last.controls is Controls.STOP)
