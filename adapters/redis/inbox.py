@@ -21,6 +21,7 @@ from core.errors import ApologyFailed, FootnoteError, ShutOut, StoreUnavailable
 from core.events import LostByStore, Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     MOST_ATTEMPTS,
+    Asked,
     Cancellation,
     Claim,
     Delivery,
@@ -170,9 +171,7 @@ class RedisInbox(InboxStore):
         if delivery == lease.delivery and lease.is_recorded:
             return await self.holds(task)
         lease.delivery, lease.is_recorded = delivery, False
-        lease.is_recorded = bool(
-            await self._on_hold(lease, "record", delivery=self._sealed(task.message, lease.delivery))
-        )
+        lease.is_recorded = bool(await self._on_hold(lease, "record", delivery=self._sealed(task.message, delivery)))
         return lease.is_recorded
 
     async def holds(self, task: Task) -> bool:
@@ -308,10 +307,14 @@ class RedisInbox(InboxStore):
         """Put a task back that the store has lost, with what is posted, and hold it on.
 
         What was heard of it ends the hold there too; the words of an edit are told again by the platform.
-        False if the store knows the question: then another worker has it, or gets it.
+        False if another worker has it, or gets it, as one may have had it, and posted, since our lease was over.
         """
         task, (fence, _, holder) = lease.task, str(lease.hold["fence"]).partition(" ")
         is_gone = not isinstance(task, Claim) or task.cancelled.reason is Interruption.DELETED
+        if isinstance(task, Claim) and not is_gone and self._now() - lease.renewed >= self._bounds.lease:
+            await self.put(Asked(question=task.question, address=task.address, delivery=Delivery()))
+            task.cancelled.set(Interruption.LOST)
+            return False
         given: dict[str, Argument] = dict.fromkeys(("text", "person", "home", "address", "interaction"), b"")
         given |= {"left": 0, "asked_at": 0, "is_update": False, "is_withdrawn": is_gone, **lease.hold}
         if isinstance(task, Claim) and not is_gone:

@@ -151,6 +151,23 @@ async def test_a_change_that_only_the_worker_has_heard_of_counts(desk: Desk, *, 
         assert asks(again) == edit.question
 
 
+@pytest.mark.promise("posted-once")
+async def test_whoever_was_frozen_for_longer_than_the_lease_leaves_what_is_lost_to_others(desk: Desk) -> None:
+    """Others may have had it, and changed what is posted; so it is looked for, and nobody trusts what was noted."""
+    time = [0.0]
+    async with desk.inbox(now=lambda: time[0]) as here, desk.inbox(consumer="there") as there:
+        await here.put(asked())
+        async with here.claim() as task:
+            await here.record(task, POSTED)
+            time[0] += 1_000.0
+            await lose(desk)
+            assert not await here.record(task, THEIRS)
+            assert task.cancelled.reason is Interruption.LOST
+        again = await taken(there)
+
+    assert (asks(again), again.delivery, again.is_redelivered) == (asked().question, Delivery(), True)
+
+
 async def test_a_change_that_came_first_counts(desk: Desk) -> None:
     """An edit or a deletion of the question that was lost is what comes next."""
     async with desk.inbox() as inbox:
