@@ -115,6 +115,10 @@ class Community(Protocol):
         """Count how often the bot has asked the platform to take a warning away."""
         ...
 
+    def signs(self) -> list[str]:
+        """Name what tells people everywhere that the bot is busy, or at work."""
+        ...
+
     def controls(self, asked: str) -> Controls:
         """Say what the newest message of the bot there offers."""
         ...
@@ -180,6 +184,8 @@ class Town:
         read = Settings(**values)
         model = OpenAIChat(MODEL, api_key=KEY, base_url=self.chat.base_url)
         async with open_stores(read) as stores:
+            async with stores.inbox() as inbox:
+                await inbox.kept_since()  # of what was asked before that is first looked at, a new store is not certain
             bot = Bot(read, Agent(model, self.shelf, clock=lambda: 0.0), stores, self.events.append)
             running = asyncio.create_task(bot.run(shares((), read)))
             await self.community.ready()

@@ -122,6 +122,11 @@ class DiscordCommunity:
         """Count the requests."""
         return len(self.server.requests_to(UNREACT))
 
+    def signs(self) -> list[str]:
+        """Look for words about waiting; that the bot types ends by itself."""
+        said = [one.content for one in self.server.platform.messages.values() if not one.deleted]
+        return [text for text in said if text.startswith(messages.BUSY)]
+
     def controls(self, asked: str) -> Controls:
         """Look at the buttons."""
         ids = self._of_bot(asked)[-1].custom_ids if self._of_bot(asked) else []

@@ -139,6 +139,13 @@ class SlackCommunity:
         """Count the requests."""
         return len(self.server.requests_to("reactions.remove"))
 
+    def signs(self) -> list[str]:
+        """Look for words about waiting, and at what is shown in the place of an answer."""
+        platform = self.server.platform
+        said = [one.text for one in platform.messages.values() if not one.deleted]
+        working = [session.status for session in platform.sessions.values() if session.status != "active"]
+        return [*(text for text in said if text.startswith(messages.BUSY)), *working]
+
     def controls(self, asked: str) -> Controls:
         """Look at the newest message: Slack itself offers to stop one that is being written."""
         newest = self._of_bot(asked)[-1:]

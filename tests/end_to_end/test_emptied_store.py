@@ -10,6 +10,7 @@ import pytest
 from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
 from core.events import Answered, Event, LostByStore, Passed, State, StateChanged, Step
+from core.messages import BUSY
 from core.model import Status
 from tests.end_to_end.community import ANSWER, Room, Town, half_written
 from tests.fixtures.redis import say
@@ -89,6 +90,27 @@ async def test_half_an_answer_is_finished_in_its_place(town: Town, room: Room) -
         await town.community.until(lambda: town.community.controls(asked) is Controls.VOTE, what="the whole answer")
 
     assert (len(before), len(town.community.said(asked))) == (1, 1)
+
+
+@pytest.mark.promise("signs-go")
+async def test_words_about_waiting_and_signs_of_work_end_after_the_loss(town: Town) -> None:
+    """Nothing is known of them any more, and whoever answers looks for them."""
+    community = town.community
+    async with town.bot(FOOTNOTE_ANSWERS_AT_ONCE="1", FOOTNOTE_GRACE_SECONDS="0") as bot, half_written(town) as asked:
+        others = [community.ask("What is an arm?") for _ in range(4)]
+        await community.until(lambda: any(BUSY in sign for sign in community.signs()), what="words about waiting")
+        bot.stop()
+    before = community.signs()
+    town.chat.script.clear()
+    await lose(town)
+    async with town.bot():
+        for each in (asked, *others):
+            await town.sees(each, ANSWER)
+            await town.remembers(each)
+
+    assert any(BUSY in sign for sign in before)
+    assert community.signs() == []
+    assert [len(community.said(each)) for each in (asked, *others)] == [1] * 5
 
 
 @pytest.mark.promise("crash-safe")
