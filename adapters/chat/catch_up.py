@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from adapters.retry import NOT_NOW, PATIENT, Retrying
 from core.errors import PostingFailed, StoreUnavailable
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from adapters.chat.intake import ChatEvent, Intake
     from adapters.chat.services import ChatServices
 
+Found = TypeVar("Found")
+
 ReadIds: TypeAlias = Callable[[str], Awaitable[tuple[Collection[str], bool]]]
 """Returns the ids of messages of a place, from one on, and whether no more come after these."""
 
-THREADS = 500  # of one server or workspace that may be read after its channels; ten minutes' worth at Slack's pace
+THREADS = 500  # of one server or workspace that are read, the latest; ten minutes' worth at Slack's pace
 
 
 @dataclass(slots=True)
@@ -135,12 +138,15 @@ class CatchUp:
         """Have deleted what is remembered and does not stand there any more."""
         round_, services = Round(Retrying(replace(PATIENT, sleep=self._services.sleep))), self._services
         try:
-            for thread in await round_.retry.call(services.self_help.conversations.threads):
-                if self._history.is_of(thread, homes):
-                    remembered = await round_.retry.call(partial(services.self_help.remembered, thread))
-                    for each in await self._history.deleted(remembered, round_):
-                        gone = Deleted(message=MessageRef(thread=thread, id=each))
-                        await round_.retry.call(partial(self._intake.put, (gone,)))
+            threads = await round_.retry.call(services.self_help.conversations.threads)
+            ours = [
+                (each.workspace, Decimal(each.thread), each) for each in threads if self._history.is_of(each, homes)
+            ]
+            for thread in _first(ours, "remembered threads", round_):
+                remembered = await round_.retry.call(partial(services.self_help.remembered, thread))
+                for each in await self._history.deleted(remembered, round_):
+                    gone = Deleted(message=MessageRef(thread=thread, id=each))
+                    await round_.retry.call(partial(self._intake.put, (gone,)))
         except (PostingFailed, StoreUnavailable) as failure:
             round_.cut(str(failure))
         self._tell(round_)
@@ -155,12 +161,7 @@ class CatchUp:
                     group.create_task(self._read(place, round_, threads))
             except (PostingFailed, StoreUnavailable) as failure:
                 round_.cut(str(failure))
-        seen: Counter[str] = Counter()
-        for thread in sorted(threads, key=lambda each: each.rank, reverse=True):  # those first that are worth most
-            seen[thread.home] += 1
-            if seen[thread.home] > THREADS:
-                round_.cut(f"more than {THREADS} threads in one workspace")
-                continue
+        for thread in _first([(each.home, each.rank, each) for each in threads], "threads", round_):
             await self._seats.acquire()
             await self._read(thread, round_, threads)
         self._tell(round_)
@@ -185,6 +186,17 @@ class CatchUp:
             pass  # nobody can do anything about it
         finally:
             self._seats.release()
+
+
+def _first(found: Iterable[tuple[str, Any, Found]], what: str, round_: Round) -> Iterator[Found]:
+    """Yield of what has a home and a rank those that are worth most, so many of each home; more are told of."""
+    seen: Counter[str] = Counter()
+    for home, _, each in sorted(found, key=itemgetter(1), reverse=True):
+        seen[home] += 1
+        if seen[home] <= THREADS:
+            yield each
+        else:
+            round_.cut(f"more than {THREADS} {what} in one workspace")
 
 
 async def absent(ids: Iterable[str], read: ReadIds) -> Collection[str]:

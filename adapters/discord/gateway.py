@@ -136,6 +136,17 @@ class Listener(AutoShardedClient):
         for guild in self.guilds:
             self.background.begin(partial(self._catch_up.run, str(guild.id)))
 
+    async def on_ready(self) -> None:
+        """Forget the guilds that the bot was thrown out of while it was away, as soon as the store is there."""
+        await self._intake.later(self._forget_left)
+
+    async def _forget_left(self) -> None:
+        """Leave all where the last who was here was another bot, which may be in other guilds."""
+        if not await self._services.dedup.changed("discord:bot", str(self.application_id)):
+            for home in await self._services.policies.workspaces(PLATFORM):
+                if home.workspace.isdigit() and self.get_guild(int(home.workspace)) is None:
+                    await self._services.purge(home)
+
     async def on_guild_remove(self, guild: Guild) -> None:
         """Forget a guild that the bot was thrown out of."""
         home = WorkspaceRef(platform=PLATFORM, workspace=str(guild.id))

@@ -76,7 +76,8 @@ class RedisPolicies:
         return (await self._moderate(home)).before
 
     async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
-        """Change the policy and note the order, in one step."""
+        """Change the policy and note the order, in one step, without anybody's name."""
+        by = Person(id=by.id)
         entry = AuditEntry(by=by, did=order.kind, about=order.about, at=at)
         field, value = CHANNEL_FIELDS.get(order.kind, ("", ""))  # one to forget is only noted
         if field:
@@ -88,11 +89,12 @@ class RedisPolicies:
         return await self._moderate(home, field, value, entry.model_dump_json(), replaces=replaces)
 
     async def recent(self, home: WorkspaceRef, *, limit: int, skip: int = 0) -> Sequence[AuditEntry]:
-        """Return the newest entries; one that cannot be read is left out."""
+        """Return the newest entries without names, which older versions kept; one that cannot be read is left out."""
         if limit < 1:
             return ()
         entries = await self._run("recent_entries", POLICY.format(home), AUDIT.format(home), skip=skip, limit=limit)
-        return tuple(entry for text in entries if (entry := _parsed(AuditEntry, text)))
+        read = [entry for text in entries if (entry := _parsed(AuditEntry, text))]
+        return tuple(entry.model_copy(update={"by": Person(id=entry.by.id)}) for entry in read)
 
     async def remove(self, home: WorkspaceRef) -> None:
         """Remove the policy, whatever it is."""
@@ -129,7 +131,7 @@ class RedisPolicies:
         if "paused" in fields:  # a pause is one, whoever may have ordered it
             pause = _parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))
         before = Policy(
-            paused_by=pause and pause.by,
+            paused_by=pause and Person(id=pause.by.id),  # older versions kept the name as well
             paused_at=pause and pause.at,
             auto_answer=frozenset(name.removeprefix("auto:") for name in fields if name.startswith("auto:")),
             silent_channels=frozenset(name.removeprefix("silent:") for name in fields if name.startswith("silent:")),

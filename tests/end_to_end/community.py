@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,15 +28,27 @@ PATIENCE = 10.0
 ANSWER = "A robot acts in the world"
 
 
+class Room(StrEnum):
+    """Where people ask; `OWN` is a forum on Discord, and a private channel on Slack, where `REPLY` is one as any."""
+
+    CHANNEL = "the channel"
+    SHARED = "a thread that Bob began"
+    REPLY = "a channel without threads"
+    DIRECT = "direct messages"
+    OWN = "what only this platform has"
+
+
 class Community(Protocol):
     """What every platform offers; a question is known by the id that the platform gave it.
 
     `help` is what the bot says to somebody who asks what it can do, and `hides_answers` says that only who used a
-    command sees the answer where the bot may not write.
+    command sees the answer where the bot may not write. Where it `reads_direct`, the bot can read late what was said to
+    it alone.
     """
 
     help: str
     hides_answers: bool
+    reads_direct: bool
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Run the platform while the block runs."""
@@ -53,8 +66,13 @@ class Community(Protocol):
         """Return as soon as *is_true* says so."""
         ...
 
-    def ask(self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None) -> str:
-        """Let somebody mention the bot, where that belongs to what Bob says if something is to stand *below* it."""
+    def ask(
+        self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None, room: Room = Room.CHANNEL
+    ) -> str:
+        """Let somebody mention the bot, where that belongs to what Bob says if something is to stand *below* it.
+
+        In rooms other than the channel, all that is said there counts as said to a question.
+        """
         ...
 
     def quoted(self, text: str) -> str:
@@ -95,6 +113,10 @@ class Community(Protocol):
 
     def unwarned(self) -> int:
         """Count how often the bot has asked the platform to take a warning away."""
+        ...
+
+    def signs(self) -> list[str]:
+        """Name what tells people everywhere that the bot is busy, or at work."""
         ...
 
     def controls(self, asked: str) -> Controls:
@@ -162,6 +184,8 @@ class Town:
         read = Settings(**values)
         model = OpenAIChat(MODEL, api_key=KEY, base_url=self.chat.base_url)
         async with open_stores(read) as stores:
+            async with stores.inbox() as inbox:
+                await inbox.kept_since()  # of what was asked before that is first looked at, a new store is not certain
             bot = Bot(read, Agent(model, self.shelf, clock=lambda: 0.0), stores, self.events.append)
             running = asyncio.create_task(bot.run(shares((), read)))
             await self.community.ready()
@@ -184,10 +208,15 @@ class Town:
 
     async def forgets(self, asked: str) -> None:
         """Wait until nothing of the conversation that a question began is stored."""
-        thread = next(e.question.thread for e in self.events if isinstance(e, StateChanged) and e.question.id == asked)
-        async with connect(self.redis_url) as client, asyncio.timeout(PATIENCE):
-            while await client.exists(f"footnote:conversation:{{{thread}}}"):  # noqa: ASYNC110 - another process tells of nothing
+        async with asyncio.timeout(PATIENCE):
+            while await self.is_remembered(asked):  # noqa: ASYNC110 - another process tells of nothing
                 await asyncio.sleep(0.005)
+
+    async def is_remembered(self, asked: str) -> bool:
+        """Say whether anything of the conversation that a question began is stored."""
+        thread = next(e.question.thread for e in self.events if isinstance(e, StateChanged) and e.question.id == asked)
+        async with connect(self.redis_url) as client:
+            return bool(await client.exists(f"footnote:conversation:{{{thread}}}"))
 
     async def remembers(self, asked: str) -> None:
         """Wait until the bot has nothing more to do about a question."""
@@ -202,13 +231,13 @@ class Town:
 
 
 @contextlib.asynccontextmanager
-async def half_written(town: Town) -> AsyncGenerator[str]:
+async def half_written(town: Town, room: Room = Room.CHANNEL) -> AsyncGenerator[str]:
     """Ask, and let the model pause in the middle of its answer until the block is over."""
     town.chat.pauses_before = b"And then"
     town.chat.goes_on.clear()
     town.chat.call("search_documents", {"query": "robot"})
     town.chat.say(f"{ANSWER} [1].", " And then", " it rests [1].")
-    asked = town.community.ask()
+    asked = town.community.ask(room=room)
     await town.community.until(lambda: any(ANSWER in said for said in town.community.said(asked)), what="a draft")
     try:
         yield asked

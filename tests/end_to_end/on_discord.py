@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.chat.platform import Controls
 from core import messages
-from tests.end_to_end.community import PATIENCE
+from tests.end_to_end.community import PATIENCE, Room
 from tests.servers.discord import TOKEN, Channel, DiscordServer, Interaction, Message, Permission, User
 
 UNREACT = "DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/@me"
@@ -22,6 +22,7 @@ class DiscordCommunity:
     server: DiscordServer = field(default_factory=DiscordServer)
     help: str = messages.help_text(messages.Forms())
     hides_answers: bool = False
+    reads_direct: bool = False
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -30,6 +31,13 @@ class DiscordCommunity:
         self.ada, self.bob = (self.server.add_member(self.guild, name) for name in ("Ada", "Bob"))
         self.people = {"Ada": self.ada, "Bob": self.bob}
         self.moderator = self.server.add_member(self.guild, "Mod", permissions=Permission.MANAGE_GUILD)
+        self.forum = self.server.add_channel(self.guild, "help", forum=True)
+        begun = self.server.post_as(self.bob, self.channel, "Let us talk about robots.")
+        bare = self.server.add_channel(self.guild, "bare")
+        self.server.deny(bare, Permission.CREATE_PUBLIC_THREADS)
+        talk, direct = self.server.thread_as(self.bob, begun), self.server.dm(self.ada)
+        self.rooms = {Room.SHARED: talk, Room.REPLY: bare, Room.DIRECT: direct}
+        self._places: dict[str, Channel] = {}
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Run the platform while the block runs."""
@@ -52,10 +60,21 @@ class DiscordCommunity:
         """Return as soon as *is_true* says so."""
         await self.server.until(is_true, what=what, seconds=PATIENCE)
 
-    def ask(self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None) -> str:
+    def ask(
+        self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None, room: Room = Room.CHANNEL
+    ) -> str:
         """Mention the bot, in a reply if something is below it."""
-        said = self.server.post_as(self.bob, self.channel, below) if below else None
-        posted = self.server.post_as(self.people[by], self.channel, text, mentions=[self.server.bot], reply_to=said)
+        said, place = self.server.post_as(self.bob, self.channel, below) if below else None, self.rooms.get(room)
+        if room is Room.OWN:
+            words = f"{self.server.bot.mention} {text}"
+            post, first = self.server.post_in_forum_as(self.people[by], self.forum, "Stuck", words)
+            self._places[str(first.id)] = post
+            return str(first.id)
+        mentions = [] if room is Room.DIRECT else [self.server.bot]
+        where = place or self.channel
+        posted = self.server.post_as(self.people[by], where, text, mentions=mentions, reply_to=said)
+        if place is not None:
+            self._places[str(posted.id)] = place
         return str(posted.id)
 
     def quoted(self, text: str) -> str:
@@ -83,7 +102,8 @@ class DiscordCommunity:
 
     def delete_answer(self, asked: str, *, part: int = 0) -> None:
         """Delete it, and another one with it, as moderators do with several."""
-        other = self.server.post_as(self.bob, self._thread(asked), "Nothing of this.", mentions=[self.ada])
+        who = self.ada if self._thread(asked).guild_id is None else self.bob
+        other = self.server.post_as(who, self._thread(asked), "Nothing of this.", mentions=[self.ada])
         self.server.delete_as(self.moderator, self._of_bot(asked)[part], other)
 
     def repeat(self, asked: str) -> None:
@@ -101,6 +121,11 @@ class DiscordCommunity:
     def unwarned(self) -> int:
         """Count the requests."""
         return len(self.server.requests_to(UNREACT))
+
+    def signs(self) -> list[str]:
+        """Look for words about waiting; that the bot types ends by itself."""
+        said = [one.content for one in self.server.platform.messages.values() if not one.deleted]
+        return [text for text in said if text.startswith(messages.BUSY)]
 
     def controls(self, asked: str) -> Controls:
         """Look at the buttons."""
@@ -168,17 +193,18 @@ class DiscordCommunity:
         return "\n".join(one.content for one in found if one.content) if is_written else ""
 
     def _thread(self, asked: str) -> Channel:
-        return self.server.platform.channels[int(asked)]
+        return self._places.get(asked) or self.server.platform.channels[int(asked)]
 
     def _message(self, asked: str) -> Message:
         return self.server.platform.messages[int(asked)]
 
     def _of_bot(self, asked: str) -> list[Message]:
         bot: User = self.server.bot
+        place = self._places[asked].id if asked in self._places else int(asked)
         return [
             one
             for one in self.server.platform.messages.values()
-            if one.channel_id == int(asked) and one.author_id == bot.id and one.content and not one.deleted
+            if one.channel_id == place and one.author_id == bot.id and one.content and not one.deleted
         ]
 
 

@@ -25,8 +25,8 @@ from adapters.slack.http import PATH
 from adapters.slack.interactions import mrkdwn
 from adapters.slack.slash import NAME
 from core import messages
-from tests.end_to_end.community import PATIENCE
-from tests.servers.slack import Delivery, Message, SlackServer, Streaming, User, refuse
+from tests.end_to_end.community import PATIENCE, Room
+from tests.servers.slack import Channel, Delivery, Message, SlackServer, Streaming, User, refuse
 
 CONTROLS = {dialect.VOTE: Controls.VOTE, dialect.RETRY: Controls.RETRY, dialect.STOP: Controls.STOP}
 HOST = "127.0.0.1"
@@ -39,6 +39,7 @@ class SlackCommunity:
     server: SlackServer = field(default_factory=SlackServer)
     help: str = mrkdwn(messages.help_text(messages.SLACK_FORMS))
     hides_answers: bool = True
+    reads_direct: bool = True
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -47,6 +48,10 @@ class SlackCommunity:
         self.ada, self.bob = (self.server.add_member(self.workspace, name) for name in ("Ada", "Bob"))
         self.people = {"Ada": self.ada, "Bob": self.bob}
         self.moderator = self.server.add_member(self.workspace, "Mod", is_admin=True)
+        private = self.server.add_channel(self.workspace, "secret", private=True)
+        self.rooms = {Room.DIRECT: self.server.direct(self.workspace, self.ada), Room.OWN: private}
+        self._places: dict[str, Channel] = {}
+        self._talk: Message | None = None
         self._earlier = 0
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
@@ -77,10 +82,17 @@ class SlackCommunity:
         """Return as soon as *is_true* says so."""
         await self.server.until(is_true, what=what, seconds=PATIENCE)
 
-    def ask(self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None) -> str:
+    def ask(
+        self, text: str = "What is a robot?", *, by: str = "Ada", below: str | None = None, room: Room = Room.CHANNEL
+    ) -> str:
         """Mention the bot, in a thread on what is below it."""
         root = self.server.post_as(self.bob, self.channel, _written(below)) if below else None
-        return self.server.post_as(self.people[by], self.channel, self._to_bot(text), root).ts
+        place = self.rooms.get(room, self.channel)
+        if room is Room.SHARED:
+            self._talk = root = self._talk or self.server.post_as(self.bob, place, "Let us talk about robots.")
+        posted = self.server.post_as(self.people[by], place, self._to_bot(text), root)
+        self._places[posted.ts] = place
+        return posted.ts
 
     def quoted(self, text: str) -> str:
         """Give it with a number in the place of a name, which does not come with what was said in a thread."""
@@ -88,12 +100,14 @@ class SlackCommunity:
 
     def follow_up(self, asked: str, text: str, *, by: str = "Ada") -> str:
         """Write in the thread."""
-        return self.server.post_as(self.people[by], self.channel, _written(text), self._message(asked)).ts
+        posted = self.server.post_as(self.people[by], self._place(asked), _written(text), self._message(asked))
+        self._places[posted.ts] = self._place(asked)
+        return posted.ts
 
     def chat(self, asked: str, text: str) -> None:
         """Write to Ada."""
         said = f"{self.server.mention(self.ada)} {_written(text)}"
-        self.server.post_as(self.bob, self.channel, said, self._message(asked))
+        self.server.post_as(self.bob, self._place(asked), said, self._message(asked))
 
     def edit(self, asked: str, text: str) -> None:
         """Change the question, the mention included."""
@@ -124,6 +138,13 @@ class SlackCommunity:
     def unwarned(self) -> int:
         """Count the requests."""
         return len(self.server.requests_to("reactions.remove"))
+
+    def signs(self) -> list[str]:
+        """Look for words about waiting, and at what is shown in the place of an answer."""
+        platform = self.server.platform
+        said = [one.text for one in platform.messages.values() if not one.deleted]
+        working = [session.status for session in platform.sessions.values() if session.status != "active"]
+        return [*(text for text in said if text.startswith(messages.BUSY)), *working]
 
     def controls(self, asked: str) -> Controls:
         """Look at the newest message: Slack itself offers to stop one that is being written."""
@@ -212,15 +233,18 @@ class SlackCommunity:
     def _to_bot(self, text: str) -> str:
         return f"{self.server.mention(self.workspace.bot)} {_written(text)}"
 
+    def _place(self, asked: str) -> Channel:
+        return self._places.get(asked, self.channel)
+
     def _message(self, asked: str) -> Message:
-        return self.server.platform.messages[self.channel.id, asked]
+        return self.server.platform.messages[self._place(asked).id, asked]
 
     def _author(self, message: Message) -> User:
         return self.server.platform.users[message.user_id]
 
     def _of_bot(self, asked: str) -> list[Message]:
         thread = self._message(asked).root_ts
-        found = self.server.messages(self.channel, by=self.workspace.bot, thread_ts=thread)
+        found = self.server.messages(self._place(asked), by=self.workspace.bot, thread_ts=thread)
         return [one for one in found if not one.ephemeral]
 
 

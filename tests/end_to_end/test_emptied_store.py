@@ -10,14 +10,20 @@ import pytest
 from adapters.chat.platform import Controls
 from adapters.redis.connection import connect
 from core.events import Answered, Event, LostByStore, Passed, State, StateChanged, Step
+from core.messages import BUSY
 from core.model import Status
-from tests.end_to_end.community import ANSWER, Town, half_written
+from tests.end_to_end.community import ANSWER, Room, Town, half_written
 from tests.fixtures.redis import say
 from tests.servers.valkey import Node, alone
 from tests.waiting import wait_until
 
 AWAY = 0.5  # seconds
 BEGUN = State.RECEIVED
+
+
+def beside(room: Room) -> str:
+    """Return who asks in a room as well."""
+    return "Ada" if room is Room.DIRECT else "Bob"
 
 
 async def lose(town: Town) -> None:
@@ -47,17 +53,64 @@ async def test_what_was_answered_is_not_answered_again(town: Town) -> None:
 
 
 @pytest.mark.promise("catches-up")
-async def test_half_an_answer_is_finished_in_its_place(town: Town) -> None:
-    """Whoever was at it is gone, and only the platform knows of it."""
-    async with town.bot(FOOTNOTE_GRACE_SECONDS="0"), half_written(town) as asked:
+@pytest.mark.parametrize("room", [room for room in Room if room is not Room.CHANNEL])
+async def test_wherever_it_was_answered_it_is_not_answered_again(town: Town, room: Room) -> None:
+    """Also where several people ask in one place."""
+    async with town.bot():
+        asked = [town.community.ask(room=room), town.community.ask("What is an arm?", by=beside(room), room=room)]
+        for each in asked:
+            await town.remembers(each)
+    before = [town.community.said(each) for each in asked]
+    await lose(town)
+    requests = len(town.chat.received)
+    missed = town.community.ask("What is a robot for?", by=beside(room), room=room)
+    seen = town.community.ask("And what not?")
+    async with town.bot():
+        await town.sees(seen, ANSWER)
+        if room is not Room.DIRECT:
+            await town.remembers(missed)
+
+    questions = [str(request.body["messages"][-1]) for request in town.chat.received[requests:]]
+    assert not any("What is an arm?" in text or "What is a robot?" in text for text in questions)
+    assert [town.community.said(each)[: len(said)] for each, said in zip(asked, before, strict=True)] == before
+
+
+@pytest.mark.promise("catches-up")
+@pytest.mark.parametrize("room", Room)
+async def test_half_an_answer_is_finished_in_its_place(town: Town, room: Room) -> None:
+    """Whoever was at it is gone, and only the platform knows; where that is not read late, an edit comes upon it."""
+    async with town.bot(FOOTNOTE_GRACE_SECONDS="0"), half_written(town, room) as asked:
         pass
     town.chat.script.clear()
     before = town.community.said(asked)
     await lose(town)
     async with town.bot():
+        if room is Room.DIRECT and not town.community.reads_direct:
+            town.community.edit(asked, "What are robots?")
         await town.community.until(lambda: town.community.controls(asked) is Controls.VOTE, what="the whole answer")
 
     assert (len(before), len(town.community.said(asked))) == (1, 1)
+
+
+@pytest.mark.promise("signs-go")
+async def test_words_about_waiting_and_signs_of_work_end_after_the_loss(town: Town) -> None:
+    """Nothing is known of them any more, and whoever answers looks for them."""
+    community = town.community
+    async with town.bot(FOOTNOTE_ANSWERS_AT_ONCE="1", FOOTNOTE_GRACE_SECONDS="0") as bot, half_written(town) as asked:
+        others = [community.ask("What is an arm?") for _ in range(4)]
+        await community.until(lambda: any(BUSY in sign for sign in community.signs()), what="words about waiting")
+        bot.stop()
+    before = community.signs()
+    town.chat.script.clear()
+    await lose(town)
+    async with town.bot():
+        for each in (asked, *others):
+            await town.sees(each, ANSWER)
+            await town.remembers(each)
+
+    assert any(BUSY in sign for sign in before)
+    assert community.signs() == []
+    assert [len(community.said(each)) for each in (asked, *others)] == [1] * 5
 
 
 @pytest.mark.promise("crash-safe")
@@ -138,10 +191,11 @@ async def test_an_answer_is_remembered_though_the_store_is_away_at_its_end(town:
 
 
 @pytest.mark.promise("asked-once")
-async def test_an_edit_after_the_loss_changes_the_answer_in_its_place(town: Town) -> None:
+@pytest.mark.parametrize("room", Room)
+async def test_an_edit_after_the_loss_changes_the_answer_in_its_place(town: Town, room: Room) -> None:
     """The store knows nothing of the question any more, and the platform shows what was answered."""
     async with town.bot():
-        asked = town.community.ask()
+        asked = town.community.ask(room=room)
         await town.remembers(asked)
         await lose(town)
         town.community.edit(asked, "What is an arm?")

@@ -25,8 +25,8 @@ class MemoryPolicies:
         return self._policies.get(str(home), Policy())
 
     async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
-        """Change the policy and note the order."""
-        before = await self.load(home)
+        """Change the policy and note the order, without a name."""
+        by, before = Person(id=by.id), await self.load(home)
         after = _after(before, order, by, at)
         if after is None:
             return Applied(is_new=False, before=before)

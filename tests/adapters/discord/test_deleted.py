@@ -8,16 +8,19 @@ from datetime import timedelta
 
 import pytest
 
-from core.model import MessageRef, ThreadRef, Turn
+from core.errors import StoreUnavailable
+from core.model import MessageRef, Policy, ThreadRef, Turn, WorkspaceRef
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.ears import listening
 from tests.builders import NOON
 from tests.fakes.box import Box
 from tests.fakes.conversations import MemoryConversations
+from tests.fakes.dedup import MemoryDedup
+from tests.fakes.moderation import MemoryPolicies
 from tests.servers.discord import Channel, DiscordServer, Message
 from tests.servers.discord.permissions import Permission
 from tests.servers.service import Reset
-from tests.waiting import at_once
+from tests.waiting import at_once, wait_until
 
 HISTORY = "GET /channels/{channel}/messages"
 
@@ -131,3 +134,33 @@ async def test_a_thread_and_a_channel_that_are_deleted_are_forgotten(
                 await asyncio.sleep(0.005)
 
     assert left == kept[3:]
+
+
+@pytest.mark.promise("forget-workspace")
+async def test_a_guild_that_threw_the_bot_out_while_it_was_away_is_forgotten(
+    server: DiscordServer, place: Place
+) -> None:
+    """At the next start of the same bot, and once the store is there; what another bot was told elsewhere is left."""
+    left = WorkspaceRef(platform="discord", workspace=str(server.add_guild("Left").id))
+    here, direct = (left.model_copy(update={"workspace": name}) for name in (str(place.guild.id), "@me"))
+    policies, dedup, gone = MemoryPolicies(), MemoryDedup(), list[WorkspaceRef]()
+    for home in (left, here, direct):
+        policies.set(home, Policy(auto_answer=frozenset({"1"})))
+
+    async def purge(home: WorkspaceRef) -> None:
+        gone.append(home)
+        if len(gone) == 1:
+            raise StoreUnavailable("The store cannot be reached. Try again in a moment.")
+
+    def is_known() -> bool:
+        return dedup.notes["discord:bot"] == str(server.bot.id)
+
+    server.kick_bot(server.platform.guilds[int(left.workspace)])
+    dedup.notes["discord:bot"] = "another"
+    async with listening(server, Box(), policies=policies, dedup=dedup, purge=purge):
+        await wait_until(is_known, what="who the bot is")
+    assert gone == []
+    async with listening(server, Box(), policies=policies, dedup=dedup, purge=purge):
+        await wait_until(lambda: len(gone) > 1, what="the second attempt")
+
+    assert gone == [left] * 2

@@ -53,7 +53,10 @@ SOON = 0.05  # seconds in which a question comes that can be taken, if all is we
 DAY = 24 * 3600
 THREADS = [
     ThreadRef(platform="test", workspace=workspace, channel=channel, thread=thread)
-    for workspace, channel, thread in (("w", "c", "1"), ("w", "c", "12"), ("w", "cd", "1"), ("wx", "c", "1"))
+    for workspace, channel, thread in (
+        *(("w", "c", "1"), ("w", "c", "12"), ("w", "cd", "1"), ("wx", "c", "1")),
+        *(("e/1", "c", "1"), ("e/2", "c", "1"), ("e", "c", "1"), ("ex/1", "c", "1")),
+    )
 ]
 PEOPLE = [Person(id=f"somebody{number}:{{}}", name=f"Some{number}") for number in range(3)]
 
@@ -247,7 +250,9 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"word\d+said", text))
 
 
-SCOPES: list[AnyPlace | Person] = [
+ORGANIZATION = "e/"
+SCOPES: list[AnyPlace | Person | str] = [
+    ORGANIZATION,
     PEOPLE[1],
     THREADS[0],
     ChannelRef(platform="test", workspace="w", channel="c"),
@@ -255,28 +260,41 @@ SCOPES: list[AnyPlace | Person] = [
 ]
 
 
+async def forget(past: History, scope: AnyPlace | Person | str, home: WorkspaceRef) -> None:
+    """Forget a person in a *home*, a place, or all workspaces of an organization, as where it throws the bot out."""
+    policies = RedisPolicies(past.client)
+    forgetting = Forgetting(past.conversations, past.votes, past.inbox, policies)
+    match scope:
+        case Person(id=person):
+            await forgetting.person(home, person)
+        case str():
+            for each in await policies.workspaces("test"):
+                if each.workspace.startswith(scope):
+                    await forgetting.farewell(each)
+        case _:
+            await forgetting.place(scope)
+
+
 @pytest.mark.promise("forget-person")
 @pytest.mark.promise("forget-workspace")
-@pytest.mark.parametrize("scope", SCOPES, ids=["person", "thread", "channel", "workspace"])
+@pytest.mark.parametrize("scope", SCOPES, ids=["organization", "person", "thread", "channel", "workspace"])
 @pytest.mark.parametrize("seed", range(examples(60)))
 async def test_no_key_holds_a_word_of_what_is_forgotten(
-    server: Node, clock: ServerClock, seed: int, scope: AnyPlace | Person
+    server: Node, clock: ServerClock, seed: int, scope: AnyPlace | Person | str
 ) -> None:
     """Nor the id of who is; what is worked on meanwhile comes to its end, and others lose nothing."""
     async with history(server, clock, seed) as past:
         for step in past.chance.choices(list(STEPS), list(STEPS.values()), k=50):
             await step(past)
-        forgetting = Forgetting(past.conversations, past.votes, past.inbox, RedisPolicies(past.client))
         before, home = words(await past.stored()), WorkspaceRef(platform="test", workspace="w")
-        if isinstance(scope, Person):
-            await forgetting.person(home, scope.id)
-        else:
-            await forgetting.place(scope)
+        await forget(past, scope, home)
         await past.finish()
         after = await past.stored()
 
     def is_forgotten(author: Person, question: Question) -> bool:
         thread = question.message.thread
+        if isinstance(scope, str):
+            return thread.workspace.startswith(scope)
         is_there = f"{thread}:".startswith(f"{home if isinstance(scope, Person) else scope}:")
         return is_there and (author == scope or not isinstance(scope, Person))
 

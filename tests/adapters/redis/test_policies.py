@@ -24,6 +24,7 @@ from tests.portion import FORMS
 
 HOME = WorkspaceRef(platform="discord", workspace="42")
 ZOE = Person(id="7", name='Zoë "Z" /x\\')
+KNOWN = Person(id="7")  # of her, in whatever version it was written
 POLICY, LOG = "footnote:policy:{discord:42}", "footnote:audit:{discord:42}:"
 DAY = timedelta(days=1).total_seconds()
 GIVE_ORDERS = """
@@ -64,7 +65,9 @@ NOTED_BEFORE = (
     b'{"by":{"id":"7","name":"Zo\xc3\xab"},"did":"pause channel","about":"5","at":"2026-01-01T12:00:00Z"}',
     b'{"by":{"id":"7","name":"Zo\xc3\xab"},"did":"pause","about":"","at":"2026-01-01T12:00:00Z"}',
 )
-BEFORE = Policy(paused_by=ZOE, paused_at=NOON, auto_answer=frozenset({"8", "9"}), silent_channels=frozenset({"5", "6"}))
+BEFORE = Policy(
+    paused_by=KNOWN, paused_at=NOON, auto_answer=frozenset({"8", "9"}), silent_channels=frozenset({"5", "6"})
+)
 NEWER = {"version": "2", "silent:5": "until Friday", "auto:9": "1", "paused": '{"by":{"id":"7","name":"Zo"}}'}
 DAMAGED: dict[str, Sequence[str | bytes]] = {
     "no JSON": ("SET", POLICY, '{"paused_by":'),
@@ -135,12 +138,25 @@ async def test_what_the_version_before_has_noted_is_taken_over(client: Redis) ->
     await say(client, "PEXPIRE", f"{LOG}order", "7775999999")
     await ordered(client, OrderKind.AUTO_ANSWER_ON, "9")
 
-    zoe = Person(id="7", name="Zoë")
     assert await RedisPolicies(client).recent(HOME, limit=9) == (
-        AuditEntry(by=ZOE, did="auto-answer on", about="9", at=NOON),
-        AuditEntry(by=zoe, did="pause", at=NOON),
-        AuditEntry(by=zoe, did="pause channel", about="5", at=NOON),
+        AuditEntry(by=KNOWN, did="auto-answer on", about="9", at=NOON),
+        AuditEntry(by=KNOWN, did="pause", at=NOON),
+        AuditEntry(by=KNOWN, did="pause channel", about="5", at=NOON),
     )
+
+
+@pytest.mark.promise("stored-data-lasts")
+async def test_no_name_of_a_moderator_is_stored(client: Redis) -> None:
+    """Though one is given; and one that another version kept goes with its pause."""
+    await say(client, "SET", POLICY, WRITTEN_BEFORE)
+    await ordered(client, OrderKind.RESUME)
+    for kind in OrderKind:
+        await ordered(client, kind, "1")
+    await ordered(client, OrderKind.PAUSE)
+
+    stored_ = [await say(client, "GET", name) for name in await all_keys(client) if b"deed" in name]
+    assert len(stored_) == len(OrderKind) + 2
+    assert not any(b"Zo" in text for text in [*stored_, *(await raw(client)).values()])
 
 
 @pytest.mark.promise("stored-data-lasts")
@@ -201,7 +217,7 @@ async def test_what_a_newer_version_has_written_is_closed(client: Redis) -> None
     resumed = await ordered(client, OrderKind.RESUME)
 
     known = Policy(
-        paused_by=Person(id="7", name="Zo"),
+        paused_by=KNOWN,
         auto_answer=frozenset({"9"}),
         silent_channels=frozenset({"5"}),
         fault=PolicyFault.NEWER,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from adapters.chat.catch_up import THREADS
 from adapters.retry import PATIENT
 from adapters.slack.api import PAGE, PAGES, open_session
 from adapters.slack.workspaces import NotInstalled, OneWorkspace, Workspace
@@ -194,6 +195,25 @@ async def test_threads_of_the_bot_are_read_before_those_of_others(place: Place) 
         ours.ts,
         theirs.ts,
     ]
+
+
+async def test_of_many_threads_the_latest_are_read_and_that_there_are_more_is_told(place: Place) -> None:
+    """The bot's own first, however old; each is one request."""
+    server, box, watch = place.server, Box(), Watch(place.server)
+    ours = place.bot_says("Ada asks: What is it?")
+    server.post_as(place.ada, place.channel, f"{place.bot.mention} Ours?", ours)
+    for room in (place.channel, server.add_channel(place.workspace, "other")):
+        for number in range(THREADS // 2):
+            root = server.post_as(place.ada, room, "Let us talk.")
+            server.post_as(place.ada, room, f"{place.bot.mention} Number {number}?", root)
+    async with listening(place, box, catches_up=True, observer=watch.observe):
+        asked = [(await box.question()).question.text for _ in range(THREADS)]
+        async with asyncio.timeout(5):
+            await watch.told.wait()
+
+    numbers = [f"Number {number}?" for number in reversed(range(THREADS // 2))]
+    assert asked == ["Ours?", *numbers, *numbers[:-1]]
+    assert watch.reasons == [f"more than {THREADS} threads in one workspace"]
 
 
 async def test_a_message_that_was_edited_meanwhile_is_heard_in_its_newest_words(place: Place) -> None:
