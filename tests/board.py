@@ -131,7 +131,7 @@ class BoardChat(ChatPlatform):
         if withdrawal.delivery.trying is None:
             return ()
         said = await call(self._session, "GET", f"{self._url}/posts?root={withdrawal.message.thread.thread}")
-        mark = nonce(withdrawal.message, 0, len(withdrawal.delivery.messages))
+        mark = nonce(withdrawal.message, len(withdrawal.delivery.messages))
         return [MessageRef(thread=withdrawal.message.thread, id=one["id"]) for one in said if one["nonce"] == mark]
 
 

@@ -21,7 +21,7 @@ from adapters.retry import BRIEF, DEFERRED, NOT_NOW, PATIENT, RetryPolicy
 from core.errors import PostingFailed, StoreUnavailable
 from core.events import Passed, Step, unobserved
 from core.messages import BROKEN, CANNOT_TAKE, WARNING
-from core.model import Asked, Deleted
+from core.model import Asked, Deleted, Delivery
 
 if TYPE_CHECKING:
     from adapters.chat.commands import Tell
@@ -203,7 +203,8 @@ async def _move_again(services: ChatServices) -> None:
         if await services.inbox.knows(asked.message):
             del services.moved[accepted]
         else:
-            await services.accepting.move(accepted, asked)
+            begun = asked.model_copy(update={"delivery": Delivery()})  # it may have been, by a worker that died
+            await services.accepting.move(accepted, begun)
 
 
 async def take_over_once(services: ChatServices, platform: str, find: Find) -> None:

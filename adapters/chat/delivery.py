@@ -307,7 +307,7 @@ class PlatformSurface:
         place, is_marked = destination.place, False
         live = LiveMessage(
             log,
-            partial(nonce, claim.message, claim.question.revision),
+            partial(nonce, claim.message),
             messages=list(destination.posted),
             leaving=[Posted(message.id) for message in claim.delivery.leaving],
             is_unsure=claim.delivery.trying is not None and claim.question.visibility == "thread",

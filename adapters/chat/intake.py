@@ -226,7 +226,7 @@ class Intake:
             return None
         if found.is_finished and is_again:
             return None
-        notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, inbound.revision, NOTICE))  # if there is one
+        notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE))  # if there is one
         return replace(routed, standing_answer=Delivery(messages=found.messages, notice=notice))
 
     async def _has_kept(self, inbound: Inbound) -> bool:
@@ -355,7 +355,7 @@ class Intake:
 
         async def reply_once() -> None:
             if await self._services.is_new(f"replied:{inbound.message}", str(inbound.revision)):
-                mark = nonce(inbound.message, inbound.revision, REMARK)
+                mark = nonce(inbound.message, REMARK, inbound.revision)
                 await QUICK.call(partial(event.channel.below(inbound.message).post, Part(sentence), mark))
 
         if event.speaks and not event.is_late:

@@ -183,7 +183,7 @@ class LiveMessage:
             if not parts:
                 continue  # nothing has been written, and what stood there before stays as long
             has_shown = True
-            failure = await self._attempt(parts)
+            failure = await self._attempt(parts, is_final=False)
             failures = failures + 1 if failure else 0
             self._break_off(failure)
             if isinstance(failure, Rejected | LeaseLost):
@@ -207,7 +207,7 @@ class LiveMessage:
         if self.is_contested:
             self.messages = [Posted(shown.id) for shown in self.messages]
         while not self.is_deleted:
-            failure = await self._attempt(parts)
+            failure = await self._attempt(parts, is_final=True)
             if failure is None:
                 break
             if isinstance(failure, LeaseLost):
@@ -221,12 +221,12 @@ class LiveMessage:
             elif isinstance(failure, Unreachable):
                 self._rest_until = self.pace.clock() + self._interval * failures
 
-    async def _attempt(self, parts: Sequence[Part]) -> PostingFailed | None:
+    async def _attempt(self, parts: Sequence[Part], *, is_final: bool) -> PostingFailed | None:
         """Bring the messages to *parts* once the platform has had its rest; return the failure if that did not work."""
         if (seconds := self._rest_until - self.pace.clock()) > 0:
             await self.pace.sleep(seconds)
         try:
-            await self._bring(parts)
+            await self._bring(parts, is_final=is_final)
         except Gone:
             self.is_deleted = True
         except RateLimited as failure:
@@ -240,14 +240,15 @@ class LiveMessage:
             return failure
         return None
 
-    async def _bring(self, parts: Sequence[Part]) -> None:
-        obsolete = None if self._ending.is_set() else self._ending
+    async def _bring(self, parts: Sequence[Part], *, is_final: bool) -> None:
+        """Make calls until the messages are *parts*; a draft removes none, even if the end comes in the middle."""
+        obsolete = None if is_final else self._ending
         # The last message says that more comes until all others stand: so an answer that is broken off can be told.
         is_draft = bool(self.messages and (last := self.messages[-1].part) and last.controls is Controls.STOP)
-        while is_draft and self._ending.is_set() and len(self.messages) < len(parts):
+        while is_draft and is_final and len(self.messages) < len(parts):
             self.messages.append(await self._post(parts[len(self.messages)], obsolete))
         # Before the end, none is removed that is left over: what is written anew needs it again.
-        spare = 0 if self._ending.is_set() else len(self.messages) - len(parts)
+        spare = 0 if is_final else len(self.messages) - len(parts)
         for at, part in enumerate([*parts, *[PLACE_HOLDER] * spare]):
             if at == len(self.messages):
                 self.messages.append(await self._post(part, obsolete))
@@ -256,9 +257,9 @@ class LiveMessage:
                 self.messages[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
                 await self._call(self.poster.edit(shown.id, part, obsolete))
                 self.messages[at] = Posted(shown.id, part)
-        if self.is_unsure and self._ending.is_set():
+        if self.is_unsure and is_final:
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
-        while self._ending.is_set() and len(self.messages) > len(parts):
+        while is_final and len(self.messages) > len(parts):
             with suppress(Gone):
                 await self._call(self.poster.delete(self.messages[-1].id))
             self.messages.pop()

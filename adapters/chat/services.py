@@ -123,7 +123,7 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
     period = str(int(waits.now().timestamp() // QUIET))
     if not is_admitted or not await waits.dedup.changed(f"busy:{at.home}:{at.channel}", period):
         return
-    notice = WaitNotice(thread=at, nonce=nonce(question.message, question.revision, NOTICE))
+    notice = WaitNotice(thread=at, nonce=nonce(question.message, NOTICE))
     if not await waits.room.announce(question.message, notice):
         return
     poster = below(question.message)

@@ -21,6 +21,7 @@ from core.errors import ApologyFailed, FootnoteError, ShutOut, StoreUnavailable
 from core.events import LostByStore, Observer, Passed, Step, TakenOver, unobserved
 from core.model import (
     MOST_ATTEMPTS,
+    Asked,
     Cancellation,
     Claim,
     Delivery,
@@ -170,9 +171,7 @@ class RedisInbox(InboxStore):
         if delivery == lease.delivery and lease.is_recorded:
             return await self.holds(task)
         lease.delivery, lease.is_recorded = delivery, False
-        lease.is_recorded = bool(
-            await self._on_hold(lease, "record", delivery=self._sealed(task.message, lease.delivery))
-        )
+        lease.is_recorded = bool(await self._on_hold(lease, "record", delivery=self._sealed(task.message, delivery)))
         return lease.is_recorded
 
     async def holds(self, task: Task) -> bool:
@@ -307,19 +306,20 @@ class RedisInbox(InboxStore):
     async def _put_back(self, lease: Lease) -> bool:
         """Put a task back that the store has lost, with what is posted, and hold it on.
 
-        False if the store knows the question: then another worker has it, or gets it.
+        What was heard of it ends the hold there too; the words of an edit are told again by the platform.
+        False if another worker has it, or gets it, as one may have had it, and posted, since our lease was over.
         """
         task, (fence, _, holder) = lease.task, str(lease.hold["fence"]).partition(" ")
+        is_gone = not isinstance(task, Claim) or task.cancelled.reason is Interruption.DELETED
+        if isinstance(task, Claim) and not is_gone and self._now() - lease.renewed >= self._bounds.lease:
+            await self.put(Asked(question=task.question, address=task.address, delivery=Delivery()))
+            task.cancelled.set(Interruption.LOST)
+            return False
         given: dict[str, Argument] = dict.fromkeys(("text", "person", "home", "address", "interaction"), b"")
-        given |= {
-            "left": 0,
-            "asked_at": 0,
-            "is_update": False,
-            "is_withdrawn": not isinstance(task, Claim),
-            **lease.hold,
-        }
-        if isinstance(task, Claim):
+        given |= {"left": 0, "asked_at": 0, "is_update": False, "is_withdrawn": is_gone, **lease.hold}
+        if isinstance(task, Claim) and not is_gone:
             given |= {**self._words(task.question, task.address), "is_update": task.is_update}
+            given["revision"] = task.question.revision + (task.cancelled.reason is Interruption.EDITED)
         posted = self._sealed(task.message, lease.delivery) if lease.delivery != Delivery() else b""
         given |= {"holder": holder, "fence": int(fence) + 1, "attempt": task.attempt, "delivery": posted}
         found = cast("bytes | int", await self._run("restore", PREFIX, **given))

@@ -86,11 +86,7 @@ class InboxStore:
         match signal:
             case Asked():
                 self._observer(Passed(signal.message, Step.HEARD))
-                known = signal.delivery
-                posted = self._sealed(signal.message, known) if known else b""
-                words = self._words(signal.question, signal.address)
-                script, given = "ask", {**words, "accepted": "", "delivery": posted}
-                given["is_bare"] = known is None or not known.messages
+                script, given = "ask", {**self._asking(signal), "accepted": ""}
             case Edited(question=question):
                 script, given = "edit", self._words(question)
             case Recheck(question=question):
@@ -138,8 +134,7 @@ class InboxStore:
     async def move(self, accepted: MessageRef, asked: Asked) -> bool:
         """Put what was accepted under its own message."""
         self._observer(Passed(asked.message, Step.HEARD))
-        given = self._words(asked.question, asked.address)
-        is_moved = await self._run("ask", PREFIX, **given, accepted=str(accepted), delivery=b"", is_bare=True)
+        is_moved = await self._run("ask", PREFIX, **self._asking(asked), accepted=str(accepted))
         self._observer(Passed(asked.message, Step.MOVED))
         return bool(is_moved)
 
@@ -243,6 +238,13 @@ class InboxStore:
     async def drop(self, message: MessageRef) -> bool:
         """Remove a question with its words."""
         return bool(await self._run("drop", PREFIX, ref=str(message)))
+
+    def _asking(self, asked: Asked) -> dict[str, Argument]:
+        """Return what was asked as scripts take it, with what stands there of an answer if that is known."""
+        known = asked.delivery
+        posted = self._sealed(asked.message, known) if known else b""
+        is_bare = known is None or not known.messages
+        return {**self._words(asked.question, asked.address), "delivery": posted, "is_bare": is_bare}
 
     def _words(self, question: Question, address: ReplyAddress | None = None) -> dict[str, Argument]:
         """Return a question as scripts take it: its words and its address sealed, and whose it is."""

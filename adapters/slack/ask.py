@@ -126,7 +126,7 @@ class QuestionMessage:
                 text=f"*{name} asks:* {SLACK.on_one_line(text, QUESTION_LIMIT)}",
                 unfurl_links=False,
                 unfurl_media=False,
-                nonce=nonce(context.private_message, 0, 0),
+                nonce=nonce(context.private_message, 0),
             )
         except PostingFailed as failure:
             self.is_in_doubt = isinstance(failure, Unreachable) and not never_arrived(failure)
@@ -139,7 +139,7 @@ class QuestionMessage:
         """Look for the message where nobody knows whether it stands there; empty if not, or if the bot may not read."""
         if not self.is_in_doubt:
             return ""
-        wanted, oldest = nonce(self.context.private_message, 0, 0), f"{self.context.at.timestamp() - EARLY:.6f}"
+        wanted, oldest = nonce(self.context.private_message, 0), f"{self.context.at.timestamp() - EARLY:.6f}"
         retrying = Retrying(replace(BRIEF, sleep=self.context.slack.chat.sleep))
         given = {"channel": self.context.channel, "oldest": oldest, "include_all_metadata": "true"}
         try:

@@ -58,7 +58,7 @@ class SlackChat(ChatPlatform):
         poster = AnswerPoster(
             place=place,
             question=claim.question,
-            nonces={each.id: nonce(claim.message, claim.question.revision, at) for at, each in enumerate(posted)},
+            nonces={each.id: nonce(claim.message, at) for at, each in enumerate(posted)},
             all_in_doubt=trying is not None,
             streamed_since=None if posted else trying,
             doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
@@ -129,7 +129,7 @@ class SlackChat(ChatPlatform):
             return ()
         place = await self._place(withdrawal.message)
         lost = ThreadPoster(place, all_in_doubt=True, streamed_since=None if known else trying)
-        found = await lost.find(nonce(withdrawal.message, 0, len(known)))
+        found = await lost.find(nonce(withdrawal.message, len(known)))
         return [MessageRef(thread=withdrawal.message.thread, id=found)] if found is not None else ()
 
     async def untitle(self, message: MessageRef) -> None:

@@ -171,7 +171,7 @@ async def find_answer(place: Place, message: MessageRef, revision: int) -> Found
     A stream that nobody has ended bears no mark. It is the first message of an answer, and belongs to what somebody
     asked last before it. Raises `PostingFailed`.
     """
-    marks = {nonce(message, each, at) for each in (0, revision) for at in range(REMARK, LONGEST)}
+    marks = {nonce(message, REMARK, revision), *(nonce(message, at) for at in range(REMARK, LONGEST))}
     said, me = await said_in(place, place.asked), place.workspace.bot_user_id
     found, is_finished, is_last = list[MessageRef](), True, True
     for one in said:
@@ -200,7 +200,7 @@ async def remove_orphans(claim: Claim, place: Place, _answer: Answer | None, sho
     takes the same message twice for one, and Slack does not. Raises nothing.
     """
     ids = {message.id for message in shown}
-    marks = {nonce(claim.message, claim.question.revision, at) for at in range(LONGEST)}
+    marks = {nonce(claim.message, at) for at in range(LONGEST)}
     client, channel = place.workspace.once, place.channel
     with suppress(PostingFailed):  # where the bot may not read, nobody can know
         for message in await said_in(place, place.asked):

@@ -11,7 +11,7 @@ import pytest
 
 from adapters.redis.inbox_store import InboxStore
 from adapters.redis.secrets import Seal
-from core.model import Asked, Interaction, MessageRef, ReplyAddress
+from core.model import Asked, Delivery, Interaction, MessageRef, ReplyAddress
 from tests.builders import question, thread
 from tests.fixtures.redis import clean, say
 from tests.inboxes import (
@@ -93,6 +93,18 @@ async def test_what_one_person_sees_is_moved_as_it_is(inbox: Box) -> None:
     assert not await inbox.move(accepted.message, accepted)
     assert asks(await taken(inbox)) == accepted.question
     assert await is_empty(inbox)
+
+
+@pytest.mark.promise("asked-once")
+@pytest.mark.parametrize("is_again", [False, True])
+async def test_who_takes_what_is_moved_again_is_told_that_it_may_have_been_begun(inbox: Box, *, is_again: bool) -> None:
+    """A store that lost it forgot who had it before, and what that worker has posted."""
+    accepted = used()
+    await inbox.accept(accepted, within=SOON)
+    place = below(accepted).model_copy(update={"delivery": Delivery() if is_again else None})
+    await inbox.move(accepted.message, place)
+
+    assert (await taken(inbox)).is_redelivered == is_again
 
 
 @pytest.mark.promise("asked-once")

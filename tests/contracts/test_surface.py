@@ -80,12 +80,13 @@ async def test_the_next_attempt_edits_what_the_one_before_has_posted(chat: ChatP
 
 
 @pytest.mark.promise("posted-once")
-async def test_an_attempt_that_knows_of_no_other_posts_nothing_new(chat: ChatPlatform) -> None:
-    """The one before may have ended between posting and noting it."""
+@pytest.mark.parametrize("revision", [0, 7])
+async def test_an_attempt_that_knows_of_no_other_posts_nothing_new(chat: ChatPlatform, revision: int) -> None:
+    """The one before may have ended between posting and noting it, and the question was edited since, or was before."""
     claim = await chat.asks()
     await chat.surface.reply(claim, progress(*WRITTEN))
-
-    await chat.surface.reply(replace(claim, attempt=2), progress(*WRITTEN))
+    edited = claim.question.model_copy(update={"revision": revision})
+    await chat.surface.reply(replace(claim, question=edited, attempt=2), progress(*WRITTEN))
 
     assert len(chat.stands(claim)) == 1
 
@@ -97,7 +98,6 @@ async def test_an_attempt_that_knows_only_of_the_first_message_posts_no_other_ag
     long = ANSWER.model_copy(update={"text": "word " * (chat.longest // 3)})
     first = await chat.surface.reply(claim, progress(long))
     stood = chat.stands(claim)
-
     known = Delivery(messages=first.messages[:1])
     second = await chat.surface.reply(replace(claim, delivery=known, attempt=2), progress(long))
 

@@ -103,6 +103,10 @@ class Community(Protocol):
         """Give what is to be seen in a place."""
         ...
 
+    def traces(self, place: str) -> list[str]:
+        """Give all that the platform knows of the bot's messages in a place, also of those that are gone."""
+        ...
+
     def message_of(self, asked: Asked) -> str:
         """Give the id by which the bot knows a question; empty while it cannot know it."""
         ...

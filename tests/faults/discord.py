@@ -160,6 +160,10 @@ class OnDiscord:
             unheard=frozenset(one.number for one in asked if self._is_unheard(one)),
         )
 
+    def traces(self, place: str) -> list[str]:
+        """Give all that the platform knows of the bot's messages in a place, also of those that are gone."""
+        return [repr(each) for each in (*self._said(place), *self._removed(place))]
+
     def _is_unheard(self, asked: Asked) -> bool:
         """Say whether it is too late to acknowledge a command."""
         used = self._used.get(asked.place)

@@ -115,7 +115,8 @@ async def store_without_power(rig: Rig, chance: random.Random) -> None:
     seconds = chance.uniform(0.0, UNWRITTEN[rig.fsync])
     with rig.record.outage():
         await _lone(rig).lose_power(seconds)
-        rig.record.lose(seconds)
+        if seconds:
+            rig.record.lose(seconds)
 
 
 async def store_emptied(rig: Rig, chance: random.Random) -> None:

@@ -20,13 +20,15 @@ NOTICED = 1.0  # seconds within which the rig sees what is over, and the bot rem
 class Record:
     """What happened to questions, by the ids of their messages or by their names, and how soon they were over.
 
-    The `journal` is for whoever has to find out why something went wrong.
+    The `journal` is for whoever has to find out why something went wrong. Of the seconds until something was over,
+    those are `after_loss` where the store had lost what it knew of the question: the platform has to be read then.
     """
 
     hurt_at: dict[str, float] = field(default_factory=dict[str, float])
     hits: Counter[str] = field(default_factory=Counter[str])
     held: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
     recoveries: list[float] = field(default_factory=list[float])
+    after_loss: list[float] = field(default_factory=list[float])
     journal: Path | None = None
     open: dict[str, float] = field(default_factory=dict[str, float])
     over_at: dict[str, float] = field(default_factory=dict[str, float])
@@ -105,7 +107,8 @@ class Record:
             del self.hits[question]
         if hurt := [self.hurt_at.pop(key) for key in (name, question) if key in self.hurt_at]:
             seconds = time.monotonic() - max(hurt)
-            self.recoveries.append(seconds)
+            is_lost = self.lost[name] or self.lost[question]
+            (self.after_loss if is_lost else self.recoveries).append(seconds)
             self.tell(f"recovered after {seconds:.1f} s: {name}")
 
     def _lose(self, pid: int) -> None:

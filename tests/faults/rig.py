@@ -98,6 +98,7 @@ class Rig:
     def edit(self, asked: Asked) -> None:
         """Let whoever asked ask something else by the same message."""
         number = next(self._numbers)
+        self.record.tell(f"edited: {asked.name}")
         self._told(number, asked.platform)
         del self.asked[asked.number]
         self.pending.pop(asked.number, None)
@@ -107,12 +108,14 @@ class Rig:
 
     def delete(self, asked: Asked) -> None:
         """Let whoever asked delete the question."""
+        self.record.tell(f"deleted: {asked.name}")
         self._told(-asked.number, asked.platform)
         self.deeds.withdrawn.add(asked.number)
         self.on(asked.platform).delete(asked)
 
     def forget(self, asked: Asked) -> Callable[[], bool]:
         """Let whoever asked be forgotten; the answer may stay. Give what says whether that was confirmed."""
+        self.record.tell(f"forgotten: {asked.name}")
         self._told(-asked.number, asked.platform)
         self.deeds.withdrawn.add(asked.number)
         if asked.message in self.record.active:
@@ -234,11 +237,15 @@ class Rig:
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays, *hidden)]
 
     def _behind(self, number: int, ending: Ending, turns: int) -> Behind:
-        asked, lost = self.asked[number], self.record.lost
-        losses = max(lost[asked.name], lost[self.on(asked.platform).message_of(asked)])
+        losses = self.losses(number)
         return Behind(
             ending, self.model.given(number), turns, losses, self.deeds.again[number], self._memory(number, losses)
         )
+
+    def losses(self, number: int) -> int:
+        """Give how often the store lost what it knew of a question."""
+        asked, lost = self.asked[number], self.record.lost
+        return max(lost[asked.name], lost[self.on(asked.platform).message_of(asked)])
 
     def _memory(self, number: int, losses: int) -> frozenset[int]:
         """Give how many turns may be remembered of what is private, or of somebody who is forgotten."""

@@ -7,7 +7,7 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tests.faults.audit import Ending
@@ -23,6 +23,7 @@ OTHERS = 2  # who ask beside each of them
 PAUSES = (0.0, 2.0)  # seconds before somebody does
 SETTLED_AFTER = 25  # faults, after which everything comes to rest and is looked at
 JOURNAL = "journal.log"
+MANY = 2  # times that the model is given a question, of which the journal tells
 REST = 120.0  # seconds for that
 
 
@@ -53,7 +54,7 @@ async def play(
             for leak in leaks(installed, running.secrets()):
                 piece.wrongs.setdefault(leak.kind.value, []).append(leak.what)
             piece.questions = len(running.asked)
-            piece.recoveries = running.record.recoveries
+            piece.recoveries, piece.after_loss = running.record.recoveries, running.record.after_loss
             piece.starts = sum(each.starts for each in running.host.processes.values())
         if piece.wrongs and kept is not None:
             _keep(Path(folder), Piece.path(kept, seed, number).with_suffix(""))
@@ -99,6 +100,12 @@ async def _together(running: Rig, piece: Piece, names: Sequence[str], chance: ra
             group.create_task(live(chance.choice(list(DEEDS)), random.Random(chance.random())))
 
 
+def _times(running: Rig, numbers: Iterable[int]) -> dict[str, int]:
+    """Count the questions by how often the model was given each."""
+    past = [running.model.given(number) for number in numbers]
+    return {str(times): past.count(times) for times in sorted({*past} - {0})}
+
+
 async def _rest(running: Rig, piece: Piece) -> None:
     """Wait until nothing is left to do, let people try again, and look at everything once."""
     try:
@@ -113,12 +120,19 @@ async def _rest(running: Rig, piece: Piece) -> None:
         if wrong.what not in found:
             found.append(wrong.what)
             running.record.tell(f"wrong: {wrong}")
-            running.record.tell(running.scenes().get(wrong.what.partition(":")[0]))
+            where = wrong.what.partition(":")[0]
+            scene = running.scenes().get(where)
+            platform, _, place = where.partition(" ")
+            running.record.tell(scene)
+            for trace in running.on(platform).traces(place) if scene is not None else ():
+                running.record.tell(f"there: {trace}")
     running.deeds.excused.update(running.ended(Ending.EXCUSED))
     piece.excused, piece.unheard = len(running.deeds.excused), len(running.ended(Ending.UNHEARD))
     piece.gone = len(running.ended(Ending.GONE))
-    past = [running.model.given(number) for number in running.asked]
-    piece.given = {str(times): past.count(times) for times in sorted({*past} - {0})}
+    for number in (*running.ended(Ending.GONE), *(each for each in running.asked if running.model.given(each) > MANY)):
+        running.record.tell(f"look: {running.asked[number]}, given {running.model.given(number)} times")
+    piece.given = _times(running, running.asked)
+    piece.given_kept = _times(running, [number for number in running.asked if not running.losses(number)])
     untouched = [number for number, asked in running.asked.items() if asked.name not in running.record.touched]
     piece.untouched, piece.apologies = len(untouched), len(running.deeds.excused.intersection(untouched))
     piece.slow = running.model.streamed

@@ -190,6 +190,10 @@ class OnSlack:
             or any("eyes" in reactions for reactions in marks.values()),
         )
 
+    def traces(self, place: str) -> list[str]:
+        """Give all that the platform knows of the bot's messages in a place, also of those that are gone."""
+        return [repr(each) for each in (*self._said(place), *self._removed(self._root(place)))]
+
     def _private_scene(self, place: str) -> Scene:
         """Look at what only one person sees: what takes the place of the first words, and what comes below."""
         [asked], used = self._asked[place], self._used[place]

@@ -79,9 +79,10 @@ class Lone:
             await asyncio.to_thread(self.node.say, "FLUSHALL")
 
     async def lose_power(self, seconds: float) -> None:
-        """End it with its machine, and what it wrote in the last seconds did not come to the disk."""
+        """End it with its machine, and what it wrote in the last seconds, if any, did not come to the disk."""
         async with self.turn:
-            sizes = {path: path.stat().st_size for path in self.node.folder.glob("appendonlydir/*.aof")}
+            written = self.node.folder.glob("appendonlydir/*.aof") if seconds else ()
+            sizes = {path: path.stat().st_size for path in written}
             await asyncio.sleep(seconds)
             await asyncio.to_thread(self._crash, sizes)
 

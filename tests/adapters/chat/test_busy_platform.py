@@ -23,7 +23,7 @@ async def test_an_answer_that_the_platform_limits_at_its_end_is_not_posted_anew(
     platform = Thread(messages={"m1": "Robots"}, failures=[RateLimited(100.0)] * 10)
     pace = Pace(clock=platform.now, sleep=platform.sleep)
     half = [Posted("m1", Part("Robots"))]
-    async with LiveMessage(platform, partial(nonce, QUESTION, 0), messages=half, pace=pace) as shown:
+    async with LiveMessage(platform, partial(nonce, QUESTION), messages=half, pace=pace) as shown:
         with pytest.raises(RateLimited):
             await shown.finish([Part("Robots act.")])
 

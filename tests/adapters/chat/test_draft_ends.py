@@ -8,9 +8,9 @@ import gc
 import pytest
 
 from adapters.chat.live_message import LiveMessage, Pace
-from adapters.chat.platform import Part, Posted
+from adapters.chat.platform import Part, Posted, nonce
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, Unreachable
-from tests.adapters.chat.test_drafts import draft, parts, settled, snapshot
+from tests.adapters.chat.test_drafts import QUESTION, draft, parts, settled, snapshot
 from tests.fakes.poster import DELETED, Thread
 from tests.virtual_time import run
 
@@ -119,6 +119,32 @@ async def test_nothing_goes_on_waiting_for_its_turn_once_an_answer_is_over(*, is
 
     assert asyncio.all_tasks() == before
     assert platform.shown == (["end"] if is_finished else ["a"])
+
+
+@pytest.mark.parametrize("is_unsure", [False, True])
+async def test_an_answer_that_ends_while_a_shorter_draft_is_shown_loses_no_message(*, is_unsure: bool) -> None:
+    """What an attempt before has posted, or may have, is what the end needs: none is removed, or posted for that."""
+    begun, going_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Thread):
+        async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
+            begun.set()
+            await going_on.wait()
+            await super().edit(message_id, part, obsolete)
+
+    platform, known = Slow(), 1 if is_unsure else 2
+    for number, text in enumerate(("Robots", "move.")):
+        await platform.post(Part(text), nonce(QUESTION, number))
+    async with draft(platform, *[Posted("m1"), Posted("m2")][:known], is_unsure=is_unsure) as shown:
+        shown.show(snapshot("Ro"))
+        await begun.wait()
+        ending = asyncio.create_task(shown.finish(parts("Robots", "move again.")))
+        await settled()
+        going_on.set()
+        await ending
+
+    assert platform.messages == {"m1": "Robots", "m2": "move again."}
+    assert "delete" not in platform.did
 
 
 async def test_a_call_that_fails_when_nobody_wants_the_answer_is_nobodys_error() -> None:

@@ -38,7 +38,7 @@ class Pencil:
 def draft(platform: Thread, *posted: Posted, **left: Any) -> LiveMessage:
     """A live message on a platform whose clock is the test's."""
     pace = Pace(clock=platform.now, sleep=platform.sleep)
-    return LiveMessage(platform, partial(nonce, QUESTION, 0), messages=list(posted), pace=pace, **left)
+    return LiveMessage(platform, partial(nonce, QUESTION), messages=list(posted), pace=pace, **left)
 
 
 def parts(*texts: str) -> list[Part]:
@@ -88,7 +88,7 @@ async def test_a_message_that_may_have_been_posted_before_is_found_though_none_i
     """It goes, since nobody else would remove it."""
     platform = Thread()
     for number, text in enumerate(("Robots", "move.")):
-        await platform.post(Part(text), nonce(QUESTION, 0, number))
+        await platform.post(Part(text), nonce(QUESTION, number))
     async with draft(platform, Posted("m1"), is_unsure=True) as shown:
         await shown.finish(parts("Robots"))
 
@@ -245,8 +245,8 @@ async def test_what_is_known_is_edited_and_nothing_is_posted_to_look_for_more() 
 
 def test_a_nonce_is_the_same_in_every_process_and_fits() -> None:
     """It depends on the question, its revision and the message's place, and on nothing else."""
-    assert nonce(QUESTION, 0, 0) == "058fd91fa16213557dc0d96d"
-    assert len({nonce(QUESTION, 0, 0), nonce(QUESTION, 1, 0), nonce(QUESTION, 0, 1)}) == 3
+    assert nonce(QUESTION, 0) == "058fd91fa16213557dc0d96d"
+    assert len({nonce(QUESTION, 0), nonce(QUESTION, 0, 1), nonce(QUESTION, 1)}) == 3
 
 
 @pytest.mark.promise("final-state")
@@ -319,7 +319,7 @@ async def test_a_message_that_is_left_over_goes_at_the_end_and_not_before() -> N
 
 async def test_a_nonce_whose_message_was_deleted_is_left_out() -> None:
     """The platform would give the deleted message for it."""
-    platform = Thread(messages={"m1": DELETED}, nonces={nonce(QUESTION, 0, 0): "m1"})
+    platform = Thread(messages={"m1": DELETED}, nonces={nonce(QUESTION, 0): "m1"})
     async with draft(platform) as shown:
         await shown.finish(parts("answer"))
 

@@ -26,7 +26,7 @@ from tests.waiting import adapters_at_work, at_once, cancelled
 
 LONG = RateLimited(3600)  # nobody waits for so long
 ASKED = question()
-MARK = nonce(ASKED.message, 0, NOTICE)
+MARK = nonce(ASKED.message, NOTICE)
 UNKNOWN = WaitNotice(thread=ASKED.message.thread, nonce=MARK)
 KNOWN = UNKNOWN.model_copy(update={"id": "m1"})
 

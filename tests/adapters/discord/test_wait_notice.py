@@ -29,7 +29,7 @@ async def _discord() -> AsyncIterator[OnDiscord]:
 async def told(discord: OnDiscord, *, is_known: bool) -> Claim:
     """Ask, be told to wait, and give what a worker holds then; whoever said it may have died over it."""
     claim = await discord.asks()
-    mark = nonce(claim.message, 0, NOTICE)
+    mark = nonce(claim.message, NOTICE)
     channel = discord.client.get_partial_messageable(discord.channel.id)
     said = await ChannelPoster(channel, reply_to=int(claim.message.id)).post(Part(WORDS), mark)
     place = claim.message.thread.model_copy(update={"thread": str(discord.channel.id)})

@@ -126,6 +126,48 @@ async def test_what_was_posted_beside_another_answer_is_taken_away(desk: Desk) -
             await lose(desk)
 
 
+@pytest.mark.parametrize("is_deletion", [True, False])
+async def test_a_change_that_only_the_worker_has_heard_of_counts(desk: Desk, *, is_deletion: bool) -> None:
+    """It ends early for that, so somebody has to take back what is posted; the words of an edit are told again."""
+    edit = edited(revision=9)
+    change = deleted(asked()) if is_deletion else edit
+    async with desk.inbox() as inbox:
+        await inbox.put(asked())
+        async with inbox.claim() as task:
+            await inbox.record(task, POSTED)
+            await inbox.put(change)
+            assert await heard(task.cancelled) is (Interruption.DELETED if is_deletion else Interruption.EDITED)
+            await lose(desk)
+        [key] = await say(desk.client, "KEYS", "*:question:*")
+        words = await say(desk.client, "HGET", key, "text")
+        if not is_deletion:
+            assert await inbox.put(change)
+        again = await taken(inbox)
+
+    assert again.delivery == POSTED
+    if is_deletion:
+        assert (isinstance(again, Withdrawal), words) == (True, b"")
+    else:
+        assert asks(again) == edit.question
+
+
+@pytest.mark.promise("posted-once")
+async def test_whoever_was_frozen_for_longer_than_the_lease_leaves_what_is_lost_to_others(desk: Desk) -> None:
+    """Others may have had it, and changed what is posted; so it is looked for, and nobody trusts what was noted."""
+    time = [0.0]
+    async with desk.inbox(now=lambda: time[0]) as here, desk.inbox(consumer="there") as there:
+        await here.put(asked())
+        async with here.claim() as task:
+            await here.record(task, POSTED)
+            time[0] += 1_000.0
+            await lose(desk)
+            assert not await here.record(task, THEIRS)
+            assert task.cancelled.reason is Interruption.LOST
+        again = await taken(there)
+
+    assert (asks(again), again.delivery, again.is_redelivered) == (asked().question, Delivery(), True)
+
+
 async def test_a_change_that_came_first_counts(desk: Desk) -> None:
     """An edit or a deletion of the question that was lost is what comes next."""
     async with desk.inbox() as inbox:

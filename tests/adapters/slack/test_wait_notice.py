@@ -24,7 +24,7 @@ __all__ = ["place_fixture"]
 async def told(slack: OnSlack, *, is_known: bool) -> Claim:
     """Ask, be told to wait, and give what a worker holds then; whoever said it may have died over it."""
     claim = await slack.asks()
-    mark = nonce(claim.message, 0, NOTICE)
+    mark = nonce(claim.message, NOTICE)
     workspace = await OneWorkspace(slack.session, slack.workspace.token, slack.server.api_url).only()
     channel = SlackChannel(workspace, BotIdentity(workspace.bot_user_id))
     said = await channel.below(claim.message).post(Part(WORDS), mark)
