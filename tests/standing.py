@@ -70,6 +70,10 @@ class Standing(ABC, Generic[ChatT]):
         """Open the thread of an answer, where there would be one."""
         assert self.places, "somebody has to be able to ask"
 
+    def counts(self) -> bool:
+        """Say whether the thread knows how much was ever said in it, and all that was an answer."""
+        return False
+
     @abstractmethod
     def clear(self, claim: Claim) -> None:
         """Let a moderator delete all that the bot has said there."""
@@ -121,6 +125,10 @@ class StandingOnDiscord(Standing[OnDiscord]):
         """Open the thread on a message of the channel."""
         if self.where == "channel":
             self.server.thread_as(self.server.bot, self.server.platform.messages[int(claim.message.id)])
+
+    def counts(self) -> bool:
+        """Discord's do, and these have begun with the question."""
+        return self.where in ("channel", "post")
 
     def clear(self, claim: Claim) -> None:
         """Delete it."""

@@ -125,7 +125,7 @@ class DiscordHistory:
 
 
 async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_threads: bool) -> FoundAnswer | None:
-    """Return what the bot has answered to a message; None where that may stand further on than can be read.
+    """Return what the bot has answered to a message; None where that may stand further on, or have been deleted.
 
     Answers stand in the thread on a message, if there is one, or where it was said. They are known by their buttons, by
     what they reply to, or by beginning the thread. Raises `PostingFailed`.
@@ -150,6 +150,10 @@ async def find_answer(client: AutoShardedClient, inbound: Inbound, *, opens_thre
             thread = here.model_copy(update={"thread": place})
             refs = tuple(MessageRef(thread=thread, id=str(one.id)) for one in parts)
             return FoundAnswer(refs, is_finished=not any(map(is_draft, parts)))
+        if begins and place == here.thread:
+            room = await translated(client.fetch_channel(int(place)), gone=NO_PLACE)
+            if isinstance(room, Thread) and room.total_message_sent > len(said):
+                return None  # whoever has deleted an answer wants no other
         return FoundAnswer() if len(found) < PAGE else None
     return FoundAnswer()
 

@@ -120,6 +120,7 @@ def _thread_parts(platform: Platform, thread: Channel) -> Json:
         "owner_id": str(thread.owner_id),
         "thread_metadata": metadata,
         "message_count": len(platform.messages_in(thread)),
+        "total_message_sent": platform.sent_to(thread),
         "member_count": len(thread.joined),
         "applied_tags": [str(tag) for tag in thread.applied_tags],
     }

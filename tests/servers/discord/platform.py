@@ -12,7 +12,7 @@ from tests.servers.discord.clock import ServerClock, Snowflakes
 from tests.servers.discord.guilds import Guild, Member, Role, User
 from tests.servers.discord.interactions import Interaction
 from tests.servers.discord.mentions import USER
-from tests.servers.discord.messages import Message
+from tests.servers.discord.messages import STARTER, Message
 from tests.servers.discord.permissions import IN_A_DM, NOTHING, Overwrite, Permission, combine
 from tests.servers.discord.shape import Json
 
@@ -157,6 +157,10 @@ class Platform:
         """Give what can be read in a channel, oldest first, what only one person sees included."""
         found = self._places.get(channel.id, ())
         return [one for one in found if not one.deleted and (by is None or one.author_id == by.id)]
+
+    def sent_to(self, thread: Channel) -> int:
+        """Count what was ever said in a thread, also if it is deleted by now, without the message that it is about."""
+        return sum(one.id != thread.id and one.kind != STARTER for one in self._places.get(thread.id, ()))
 
     def last_in(self, channel: Channel) -> str | None:
         """Give the id of the newest message of a channel; it stays when the message is deleted."""

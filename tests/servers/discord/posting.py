@@ -8,7 +8,16 @@ from typing import Any
 from tests.servers.discord.channels import Channel
 from tests.servers.discord.intents import Intent, about_messages, about_reactions
 from tests.servers.discord.mentions import DEFAULT, Allowance, Pings, allowance_of, pings_of
-from tests.servers.discord.messages import COMPONENTS_V2, LOADING, SUPPRESS_EMBEDS, Edit, Message
+from tests.servers.discord.messages import (
+    COMMAND_ANSWER,
+    COMPONENTS_V2,
+    LOADING,
+    REPLY,
+    STARTER,
+    SUPPRESS_EMBEDS,
+    Edit,
+    Message,
+)
 from tests.servers.discord.payloads import channel_payload, member_payload, message_payload
 from tests.servers.discord.permissions import Permission
 from tests.servers.discord.platform import Event, Platform
@@ -17,7 +26,6 @@ from tests.servers.discord.shape import Json
 
 REACTIONS = 20
 EDITABLE = SUPPRESS_EMBEDS | COMPONENTS_V2  # of the flags
-REPLY, COMMAND_ANSWER, STARTER = 19, 20, 21
 
 
 @dataclass(frozen=True, slots=True)
