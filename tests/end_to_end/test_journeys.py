@@ -319,6 +319,19 @@ async def test_a_community_that_removes_the_bot_is_forgotten(town: Town) -> None
         await town.forgets(asked)
 
 
+@pytest.mark.promise("forget-workspace")
+@pytest.mark.parametrize("town", ["discord"], indirect=True)
+async def test_a_server_that_removes_the_bot_while_it_is_away_is_forgotten(town: Town) -> None:
+    """When the same bot starts again; Slack does not tell a bot where it is not any more."""
+    async with town.bot():
+        asked = town.community.ask()
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+    town.community.expel()
+    async with town.bot():
+        await town.forgets(asked)
+
+
 async def test_people_can_read_who_gets_their_questions(town: Town) -> None:
     """The services that are connected are named, and how long things are kept."""
     async with town.bot(OPENAI_BASE_URL=town.chat.base_url, COHERE_API_KEY="k", FOOTNOTE_CONVERSATION_HOURS="48"):

@@ -13,12 +13,13 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.redis.failure import UNREACHABLE
-from bot.health import NO_ANSWER, CachedCheck, Health
+from bot.health import NO_ANSWER, NO_COMMANDS, CachedCheck, Health
 from bot.metrics import Metrics
 from bot.settings import Settings
+from bot.wiring import Advice
 from bot.wiring.stores import open_stores
 from core.errors import Misconfigured, RetrievalUnavailable, StoreUnavailable
-from core.events import Connected, ConnectionLost, PlatformFailed
+from core.events import CommandsFailed, CommandsRegistered, Connected, ConnectionLost, PlatformFailed
 from core.model import Backlog
 from tests.builders import NOON
 from tests.servers.valkey import alone
@@ -122,6 +123,33 @@ async def test_a_worker_is_ready_once_a_platform_has_taken_it_that_refused_it() 
     health.entered("Discord")
 
     assert (refused, await health.missing()) == (["Discord: The token is wrong."], [])
+
+
+@pytest.mark.promise("tells-how-it-is")
+async def test_a_platform_that_takes_answers_again_is_missing_until_it_is_heard() -> None:
+    """Who listens to it needs both."""
+    health = Health(now=lambda: NOON)
+    health.begin(Counted(), heard=["Discord"], entered=["Discord"])
+    health.observe(ConnectionLost("Discord", "HTTP 503"))
+    health.entered("Discord")
+
+    assert await health.missing() == ["Discord: no connection since 12:00 UTC (HTTP 503)."]
+
+
+async def test_commands_that_were_refused_are_told_until_they_are_taken() -> None:
+    """The bot is ready without them."""
+    health = Health()
+    health.begin(Counted(), heard=[], entered=[])
+    health.observe(CommandsFailed("Discord", "code 50001"))
+    async with visited(health) as get:
+        refused = await get("/ready"), await health.look()
+        health.observe(CommandsRegistered("Discord"))
+        taken = await get("/ready"), await health.look()
+
+    told = NO_COMMANDS.format("Discord", "code 50001")
+    assert (refused[0], isinstance(refused[1], Advice)) == ((200, ["ok", told]), True)
+    assert (taken[0], isinstance(taken[1], Advice)) == ((200, ["ok"]), False)
+    assert refused[1].endswith(told)
 
 
 @pytest.mark.promise("tells-how-it-is")

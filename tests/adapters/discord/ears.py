@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from adapters.chat.services import Presence
 from adapters.discord.connection import connect
 from adapters.discord.gateway import Listener
 from core.ports import Inbox
+from tests.fakes.dedup import MemoryDedup
 from tests.fakes.services import bundle
 from tests.servers.discord import DiscordServer, Message
 
@@ -65,3 +66,8 @@ def answers(server: DiscordServer) -> Sequence[Message]:
 def words(server: DiscordServer) -> Sequence[str]:
     """What the bot has said, without where."""
     return [one.content for one in answers(server)]
+
+
+def notes_of(dedup: MemoryDedup) -> Mapping[str, str]:
+    """What is noted beside who the bot is."""
+    return {key: value for key, value in dedup.notes.items() if key != "discord:bot"}

@@ -11,7 +11,7 @@ from adapters.discord.history import PAGE, PAGES, TOO_MANY
 from core.events import CatchUpCutShort, Event
 from core.model import Edited
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import answers, listening
+from tests.adapters.discord.ears import answers, listening, notes_of
 from tests.fakes.box import Box
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.naps import Naps
@@ -191,7 +191,7 @@ async def test_catching_up_says_nothing_to_anybody_and_waits_for_the_store(serve
         assert await heard(server, place, box) == []
 
     assert (asked.question.text, answers(server)) == ("A?", [])
-    assert ([one.reactions for one in said], dedup.notes) == ([{}, {}, {}], {})
+    assert ([one.reactions for one in said], notes_of(dedup)) == ([{}, {}, {}], {})
 
 
 async def test_a_place_that_cannot_be_read_keeps_no_other_from_being_read(server: DiscordServer, place: Place) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from core.messages import permissions_lacking
 from tests.adapters.discord.conftest import Place
-from tests.adapters.discord.ears import answers, listening
+from tests.adapters.discord.ears import answers, listening, notes_of
 from tests.fakes.box import Box
 from tests.fakes.dedup import MemoryDedup
 from tests.servers.discord import Channel, DiscordServer, Message
@@ -93,7 +93,7 @@ async def test_a_hint_that_cannot_be_given_is_not_given_again(server: DiscordSer
         await server.until(lambda: len(server.requests_to(opened)) == 2, what="another try")
 
     assert [one.status for one in server.requests_to(opened)] == [403, 403]
-    assert list(dedup.notes) == [f"discord:permissions:{place.guild.id}:{place.channel.id}"]
+    assert list(notes_of(dedup)) == [f"discord:permissions:{place.guild.id}:{place.channel.id}"]
 
 
 @pytest.mark.promise("lacking-permissions")
@@ -106,7 +106,7 @@ async def test_a_hint_that_never_arrived_does_not_count(server: DiscordServer, p
         server.faults.add("POST /users/@me/channels", busy)
         ask(server, place, place.channel)
         await server.until(lambda: server.faults.met, what="a try")
-        await wait_until(lambda: not dedup.notes, what="the note taken back")
+        await wait_until(lambda: not notes_of(dedup), what="the note taken back")
 
     assert answers(server) == []
 
@@ -136,7 +136,7 @@ async def test_who_may_open_threads_needs_no_right_to_write_in_the_channel(serve
         asked = await box.question()
 
     assert asked.address is not None
-    assert (asked.address.message, dedup.notes) == (asked.message, {})
+    assert (asked.address.message, notes_of(dedup)) == (asked.message, {})
 
 
 async def test_a_thread_that_moderators_have_locked_is_theirs(server: DiscordServer, place: Place) -> None:
@@ -148,7 +148,7 @@ async def test_a_thread_that_moderators_have_locked_is_theirs(server: DiscordSer
         asked = ask(server, place, thread)
         await server.until(lambda: asked.reactions, what="a mark")
 
-    assert (box.signals, dedup.notes) == ([], {})
+    assert (box.signals, notes_of(dedup)) == ([], {})
 
 
 async def test_an_administrator_lacks_nothing(server: DiscordServer) -> None:
@@ -161,7 +161,7 @@ async def test_an_administrator_lacks_nothing(server: DiscordServer) -> None:
         ask(server, Place(guild, channel, server.add_member(guild)), channel)
         await box.question()
 
-    assert dedup.notes == {}
+    assert notes_of(dedup) == {}
 
 
 async def test_where_it_may_not_even_react_nothing_is_asked_of_the_platform(
@@ -213,4 +213,4 @@ async def test_what_nobody_knows_yet_is_not_missing(server: DiscordServer, place
         second = await box.question()
 
     assert second.address is not None
-    assert (first.message.thread.channel, second.address.message, dedup.notes) == ("1", second.message, {})
+    assert (first.message.thread.channel, second.address.message, notes_of(dedup)) == ("1", second.message, {})

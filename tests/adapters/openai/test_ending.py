@@ -33,7 +33,7 @@ async def test_a_model_that_loops_is_hung_up_on_at_once(model: OpenAIChat, serve
     """And what it has said until then stands."""
     server.call("search_documents", {"query": "robot"})
     server.say("Robots act [1]. ", then=Forever(FOREVER))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(20):
         answer = await Agent(model, Shelf(hit()), clock=time.monotonic).answer(question())
         await server.hung_up.wait()
 
@@ -92,6 +92,18 @@ async def test_a_long_conversation_leaves_the_bound_to_shorter_ones(server: Chat
         server.say("Yes.")
         assert (await turn_of(model)).text == "Yes."
     assert [one.body.get("max_tokens") for one in server.received] == [8_192, None, 8_192]
+    await model.aclose()
+
+
+async def test_a_long_conversation_has_an_answer_whatever_its_bound_is_called(server: ChatServer) -> None:
+    """Where the service wants another name for it first."""
+    model = OpenAIChat(MODEL, api_key=KEY, base_url=server.base_url, limits=OpenAILimits(tokens=8_192), retries=QUICK)
+    server.faults.extend(Reply(400, {"error": {"message": said}}) for said in (UNSUPPORTED, NO_ROOM))
+    server.say("Yes.")
+    async with asyncio.timeout(20):
+        assert (await turn_of(model)).text == "Yes."
+    assert not any(name.startswith("max_") for name in server.received[-1].body)
+    assert len(server.received) == 3
     await model.aclose()
 
 

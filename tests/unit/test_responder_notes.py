@@ -1,0 +1,65 @@
+"""What the inbox is told of an answer, so that later edits, deletions and attempts find what stands there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+from core.answering.agent import Agent
+from core.answering.responder import Responder
+from core.errors import ModelUnavailable
+from core.model import Asked, Claim, Deleted, Delivery, MessageRef, Progress, Reaction
+from tests.builders import NOON, hit, question, thread
+from tests.fakes.chat import Script, ScriptedChatModel, search, turn
+from tests.fakes.clock import Clock
+from tests.fakes.conversations import MemoryConversations
+from tests.fakes.inbox import MemoryInbox
+from tests.fakes.shelf import Shelf
+from tests.fakes.surface import RecordingSurface
+
+ANSWERED = (turn(search("robot")), turn("Robots act [1]."))
+
+
+class InChannel(RecordingSurface):
+    """Answers in the channel, where somebody deletes the answer at once: its event calls it the begin of a thread."""
+
+    def __init__(self, inbox: MemoryInbox) -> None:
+        super().__init__()
+        self._inbox = inbox
+
+    async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
+        """Post it."""
+        await super().reply(claim, progress)
+        await self._inbox.put(Deleted(message=MessageRef(thread=thread("9"), id="9")))
+        return Delivery(messages=(MessageRef(thread=thread("c"), id="9"),))
+
+
+def responder(model: ScriptedChatModel, inbox: MemoryInbox, store: MemoryConversations | None = None) -> Responder:
+    """Make one that has something to search."""
+    return Responder(Agent(model, Shelf(hit()), clock=Clock()), store, now=lambda: NOON, deliveries=inbox)
+
+
+async def test_a_warning_is_noted_and_an_edit_that_is_answered_takes_it_away(script: Script) -> None:
+    """Though an edit is no further attempt."""
+    inbox, surface, about = MemoryInbox(), RecordingSurface(), question().message
+    answering = responder(script(turn(ModelUnavailable("down")), *ANSWERED), inbox)
+    await inbox.put(Asked(question=question()))
+    async with inbox.claim() as task:
+        assert isinstance(task, Claim)
+        await answering.respond(task, surface)
+        noted, marks = await inbox.delivered(about), list(surface.reactions)
+        await answering.respond(Claim(task.question, fence=task.fence, delivery=noted), surface)
+
+    assert (noted.is_marked, marks) == (True, [(about, Reaction.WARNING)])
+    assert ((await inbox.delivered(about)).is_marked, surface.reactions) == (False, [])
+
+
+async def test_an_answer_in_a_channel_that_is_deleted_while_it_is_written_is_not_remembered(script: Script) -> None:
+    """By whichever name the platform calls it."""
+    inbox, store = MemoryInbox(), MemoryConversations(ttl=timedelta(hours=1), now=Clock().now)
+    await inbox.put(Asked(question=question()))
+    async with inbox.claim() as task:
+        assert isinstance(task, Claim)
+        await responder(script(*ANSWERED), inbox, store).respond(task, InChannel(inbox))
+
+    assert await store.load(thread()) is None
