@@ -80,7 +80,7 @@ class ReadingProcess:
 
         Raises `NotReadable` where it takes more than it may, and `Misconfigured` where no process starts.
         """
-        process = self._process = self._process or await self._started()
+        process = self._process or await self._started()
         try:
             async with asyncio.timeout(STALLED * request.seconds):
                 return await self._answer(request, process)

@@ -278,10 +278,13 @@ class InboxStore:
         return self._seal.encrypt(delivery.model_dump_json(), place=f"{QUESTION}{message} delivery")
 
     def _delivery(self, message: str, sealed: bytes | None, leaving: bytes | None) -> Delivery:
-        """Return what is posted; what a worker posted for whom the store knew nothing of the question has to go."""
+        """Return what is posted; what a worker posted of whom the store knew nothing goes, beside another answer."""
         place = f"{QUESTION}{message} delivery"
         delivery = self._seal.read(Delivery, sealed, place=place) or Delivery()
         strays = self._seal.read(Delivery, leaving, place=place) or Delivery()
+        if not delivery.messages:  # then the answer goes on there
+            standing = tuple(each for each in strays.messages if each not in delivery.leaving)
+            delivery = delivery.model_copy(update={"messages": standing})
         unknown = tuple(each for each in strays.standing if each not in delivery.standing)
         return delivery.model_copy(update={"leaving": delivery.leaving + unknown})
 

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import partial
+from operator import call
 from typing import TypeAlias
 
 from core.answering.agent import Agent, answer_id
@@ -27,10 +28,6 @@ _ERRORS: dict[Status, ErrorType] = {
 Write: TypeAlias = Callable[[], Awaitable[None]]
 
 
-async def _once(write: Write) -> None:
-    await write()
-
-
 @dataclass
 class Responder:
     """Loads the conversation, lets the agent answer and the surface draw, and remembers the turn where it can.
@@ -44,7 +41,7 @@ class Responder:
     now: Callable[[], datetime]
     deliveries: Deliveries | None = None
     admission: Admission | None = None
-    insist: Callable[[Write], Awaitable[None]] = _once
+    insist: Callable[[Write], Awaitable[None]] = call
     observer: Observer = unobserved
 
     async def respond(self, claim: Claim, surface: Surface) -> Answer:

@@ -109,8 +109,9 @@ class Scene:
 class Behind:
     """What people do not see of a question: how often the model was given it, and how many turns are remembered.
 
-    `losses` are how often the store lost what it knew of it: then it counts how often it was given from the beginning,
-    as it does when somebody has it tried `again`. Where `memory` is not empty, so many turns may be remembered.
+    `losses` are how often the store lost what it knew of it, and `begun` how often before it was over: then it counts
+    how often it was given from the beginning, as it does when somebody has it tried `again`. Where `memory` is not
+    empty, so many turns may be remembered.
     """
 
     ending: Ending
@@ -119,6 +120,7 @@ class Behind:
     losses: int = 0
     again: int = 0
     memory: frozenset[int] = frozenset()
+    begun: int = 0
 
 
 def endings(scene: Scene) -> Mapping[int, Ending]:
@@ -187,7 +189,7 @@ def _wrong_ending(scene: Scene, number: int, ending: Ending) -> Iterator[Wrong]:
 
 def wrongs_behind(number: int, behind: Behind) -> Iterator[Wrong]:
     """Give what is wrong with a question that nobody sees."""
-    if behind.given > MOST_GIVEN * (1 + behind.losses + behind.again):
+    if behind.given > MOST_GIVEN * (1 + behind.begun + behind.again):
         yield Wrong(Kind.GIVEN, f"q{number}, {behind.given} times")
     allowed = {
         Ending.ANSWERED: {0, 1} if behind.losses else {1},

@@ -21,7 +21,8 @@ class Record:
     """What happened to questions, by the ids of their messages or by their names, and how soon they were over.
 
     The `journal` is for whoever has to find out why something went wrong. Of the seconds until something was over,
-    those are `after_loss` where the store had lost what it knew of the question: the platform has to be read then.
+    those are `after_loss` where the store had lost what it knew of the question: the platform has to be read then. What
+    is `lost_open` was lost before it was over.
     """
 
     hurt_at: dict[str, float] = field(default_factory=dict[str, float])
@@ -34,6 +35,7 @@ class Record:
     over_at: dict[str, float] = field(default_factory=dict[str, float])
     touched: set[str] = field(default_factory=set[str])
     lost: Counter[str] = field(default_factory=Counter[str])
+    lost_open: Counter[str] = field(default_factory=Counter[str])
     unknown: set[str] = field(default_factory=set[str])
     active: dict[str, float] = field(default_factory=dict[str, float])
     _outages: int = 0
@@ -66,7 +68,8 @@ class Record:
         since = time.monotonic() - seconds - NOTICED
         self.lost.update({*self.open, *(name for name, at in self.over_at.items() if at >= since)})
         self.lost.update(question for question, at in self.active.items() if at >= since)
-        held = (question for question, at in self.active.items() if at >= time.monotonic() - NOTICED)
+        held = [question for question, at in self.active.items() if at >= time.monotonic() - NOTICED]
+        self.lost_open.update({*self.open, *held, *(each for each, at in self.over_at.items() if at >= _lately())})
         self.unknown |= {*(name for name, at in self.open.items() if at >= since), *held}
 
     def tell(self, what: object) -> None:
@@ -115,6 +118,10 @@ class Record:
         for question in self.held.pop(pid, ()):
             self.hits[question] += 1
             self.hurt(question)
+
+
+def _lately() -> float:
+    return time.monotonic() - NOTICED
 
 
 @dataclass

@@ -237,14 +237,13 @@ class Rig:
         return [replace(wrong, what=f"{at}: {wrong.what}") for at, wrong in (*found, *strays, *hidden)]
 
     def _behind(self, number: int, ending: Ending, turns: int) -> Behind:
-        losses = self.losses(number)
-        return Behind(
-            ending, self.model.given(number), turns, losses, self.deeds.again[number], self._memory(number, losses)
-        )
+        losses, again = self.losses(number), self.deeds.again[number]
+        begun = self.losses(number, is_open=True)
+        return Behind(ending, self.model.given(number), turns, losses, again, self._memory(number, losses), begun=begun)
 
-    def losses(self, number: int) -> int:
-        """Give how often the store lost what it knew of a question."""
-        asked, lost = self.asked[number], self.record.lost
+    def losses(self, number: int, *, is_open: bool = False) -> int:
+        """Give how often the store lost what it knew of a question, or only while that was *open*."""
+        asked, lost = self.asked[number], self.record.lost_open if is_open else self.record.lost
         return max(lost[asked.name], lost[self.on(asked.platform).message_of(asked)])
 
     def _memory(self, number: int, losses: int) -> frozenset[int]:

@@ -132,7 +132,7 @@ async def _rest(running: Rig, piece: Piece) -> None:
     for number in (*running.ended(Ending.GONE), *(each for each in running.asked if running.model.given(each) > MANY)):
         running.record.tell(f"look: {running.asked[number]}, given {running.model.given(number)} times")
     piece.given = _times(running, running.asked)
-    piece.given_kept = _times(running, [number for number in running.asked if not running.losses(number)])
+    piece.given_kept = _times(running, [number for number in running.asked if not running.losses(number, is_open=True)])
     untouched = [number for number, asked in running.asked.items() if asked.name not in running.record.touched]
     piece.untouched, piece.apologies = len(untouched), len(running.deeds.excused.intersection(untouched))
     piece.slow = running.model.streamed

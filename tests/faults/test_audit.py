@@ -86,7 +86,7 @@ def test_what_should_not_be_is_called_wrong(scene: Scene, kind: Kind) -> None:
 
 GOOD_BEHIND = (
     Behind(Ending.ANSWERED, given=3),
-    Behind(Ending.ANSWERED, given=6, losses=1),
+    Behind(Ending.ANSWERED, given=6, losses=1, begun=1),
     Behind(Ending.ANSWERED, turns=0, losses=1),
     Behind(Ending.EXCUSED, turns=0),
     Behind(Ending.UNHEARD, given=0, turns=0),
@@ -97,6 +97,7 @@ GOOD_BEHIND = (
 )
 BAD_BEHIND = (
     (Behind(Ending.ANSWERED, given=4), Kind.GIVEN),
+    (Behind(Ending.ANSWERED, given=4, losses=1), Kind.GIVEN),
     (Behind(Ending.ANSWERED, turns=0), Kind.REMEMBERED),
     (Behind(Ending.ANSWERED, turns=2), Kind.REMEMBERED),
     (Behind(Ending.ANSWERED, turns=2, losses=1), Kind.REMEMBERED),

@@ -63,12 +63,27 @@ async def test_an_answer_that_was_replaced_in_vain_is_told_too(failures: list[Po
 
 async def test_an_answer_that_was_replaced_in_part_is_not_replaced_once_more() -> None:
     """The reader would find the beginning of it again and again."""
-    platform = Thread(messages={"m1": "half"}, failures=[Rejected(), None, Rejected()])
+    platform = Thread(messages={"m1": "half"}, failures=[None, Rejected(), None, Rejected()])
     async with draft(platform, Posted("m1")) as shown:
         with pytest.raises(Rejected):
             await shown.finish(parts("one", "two"))
 
-    assert platform.did == ["edit", "post", "post"]
+    assert platform.did == ["post", "edit", "post", "post"]
+
+
+@pytest.mark.promise("crash-safe")
+@pytest.mark.parametrize("is_final", [False, True])
+async def test_what_is_missing_is_posted_before_the_first_message_looks_whole(*, is_final: bool) -> None:
+    """Whoever dies in between leaves half an answer that can be told, also one that an attempt before has begun."""
+    platform = Thread(messages={"m1": "half"})
+    async with draft(platform, Posted("m1")) as shown:
+        if is_final:
+            await shown.finish(parts("one", "two"))
+        else:
+            shown.show(snapshot("one", "two"))
+            await settled()
+
+    assert platform.did == ["post", "edit"]
 
 
 async def test_who_deletes_a_message_of_the_answer_wants_none_of_it() -> None:

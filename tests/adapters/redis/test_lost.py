@@ -152,6 +152,23 @@ async def test_a_change_that_only_the_worker_has_heard_of_counts(desk: Desk, *, 
 
 
 @pytest.mark.promise("posted-once")
+async def test_what_was_posted_beside_no_other_answer_is_gone_on_with(desk: Desk) -> None:
+    """The other worker died before it had posted anything."""
+    async with desk.inbox() as here, desk.inbox(consumer="there") as there:
+        await here.put(asked())
+        async with here.claim() as old:
+            await here.record(old, POSTED)
+            await lose(desk)
+            await there.put(asked())
+            async with there.claim() as new:
+                assert not await here.keep(old)
+                new.cancelled.set(Interruption.LOST)
+        again = await taken(there)
+
+    assert (again.delivery, again.is_redelivered) == (POSTED, True)
+
+
+@pytest.mark.promise("posted-once")
 async def test_whoever_was_frozen_for_longer_than_the_lease_leaves_what_is_lost_to_others(desk: Desk) -> None:
     """Others may have had it, and changed what is posted; so it is looked for, and nobody trusts what was noted."""
     time = [0.0]
