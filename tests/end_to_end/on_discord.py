@@ -102,9 +102,10 @@ class DiscordCommunity:
 
     def delete_answer(self, asked: str, *, part: int = 0) -> None:
         """Delete it, and another one with it, as moderators do with several."""
-        who = self.ada if self._thread(asked).guild_id is None else self.bob
-        other = self.server.post_as(who, self._thread(asked), "Nothing of this.", mentions=[self.ada])
-        self.server.delete_as(self.moderator, self._of_bot(asked)[part], other)
+        place, gone = self._thread(asked), [self._of_bot(asked)[part]]
+        if place.guild_id is not None:  # in direct messages, it would be a question to the bot
+            gone.append(self.server.post_as(self.bob, place, "Nothing of this.", mentions=[self.ada]))
+        self.server.delete_as(self.moderator, *gone)
 
     def repeat(self, asked: str) -> None:
         """Tell of it as after a reconnect."""

@@ -138,6 +138,22 @@ async def test_no_file_is_blamed_where_nothing_can_read(tmp_path: Path, monkeypa
         await read(tmp_path, {}, DEFAULT_LIMITS)
 
 
+async def test_a_reader_that_did_not_start_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left of the one before, so the next file is not blamed either."""
+    (tmp_path / "a.txt").write_text("first")
+    reading = ReadingProcess(DEFAULT_LIMITS)
+    request = ReadRequest(str(tmp_path / "a.txt"), "a.txt", "", "docs", None, 1.0)
+    with monkeypatch.context() as wrong:
+        wrong.setenv("PYTHONHOME", str(tmp_path / "nowhere"))
+        for _ in range(2):
+            with pytest.raises(Misconfigured, match="does not start"):
+                await reading.read(request)
+    found = await reading.read(request)
+    await reading.aclose()
+
+    assert isinstance(found, Document)
+
+
 async def test_files_are_read_where_somebody_limits_all_processes(tmp_path: Path) -> None:
     """A limit of the processor's seconds that cannot be raised again is kept to."""
     (tmp_path / "a.md").write_text("# Robots\n\nRobots act.\n")
