@@ -224,11 +224,15 @@ class Rig:
     async def wrongs(self) -> list[Wrong]:
         """Give all that is wrong anywhere."""
         turns = await turns_of(self.store, Seal([SECRET]))
-        ended = {number: ending for scene in self.scenes().values() for number, ending in endings(scene).items()}
+        scenes = self.scenes().values()
+        ended = {number: ending for scene in scenes for number, ending in endings(scene).items()}
+        told = {
+            number: scene.words_of(number) for scene in scenes for number in scene.asked
+        }  # or what was asked before
         hidden = [
             ("behind", wrong)
             for number in ended
-            for wrong in wrongs_behind(number, self._behind(number, ended[number], turns[number]))
+            for wrong in wrongs_behind(number, self._behind(number, ended[number], turns[told[number]]))
         ]
         found = [(at, wrong) for at, scene in self.scenes().items() for wrong in wrongs(scene)]
         ignored = [n for n in self.ended(Ending.UNHEARD) if not self.attention.lapsed(n)]
