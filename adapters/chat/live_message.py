@@ -244,7 +244,7 @@ class LiveMessage:
         """Make calls until the messages are *parts*; a draft removes none, even if the end comes in the middle."""
         obsolete = None if is_final else self._ending
         # The last message says that more comes until all others stand: so an answer that is broken off can be told.
-        while self.messages and len(self.messages) < len(parts):
+        while self.messages and self.messages[-1].part != Part("") and len(self.messages) < len(parts):
             self.messages.append(await self._post(parts[len(self.messages)], obsolete))
         # Before the end, none is removed that is left over: what is written anew needs it again.
         spare = 0 if is_final else len(self.messages) - len(parts)

@@ -64,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message of ours, and what it shows; None where nobody knows."""
+    """A message of ours, and what it shows: None where nobody knows, and an empty part where that is still to come."""
 
     id: str
     part: Part | None = None

@@ -14,7 +14,7 @@ from discord import AutoShardedClient, HTTPException, Object, PartialMessage
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Posted, Poster, utc_now
+from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, Poster, utc_now
 from adapters.discord.dialect import DiscordRenderer, names_question, quoted
 from adapters.discord.limits import Throttle, low_priority
 from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_in, translated, unknown_messages
@@ -193,7 +193,7 @@ class DiscordChat(ChatPlatform):
         address, here = claim.address, claim.message.thread
         outside = here.channel if is_first(claim.message) else here.thread  # the one that a thread is opened on
         posted = tuple(Posted(message.id) for message in claim.delivery.messages)
-        response = (Posted(claim.message.id),)
+        response = (Posted(claim.message.id, Part("")),)  # what is posted before it shows words would become it
         if address is not None and address.interaction is not None:
             return outside, claim.message, posted or response
         if posted:
