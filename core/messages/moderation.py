@@ -1,0 +1,148 @@
+"""What moderators are told: what is set, what was done, and what their orders did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from core.errors import InvalidInput
+from core.messages.wording import Drawing, counted, listed
+from core.model import Applied, AuditEntry, OrderKind, Policy, PolicyFault, Tally, ThreadRef
+
+NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
+ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
+NOBODY_NAMED = "Please name the person."
+UNCHANGED = "Nothing has changed."
+UNREADABLE = "The settings here can't be read, so they can't be changed. Use the command `status` to see what to do."
+FAULTS = {
+    PolicyFault.NEWER: "The settings here were saved by a newer version of Footnote and can't be read.",
+    PolicyFault.DAMAGED: "The settings here can't be read.",
+}
+CHANNEL_ORDERS = frozenset(
+    {OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF}
+)
+NO_ENTRIES = "There are no older entries."
+
+
+def everything_forgotten(conversations: int) -> str:
+    """Return what was removed of everybody."""
+    return f"I no longer remember {counted(conversations, 'conversation')}. Messages stay until somebody deletes them."
+
+
+def paused(*, is_new: bool) -> str:
+    """Confirm a pause."""
+    return "I won't answer anything here until you resume." if is_new else "I was already paused."
+
+
+def resumed(*, is_new: bool) -> str:
+    """Confirm the end of a pause."""
+    return "I'm answering again." if is_new else "I wasn't paused."
+
+
+def silenced(channel: str, *, on: bool, is_new: bool) -> str:
+    """Confirm that nothing is answered in a channel, which is named as the platform shows it, or the end of that."""
+    if on and is_new:
+        return f"I won't answer anything in {channel} until you resume there."
+    if on:
+        return f"I was already switched off in {channel}."
+    return f"I'm no longer switched off in {channel}." if is_new else f"I wasn't switched off in {channel}."
+
+
+def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
+    """Confirm whether new posts are answered unasked; *is_heard* says whether the bot may read them at all."""
+    if on and not is_heard:
+        return "Saved, but I'm not allowed to read messages that don't mention me, so nothing changes until I am."
+    again = "" if is_new else " It was already set that way."
+    return ("I'll answer every new post there." if on else "I'll only answer there if I'm mentioned.") + again
+
+
+def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
+    """Return what is set, and what to do where that cannot be read."""
+    if policy.fault:
+        yield f"{FAULTS[policy.fault]} Until that is fixed, I don't answer anything."
+        if policy.fault is PolicyFault.NEWER:
+            yield "Ask the person who runs the bot to start the newer version again."
+        yield f"{drawing.resume} starts again with the default settings. This would be lost:"
+        yield from lost_lines(policy, drawing)
+        return
+    yield _pause_line(policy, drawing) or "I'm answering questions."
+    yield from channel_lines(policy, drawing)
+
+
+def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
+    """Confirm the end of a pause, and say what still holds, or what was lost."""
+    if applied.before.fault is not None:
+        yield "I'm answering again, with the default settings. This was lost:"
+        yield from lost_lines(applied.before, drawing)
+        return
+    yield resumed(is_new=applied.is_new)
+    yield from channel_lines(applied.before, drawing)
+
+
+def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
+    """Return what of an unreadable policy is known, line by line."""
+    known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
+    known.append("Anything else that was set." if known else "Everything that was set.")
+    yield from (f"{drawing.bullet} {line}" for line in known)
+
+
+def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
+    """Return in which channels nothing is answered, and in which every new post is."""
+    if policy.silent_channels:
+        yield silent_line([drawing.channel(each) for each in sorted(policy.silent_channels)])
+    if policy.auto_answer:
+        yield auto_answer_line([drawing.channel(each) for each in sorted(policy.auto_answer)])
+
+
+def silent_line(channels: Sequence[str]) -> str:
+    """Return where nothing is answered, as many channels as people read."""
+    return f"Switched off in {listed(channels)}."
+
+
+def auto_answer_line(channels: Sequence[str]) -> str:
+    """Return in which channels every new post is answered, as many as people read."""
+    return f"Every new post is answered in {listed(channels)}."
+
+
+def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | None) -> Iterator[str]:
+    """Return what moderators did, and which page is the next one with *older* entries."""
+    if entries:
+        yield "What moderators did recently:"
+    for each in entries:
+        about = f" ({_about(each, drawing)})" if each.about else ""
+        yield f"{drawing.bullet} {drawing.moment(each.at)}: {drawing.whose(each.by)}, {each.did}{about}"
+    if older:
+        yield f"Older entries: {drawing.page.format(older)}"
+
+
+def count_lines(tally: Tally, waiting: int, lacking: Sequence[str] | None) -> Iterator[str]:
+    """Return what readers think, how many wait, and which permissions are *lacking*, if that is known."""
+    yield f"Votes: {tally.helpful} helpful, {tally.unhelpful} not helpful."
+    yield f"In the queue, everywhere: {counted(waiting, 'question')}."
+    if lacking:
+        yield f"I'm missing these permissions here: {', '.join(lacking)}."
+    elif lacking is not None:
+        yield "I have all the permissions I need here."
+
+
+def permissions_lacking(channel: str, names: Sequence[str]) -> str:
+    """Return what moderators have to allow in a channel, which is named as the platform shows it."""
+    return (
+        f"I can't answer questions in {channel}: I'm missing {', '.join(f'**{one}**' for one in names)}. "
+        "Please allow this for my role, in that channel or in the whole server."
+    )
+
+
+def _pause_line(policy: Policy, drawing: Drawing) -> str:
+    since = f" {drawing.moment(policy.paused_at)}" if policy.paused_at else ""
+    return f"Paused by {drawing.whose(policy.paused_by)}{since}." if policy.paused_by else ""
+
+
+def _about(entry: AuditEntry, drawing: Drawing) -> str:
+    """Name what an order was about in such a way that readers know it and can go there."""
+    if entry.did == OrderKind.FORGET_PERSON:
+        return drawing.person(entry.about)
+    if entry.did == OrderKind.FORGET_THREAD:
+        with suppress(InvalidInput):
+            return drawing.channel(ThreadRef.parse(entry.about).channel)
+    return drawing.channel(entry.about) if entry.did in CHANNEL_ORDERS else drawing.plain(entry.about)
