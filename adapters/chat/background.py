@@ -177,18 +177,24 @@ async def take_over(
 ) -> None:
     """Move, until this is cancelled, what processes have accepted that died over it or stand still.
 
-    Calls *lost* when the store was emptied meanwhile, once whoever was at a question has put it back.
+    Calls *lost* when the store was emptied meanwhile, once whoever was at a question has put it back; what is answered
+    until then is noticed all the same, as it would be answered again after another loss.
     """
+
+    async def tell() -> None:
+        await services.sleep(services.accepting.accepted_for / 2)
+        lost()
+
     since: datetime | None = None
-    while True:
-        await take_over_once(services, platform, find)
-        with suppress(StoreUnavailable):
-            await _move_again(services)
-            before, since = since, await services.inbox.kept_since()
-            if before is not None and since != before:  # its clock may have been set back
-                await services.sleep(services.accepting.accepted_for / 2)
-                lost()
-        await services.sleep(LOOK)
+    async with asyncio.TaskGroup() as telling:
+        while True:
+            await take_over_once(services, platform, find)
+            with suppress(StoreUnavailable):
+                await _move_again(services)
+                before, since = since, await services.inbox.kept_since()
+                if before is not None and since != before:  # its clock may have been set back
+                    telling.create_task(tell())
+            await services.sleep(LOOK)
 
 
 async def _move_again(services: ChatServices) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -261,6 +262,41 @@ async def test_what_was_moved_is_moved_again_where_the_store_has_lost_it(*, is_b
     assert list(remembered.items()) == [(A.message, placed(A))]
     again = [each.model_copy(update={"delivery": Delivery()}) for each in put(A)]
     assert (office.inbox.signals, office.services.moved) == (([], {}) if is_begun else (again, remembered))
+
+
+class Emptied(Counter):
+    """Has been emptied since the first look."""
+
+    looks = 0
+
+    async def kept_since(self) -> datetime:
+        """Give another time from the second look on."""
+        self.looks += 1
+        return datetime.min.replace(tzinfo=UTC, year=min(self.looks, 2))
+
+
+@pytest.mark.promise("crash-safe")
+async def test_what_is_answered_soon_after_a_loss_is_not_asked_again_after_another_one() -> None:
+    """While it is waited for what others put back, this process notices all the same what somebody has begun with."""
+    is_telling, told = asyncio.Event(), list[str]()
+
+    async def sleep(seconds: float) -> None:
+        if seconds == office.services.accepting.accepted_for / 2:
+            office.inbox.begun = [placed(A).message]
+            is_telling.set()
+            await asyncio.Event().wait()
+        await asyncio.sleep(0)
+
+    office = MemoryServices(inbox=Emptied(), sleep=sleep)
+    await Finder().settle(office)
+    taking = asyncio.create_task(
+        take_over(office.services, PLATFORM, Finder().find, lost=lambda: told.append("the store was emptied"))
+    )
+    await is_telling.wait()
+    await wait_until(lambda: not office.services.moved, what="what was moved to be forgotten")
+    await cancelled(taking)
+
+    assert told == []
 
 
 async def test_what_cannot_be_moved_for_long_stays_for_the_next_time() -> None:
