@@ -32,11 +32,13 @@ from core.model.community import (
     OrderKind,
     Policy,
     PolicyFault,
+    Readership,
     Tally,
     Turn,
     Vote,
 )
 from core.model.documents import (
+    Audience,
     Calibration,
     Candidate,
     Document,
@@ -46,6 +48,7 @@ from core.model.documents import (
     Outline,
     Passage,
     SearchResult,
+    SourceRecord,
     Unreadable,
     Vector,
     heading,

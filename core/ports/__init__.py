@@ -19,6 +19,7 @@ from core.ports.stores import (
     Accepting,
     Backlogged,
     ChannelCursor,
+    CommunityStore,
     ConversationStore,
     DeadLetters,
     Dedup,
