@@ -1,4 +1,4 @@
-"""What Unix offers: sockets in folders however long their paths are, files with holes, and giving way to others."""
+"""What Unix offers: sockets in folders, however long their paths are, and processes that give way to others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 LONGEST_ADDRESS = 100  # bytes; the kernel's limit is 107 on Linux and 103 on macOS
 LEAST_URGENT = 19
-BLOCK = 1 << 20  # bytes that are copied at a time
 
 
 @contextmanager
@@ -31,14 +30,3 @@ def give_way() -> None:
     os.nice(LEAST_URGENT)
     if sys.platform == "linux":
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-def copy_sparse(source: str, target: str) -> None:
-    """Copy a file without its holes, which may be most of it."""
-    with Path(source).open("rb") as reading, Path(target).open("wb") as writing:
-        while block := reading.read(BLOCK):
-            if block.strip(b"\0"):
-                writing.write(block)
-            else:
-                writing.seek(len(block), os.SEEK_CUR)
-        writing.truncate()

@@ -21,7 +21,6 @@ PROMISES = {
     "journey": "A mention is answered once, in a thread, with footnotes, and can be followed up there.",
     "no-secrets": "No key, password or token is ever shown or logged.",
     "follow-ups": "A follow-up is understood with what was asked before.",
-    "communities-apart": "Nobody reads what is not open to them: a source is read by its audience alone.",
     "scope": "A question limited to sources or chapters is answered from them alone.",
     "bounded-loop": "The model is asked a bounded number of times.",
     "events": "Every step of an answer is an event.",

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from adapters.qdrant.connection import Missing, QdrantConnection
 from adapters.qdrant.points import DENSE, KEYWORDS, OPENS_AT, SPARSE, Label
-from adapters.qdrant.records import read, written
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.model import SourceRecord
 
 if TYPE_CHECKING:
     from qdrant_client.models import AliasOperations, CollectionInfo, Filter, VectorParams
 
 COMPLETE = "complete/"  # before the name of a source, in the metadata of a collection that is being filled
-RECORD = "record/"  # before the name of a source, in the metadata of each collection that has it
 REPLACES = "replaces"  # there: the collection that is still to be deleted
 ALL = 100_000  # more pages than a community has; a server sets the room for as many aside
 
@@ -78,7 +75,6 @@ class Collections:
             await self._note({f"{COMPLETE}{source}": True})
             if await self._to_do(name):
                 return
-            await self._note(_noted((await self._records(name)).values()))
             if name == self._named(label):  # ours by name and by label: nobody else's is ever deleted
                 await self._note({REPLACES: name})
             await self._point_alias()
@@ -87,47 +83,6 @@ class Collections:
         if replaced:  # the note says so until it is deleted
             await self._connection.ingest(lambda client: client.delete_collection(replaced))
             await self._note({REPLACES: None})
-
-    async def records(self) -> Mapping[str, SourceRecord]:
-        """Return what is known of each source, whatever its vectors are.
-
-        An index of an earlier version gets a record for each source that it has.
-        """
-        name = self._searched or await self._live_name()
-        try:
-            found = await self._records(name)
-        except Missing:  # another process has switched over
-            self.forget()
-            name = await self._live_name()
-            found = await self._records(name)
-        if not found and name and (sources := await self.values(name, "source")):
-            found = {source: SourceRecord(name=source) for source in sources}
-            await self._note(_noted(found.values()), name)
-        return found
-
-    async def record(self, source: SourceRecord) -> None:
-        """Keep what is known of a source wherever it is searched, now or once all sources are complete."""
-        await self.records()  # so that those of an earlier version have one each
-        name = await self._live_name()
-        if name is None:
-            name = await self.filled()
-        for each in {name, self.own}:
-            with suppress(Missing):
-                await self._note(_noted([source]), each)
-
-    async def _live_name(self) -> str | None:
-        live = await self._live()
-        return live[0] if live else None
-
-    async def _records(self, name: str | None) -> Mapping[str, SourceRecord]:
-        if name is None:
-            return {}
-        found = {
-            key.removeprefix(RECORD): each
-            for key, each in (await self._metadata(name)).items()
-            if key.startswith(RECORD)
-        }
-        return {source: read(source, each) for source, each in found.items()}
 
     async def values(self, name: str, key: str, chosen: Filter | None = None) -> tuple[str, ...]:
         """Return the values of a payload field in the passages that are *chosen*, sorted."""
@@ -159,10 +114,9 @@ class Collections:
             "Set QDRANT_COLLECTION to a name that is free."
         )
 
-    async def _note(self, metadata: Mapping[str, Any], name: str = "") -> None:
-        """Add to the metadata of a collection, which is ours where none is named; None takes a key out."""
-        collection, noted = name or self.own, dict(metadata)
-        await self._connection.ingest(lambda client: client.update_collection(collection, metadata=noted))
+    async def _note(self, metadata: dict[str, Any]) -> None:
+        """Add to the metadata of our collection; None takes a key out."""
+        await self._connection.ingest(lambda client: client.update_collection(self.own, metadata=metadata))
 
     async def _to_do(self, old: str) -> list[str]:
         """Name the sources of the old collection that are not complete in the new one."""
@@ -214,10 +168,6 @@ class Collections:
             CreateAliasOperation(create_alias=CreateAlias(collection_name=self.own, alias_name=self._alias)),
         ]
         await self._connection.ingest(lambda client: client.update_collection_aliases(steps))
-
-
-def _noted(records: Iterable[SourceRecord]) -> dict[str, Any]:
-    return {f"{RECORD}{each.name}": written(each) for each in records}
 
 
 def dense_params(label: Label) -> dict[str, VectorParams]:

@@ -12,7 +12,6 @@ from asyncio.subprocess import DEVNULL
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,17 +31,16 @@ from adapters.qdrant.points import (
     to_payload,
     with_parts,
 )
-from adapters.qdrant.records import RecordFile
-from adapters.unix import copy_sparse, give_way
+from adapters.unix import give_way
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
 
 if TYPE_CHECKING:
-    from qdrant_edge import Bm25, EdgeConfig, EdgeShard, Filter, NamedVector, PointId
+    from qdrant_edge import Bm25, EdgeConfig, EdgeShard, NamedVector, PointId
 
 
-LABEL, SHARD, TIDIED, OLD, RECORDS = "label.json", "shard", "tidied", "untidy", "sources.json"
+LABEL, SHARD, TIDIED, OLD = "label.json", "shard", "tidied", "untidy"
 REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
 
@@ -136,7 +134,7 @@ def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
     note = folder / REPLACING
     if not note.exists():
         return
-    with contextlib.suppress(ValueError, KeyError):  # half a note: the crash came before the passages
+    with contextlib.suppress(ValueError):  # half a note: the crash came before the passages
         pending = json.loads(note.read_text())
         new = FieldCondition(key="content_hash", match=MatchValue(value=pending["content_hash"]))
         if shard.count(
@@ -144,8 +142,7 @@ def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
                 filter=Filter(must=[new, HasIdCondition({point_id(passage_id) for passage_id in pending["ids"]})])
             )
         ):
-            chosen = page_filter(pending["source"], pending["url"], but=pending["ids"])
-            shard.update(UpdateOperation.delete_points_by_filter(chosen))
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(pending["url"], but=pending["ids"])))
     note.unlink()
 
 
@@ -156,6 +153,7 @@ MOST = 2_000  # passages that are remembered: some four megabytes
 ALL = 1_000_000  # more values than a facet will ever have
 APART = 5_000  # passages, from which on tidying up takes the engine longer than somebody wants to wait
 PACKAGES = Path(__file__).parents[2]
+BLOCK = 1 << 20  # bytes
 
 
 class EdgeIndex:
@@ -164,7 +162,6 @@ class EdgeIndex:
     def __init__(self, folder: Path, *, embedder: str, dimension: int, most: int = MOST, apart: int = APART) -> None:
         self._folder = folder.absolute()
         self._label = Label(embedder, dimension)
-        self._records = RecordFile(self._folder / RECORDS)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
         self._opened: tuple[EdgeShard, Bm25] | None = None
         self._most = most
@@ -177,10 +174,10 @@ class EdgeIndex:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
         return await self._run(lambda shard, lexical: self._hybrid(shard, lexical, query, limit))
 
-    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Replace a page's passages; nobody can search between the two steps."""
         async with self._writing:
-            await self._run(lambda shard, lexical: self._replace(shard, lexical, (source, url), passages))
+            await self._run(lambda shard, lexical: self._replace(shard, lexical, url, passages))
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove the pages of *source* that are not kept, and tidy the files up."""
@@ -197,14 +194,6 @@ class EdgeIndex:
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count what there is in a scope."""
         return await self._run(lambda shard, _: _outline(shard, scope))
-
-    async def records(self) -> Mapping[str, SourceRecord]:
-        """Return what is known of each source."""
-        return await self._run(lambda shard, _: self._records.load(partial(_values, shard, "source")))
-
-    async def record(self, source: SourceRecord) -> None:
-        """Keep what is known of a source."""
-        await self._run(lambda shard, _: self._records.save(source, partial(_values, shard, "source")))
 
     async def aclose(self) -> None:
         """Write everything down and let go of the files."""
@@ -266,15 +255,13 @@ class EdgeIndex:
             if point in self.remembered
         ]
 
-    def _replace(
-        self, shard: EdgeShard, lexical: Bm25, page: tuple[str, str], passages: Sequence[EmbeddedPassage]
-    ) -> None:
+    def _replace(self, shard: EdgeShard, lexical: Bm25, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         from qdrant_edge import Point, UpdateOperation
 
         self.remembered.clear()
         self._is_untidy = True
         if not passages:
-            shard.update(UpdateOperation.delete_points_by_filter(page_filter(*page)))
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
             return
         check_room(self._folder)
         points: list[Point] = []
@@ -283,10 +270,9 @@ class EdgeIndex:
             vectors: dict[str, NamedVector] = {DENSE: list(vector), SPARSE: words}
             points.append(Point(point_id(passage.passage_id), vectors, to_payload(passage)))
         note, ids = self._folder / REPLACING, [each.passage.passage_id for each in passages]
-        new = {"content_hash": passages[0].passage.content_hash, "ids": ids}
-        note.write_text(json.dumps({"source": page[0], "url": page[1], **new}))
+        note.write_text(json.dumps({"url": url, "content_hash": passages[0].passage.content_hash, "ids": ids}))
         shard.update(UpdateOperation.upsert_points(points))
-        shard.update(UpdateOperation.delete_points_by_filter(page_filter(*page, but=ids)))
+        shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, but=ids)))
         note.unlink()
 
     def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> tuple[int, bool]:
@@ -296,7 +282,7 @@ class EdgeIndex:
         self.remembered.clear()
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
-            shard.update(UpdateOperation.delete_points_by_filter(page_filter(source, url)))
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
         size = sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
         has_room = _free(self._folder) > size + LEAST  # tidying up writes the files a second time
         is_large = shard.count(CountRequest()) >= self._apart
@@ -314,9 +300,7 @@ class EdgeIndex:
         process = None
         try:
             shutil.rmtree(self._folder / TIDIED, ignore_errors=True)
-            await asyncio.to_thread(
-                shutil.copytree, self._folder / SHARD, self._folder / TIDIED, copy_function=copy_sparse
-            )
+            await asyncio.to_thread(shutil.copytree, self._folder / SHARD, self._folder / TIDIED, copy_function=_copy)
             words = (sys.executable, "-m", "adapters.qdrant.edge", os.fspath(self._folder))
             process = await asyncio.create_subprocess_exec(
                 *words, cwd=PACKAGES, stdin=DEVNULL, stderr=DEVNULL, start_new_session=True
@@ -362,24 +346,31 @@ def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
 
 def _outline(shard: EdgeShard, scope: Scope) -> Outline:
     import qdrant_edge
-    from qdrant_edge import CountRequest
+    from qdrant_edge import CountRequest, FacetRequest
 
     open_to = scope_filter(scope, qdrant_edge, qdrant_edge.RangeFloat)
 
+    def values(key: str) -> tuple[str, ...]:
+        hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=open_to)).hits
+        return tuple(sorted(str(hit.value) for hit in hits if hit.value))
+
     return Outline(
         passages=shard.count(CountRequest(filter=open_to)),
-        pages=len(_values(shard, "page_url", open_to)),
-        sources=_values(shard, "source", open_to),
-        chapters=_values(shard, "chapter", open_to),
+        pages=len(values("page_url")),
+        sources=values("source"),
+        chapters=values("chapter"),
     )
 
 
-def _values(shard: EdgeShard, key: str, chosen: Filter | None = None) -> tuple[str, ...]:
-    """Return the values of a payload field in the passages that are *chosen*, sorted."""
-    from qdrant_edge import FacetRequest
-
-    hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=chosen)).hits
-    return tuple(sorted(str(hit.value) for hit in hits if hit.value))
+def _copy(source: str, target: str) -> None:
+    """Copy a file without its holes, which are most of it."""
+    with Path(source).open("rb") as reading, Path(target).open("wb") as writing:
+        while block := reading.read(BLOCK):
+            if block.strip(b"\0"):
+                writing.write(block)
+            else:
+                writing.seek(len(block), os.SEEK_CUR)
+        writing.truncate()
 
 
 def tidy(folder: Path) -> None:

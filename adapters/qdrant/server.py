@@ -28,7 +28,7 @@ from adapters.retry import INDEX, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, Retried, unobserved
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope, SourceRecord
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, QueryRequest, UpdateOperation
@@ -51,13 +51,12 @@ def to_point(embedded: EmbeddedPassage, lexical: Bm25, *, stored_at: int) -> Poi
     )
 
 
-def pages_in(source: str, urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
-    """Choose the passages that a source has of some pages, but for the given points."""
+def pages_in(urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
+    """Choose the passages of some pages, but for the given points."""
     from qdrant_client.models import FieldCondition, Filter, HasIdCondition, MatchAny
 
-    chosen = {"source": [source], "page_url": list(urls)}
-    must = [FieldCondition(key=key, match=MatchAny(any=values)) for key, values in chosen.items()]
-    return Filter(must=[*must], must_not=[HasIdCondition(has_id=list(but))] if but else None)
+    of_pages = FieldCondition(key="page_url", match=MatchAny(any=list(urls)))
+    return Filter(must=[of_pages], must_not=[HasIdCondition(has_id=list(but))] if but else None)
 
 
 def open_to(scope: Scope) -> Filter | None:
@@ -69,11 +68,10 @@ def open_to(scope: Scope) -> Filter | None:
 
 def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
     """Leave out what a page that is just being replaced still holds of its old passages."""
-    latest: dict[tuple[str, str], int] = {}
-    pages = {point: (payload["source"], payload["page_url"]) for point, payload in payloads.items()}
-    for point, payload in payloads.items():
-        latest[pages[point]] = max(latest.get(pages[point], 0), payload[STORED_AT])
-    return {point: payload for point, payload in payloads.items() if payload[STORED_AT] == latest[pages[point]]}
+    latest: dict[str, int] = {}
+    for payload in payloads.values():
+        latest[payload["page_url"]] = max(latest.get(payload["page_url"], 0), payload[STORED_AT])
+    return {point: payload for point, payload in payloads.items() if payload[STORED_AT] == latest[payload["page_url"]]}
 
 
 Result = TypeVar("Result")
@@ -170,7 +168,7 @@ class ServerIndex:
         dense = None if query.vector is None else list(query.vector)
         return {name: vector for name, vector in ((SPARSE, sparse), (DENSE, dense)) if vector is not None}
 
-    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Replace a page's passages, so that no search sees both.
 
         A server has no transactions: the operations of one request are done one after another, and another client can
@@ -178,7 +176,7 @@ class ServerIndex:
         that it has found. What remains: for that moment a search may find fewer passages of the page than it has.
         A crash in between leaves a page that `pages` does not list as complete, and the next ingestion does it again.
         """
-        requests = self._steps(source, url, passages)
+        requests = self._steps(url, passages)
         try:
             await self._send(requests)
         except Missing:  # the collection was deleted since it was last seen
@@ -193,7 +191,7 @@ class ServerIndex:
             urls = {payload["page_url"] async for payload in self._payloads(source)}
             gone = sorted(urls - set(keep))
             for start in range(0, len(gone), URLS_OF_A_REQUEST):
-                old = FilterSelector(filter=pages_in(source, gone[start : start + URLS_OF_A_REQUEST]))
+                old = FilterSelector(filter=pages_in(gone[start : start + URLS_OF_A_REQUEST]))
                 await self._connection.ingest(
                     lambda client, old=old: client.delete(self._collections.own, old, wait=True)
                 )
@@ -212,14 +210,6 @@ class ServerIndex:
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count what can be searched in a scope."""
         return await self._searching(partial(self._outline, scope), otherwise=EMPTY)
-
-    async def records(self) -> Mapping[str, SourceRecord]:
-        """Return what is known of each source."""
-        return await self._collections.records()
-
-    async def record(self, source: SourceRecord) -> None:
-        """Keep what is known of a source."""
-        await self._collections.record(source)
 
     async def check(self) -> str:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
@@ -259,13 +249,13 @@ class ServerIndex:
         name = await self._collections.searched()
         return otherwise if name is None else await work(name)
 
-    def _steps(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:
+    def _steps(self, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:
         """Return requests of operations: the new passages, and with the last of them the end of the old ones."""
         from qdrant_client.models import DeleteOperation, FilterSelector, PointsList, UpsertOperation
 
         now = time.time_ns()
         points = [to_point(embedded, self._lexical, stored_at=now) for embedded in passages]
-        old = FilterSelector(filter=pages_in(source, [url], but=[int(point.id) for point in points]))
+        old = FilterSelector(filter=pages_in([url], but=[int(point.id) for point in points]))
         requests: list[list[UpdateOperation]] = [
             [UpsertOperation(upsert=PointsList(points=points[start : start + POINTS_OF_A_REQUEST]))]
             for start in range(0, len(points), POINTS_OF_A_REQUEST)

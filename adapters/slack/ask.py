@@ -87,7 +87,7 @@ class QuestionMessage:
         alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
         is_refused = not await slack.chat.moderation.answers_in(question.message.thread)
         with suppress(PeopleUnavailable, PostingFailed):  # whoever answers asks again
-            is_refused = is_refused or (await slack.people.readership(question, ())).has_strangers
+            is_refused = is_refused or await slack.people.is_guest(question)
         if is_refused:
             return alone
         try:

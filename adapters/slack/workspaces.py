@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
@@ -13,7 +13,7 @@ from adapters.retry import Gate
 from adapters.slack.api import Denied, ask, connect
 from core.errors import Misconfigured, PeopleUnavailable, PostingFailed, Rejected, ShutOut
 from core.messages import UNKNOWN_ASKER
-from core.model import Question, Readership, WorkspaceRef
+from core.model import Question
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -204,22 +204,19 @@ class People:
             return True
         return bool(self._group) and user_id in await self._moderators(workspace)
 
-    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
-        """Return the workspace, and the organization that it is a part of; guests are strangers.
+    async def is_guest(self, question: Question) -> bool:
+        """Return whether a guest asks who gets no answer. Raises `PeopleUnavailable` where Slack does not say.
 
-        Raises `PeopleUnavailable` where Slack does not say who asks, and `ShutOut` as above.
+        Raises `ShutOut` as above.
         """
-        home = question.message.thread.home
+        if self._guests_read:
+            return False
         try:
-            workspace = await self._workspaces.find(home.workspace)
-            is_stranger = not self._guests_read and (await self.profile(home.workspace, question.author.id)).is_guest
+            return (await self.profile(question.message.thread.workspace, question.author.id)).is_guest
         except ShutOut:
             raise  # the question waits
         except PostingFailed as failure:
             raise PeopleUnavailable(UNKNOWN_ASKER) from failure
-        names = {home.workspace, workspace.enterprise_id} - {""}
-        communities = frozenset(home.model_copy(update={"workspace": name}) for name in names)
-        return Readership(communities=communities, has_strangers=is_stranger)
 
     async def may_read(self, workspace: str, user_id: str) -> bool:
         """Return whether somebody may see what the documents are about: not where Slack does not say who it is."""

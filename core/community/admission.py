@@ -61,7 +61,7 @@ class Admission:
         if place.channel in policy.silent_channels:
             return f"silent:{place.channel}", SWITCHED_OFF
         membership = self.memberships.get(place.platform)
-        if membership is not None and (await membership.readership(question, ())).has_strangers:
+        if membership is not None and await membership.is_guest(question):
             return "guest", MEMBERS_ONLY
         with suppress(StoreUnavailable):
             seconds = await self.quota.spend(question)

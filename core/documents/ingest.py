@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from core.documents.chunking import Chunker, embedding_text
-from core.model import Document, EmbeddedPassage, SourceRecord, Unreadable
+from core.model import Document, EmbeddedPassage, Unreadable
 from core.ports import DocumentSource, Embedder, PassageIndex
 
 PIPELINE = 1  # raise it when passages are cut or embedded in another way, so that every page is done again
@@ -71,8 +71,6 @@ class Ingestion:
 
         Raises `EmbeddingUnavailable` and `RetrievalUnavailable`; what is done by then stays.
         """
-        if source.name not in await self._index.records():
-            await self._index.record(SourceRecord(name=source.name))
         known = await self._index.pages(source.name)
         done: dict[str, PageDone] = {}
         failed: list[Unreadable] = []
@@ -111,5 +109,5 @@ class Ingestion:
         if not passages:
             return Unreadable(name=f"{page.title} ({page.url})", reason=EMPTY, url=page.url)
         vectors = await self._embedder.embed_passages([embedding_text(passage) for passage in passages])
-        await self._index.replace(page.source, page.url, [*map(EmbeddedPassage, passages, vectors)])
+        await self._index.replace(page.url, [*map(EmbeddedPassage, passages, vectors)])
         return PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))

@@ -32,13 +32,11 @@ from core.model.community import (
     OrderKind,
     Policy,
     PolicyFault,
-    Readership,
     Tally,
     Turn,
     Vote,
 )
 from core.model.documents import (
-    Audience,
     Calibration,
     Candidate,
     Document,
@@ -48,7 +46,6 @@ from core.model.documents import (
     Outline,
     Passage,
     SearchResult,
-    SourceRecord,
     Unreadable,
     Vector,
     heading,

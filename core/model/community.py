@@ -64,16 +64,6 @@ class Tally(Value):
     unhelpful: int = 0
 
 
-class Readership(Value):
-    """Who will read an answer: all of them are members of the `communities`, unless it `has_strangers`.
-
-    Those are guests, or people of other companies.
-    """
-
-    communities: frozenset[WorkspaceRef] = frozenset()
-    has_strangers: bool = False
-
-
 class PolicyFault(StrEnum):
     """Why a stored policy cannot be read: a newer version of the product wrote it, or nobody knows who did."""
 

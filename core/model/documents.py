@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from pydantic import Field
-
 from core.model.question import Scope
-from core.model.refs import Value, WorkspaceRef
+from core.model.refs import Value
 
 Vector: TypeAlias = Sequence[float]
 
@@ -25,23 +23,6 @@ class Document(Value):
     text: str
     chapter: str = ""
     opens_at: datetime | None = None
-
-
-class Audience(Value):
-    """Who may read a source: everyone, the members of some communities, or, with neither, nobody."""
-
-    everyone: bool = False
-    communities: frozenset[WorkspaceRef] = frozenset()
-
-
-class SourceRecord(Value):
-    """What is known of a source beside its pages.
-
-    Without a word about its *audience* it belongs to the first community that was allowed.
-    """
-
-    name: str = Field(min_length=1)
-    audience: Audience | None = None
 
 
 class Unreadable(Value):

@@ -41,12 +41,9 @@ OUT_OF_RANGE = {
 
 
 class Scope(Value):
-    """What may be searched: the named `sources`, none where there are none, and all for None.
+    """What may be searched: empty `sources` or `chapters` mean all; `open_at` hides what is released later."""
 
-    Empty `chapters` mean all; `open_at` hides what is released later.
-    """
-
-    sources: tuple[str, ...] | None = None
+    sources: tuple[str, ...] = ()
     chapters: tuple[str, ...] = ()
     open_at: datetime | None = None
 

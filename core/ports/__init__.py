@@ -19,7 +19,6 @@ from core.ports.stores import (
     Accepting,
     Backlogged,
     ChannelCursor,
-    CommunityStore,
     ConversationStore,
     DeadLetters,
     Dedup,

@@ -22,17 +22,14 @@ from core.model import (
     Prompt,
     Question,
     Reaction,
-    Readership,
     Restarted,
     Scope,
     SearchResult,
-    SourceRecord,
     TextDelta,
     ToolSpec,
     Unreadable,
     Vector,
     Withdrawal,
-    WorkspaceRef,
 )
 
 
@@ -63,11 +60,8 @@ class PassageIndex(Protocol):
         """Return the union of the *limit* nearest by vector and the *limit* best by words, each with both scores."""
         ...
 
-    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
-        """Replace all passages that *source* has of the page at *url*, as one step for whoever searches.
-
-        None removes the page. What other sources have of the same page stays.
-        """
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Replace all passages of the page at *url*, as one step for whoever searches; none removes the page."""
         ...
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
@@ -80,14 +74,6 @@ class PassageIndex(Protocol):
 
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Return how much there is to search in a scope, and the names that one may use."""
-        ...
-
-    async def records(self) -> Mapping[str, SourceRecord]:
-        """Return what is known of each source, by its name; one that cannot be read is open to nobody."""
-        ...
-
-    async def record(self, source: SourceRecord) -> None:
-        """Keep what is known of a source, instead of what was known before; it holds from the next look on."""
         ...
 
 
@@ -206,10 +192,6 @@ class Membership(Protocol):
     Raises `PeopleUnavailable`, or `ShutOut` where the platform says nothing at all for now.
     """
 
-    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
-        """Return who will read the answer to a question.
-
-        Where it is asked in no community, such as in direct messages, those of *among* count of which whoever asks is
-        known to be a member.
-        """
+    async def is_guest(self, question: Question) -> bool:
+        """Return whether whoever asks is a guest of the place, or a stranger to it."""
         ...

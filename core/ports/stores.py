@@ -254,29 +254,6 @@ class PolicyStore(Protocol):
         ...
 
 
-class CommunityStore(Protocol):
-    """Knows which communities may use the bot, and since when. Raises `StoreUnavailable`."""
-
-    async def allowed(self) -> Sequence[WorkspaceRef]:
-        """Return those that are allowed, the one that was allowed first first."""
-        ...
-
-    async def allow(self, community: WorkspaceRef, *, at: datetime) -> bool:
-        """Allow a community; return whether that is new."""
-        ...
-
-    async def refuse(self, community: WorkspaceRef) -> bool:
-        """Allow a community no longer; return whether it was allowed."""
-        ...
-
-    async def begin(self, platform: str, communities: Sequence[WorkspaceRef], *, at: datetime) -> bool:
-        """Allow the first communities of a platform, in one step; return False if it has begun before.
-
-        From then on all others wait for whoever runs the bot.
-        """
-        ...
-
-
 class VoteStore(Protocol):
     """Counts what readers think of answers, for a time. Raises `StoreUnavailable`."""
 

@@ -13,7 +13,7 @@ import pytest
 from adapters.beside import Finding, Handshake, OwnerServer, reached
 from adapters.qdrant import EdgeIndex, ServerIndex
 from core.documents.chunking import embedding_text
-from core.model import Audience, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord, WorkspaceRef
+from core.model import EmbeddedPassage, IndexQuery, Outline, Passage, Scope
 from core.ports import PassageIndex
 from tests.builders import passage
 from tests.fakes.embedder import HashEmbedder
@@ -97,7 +97,7 @@ def page(name: str, *texts: str, source: str = "docs", chapter: str = "one", **f
 async def put(index: PassageIndex, passages: Sequence[Passage]) -> None:
     """Embed a page and put it into the index."""
     vectors = await EMBEDDER.embed_passages([embedding_text(one) for one in passages])
-    await index.replace(passages[0].source, passages[0].page_url, [*map(EmbeddedPassage, passages, vectors)])
+    await index.replace(passages[0].page_url, [*map(EmbeddedPassage, passages, vectors)])
 
 
 async def find(index: PassageIndex, text: str, *, limit: int = 10, scope: Scope | None = None) -> list[str]:
@@ -170,12 +170,10 @@ async def test_each_list_has_at_most_as_many_as_were_asked_for(index: PassageInd
         (Scope(chapters=("two",)), {"Robots b.", "Robots c."}),
         (Scope(sources=("docs",), chapters=("two",)), {"Robots b."}),
         (Scope(sources=("none",)), set[str]()),
-        (Scope(sources=()), set[str]()),
-        (Scope(sources=(), chapters=("two",)), set[str]()),
     ],
 )
 async def test_a_scope_limits_what_is_found(index: PassageIndex, scope: Scope, texts: set[str]) -> None:
-    """Sources and chapters both have to fit; no sources at all are none, and no chapters are all."""
+    """Sources and chapters both have to fit; naming none means all."""
     await put(index, page("a", "Robots a."))
     await put(index, page("b", "Robots b.", chapter="two"))
     await put(index, page("c", "Robots c.", source="wiki", chapter="two"))
@@ -218,7 +216,7 @@ async def test_replacing_a_page_by_nothing_removes_it(index: PassageIndex) -> No
     """A page without passages is not there."""
     await put(index, page("a", "Robots act."))
 
-    await index.replace("docs", "https://docs.example/a", [])
+    await index.replace("https://docs.example/a", [])
 
     assert await find(index, "robots") == []
     assert await index.pages("docs") == {}
@@ -275,50 +273,3 @@ async def test_the_outline_of_a_scope_holds_nothing_of_others(index: PassageInde
         Outline(passages=3, pages=3, sources=("docs", "wiki"), chapters=("one", "three", "two")),
         Outline(passages=2, pages=2, sources=("docs",), chapters=("one", "two")),
     ]
-
-
-@pytest.mark.promise("communities-apart")
-async def test_no_sources_have_no_outline(index: PassageIndex) -> None:
-    """Whoever may see none of the sources sees no number and no name either."""
-    await put(index, page("a", "Robots act."))
-
-    nothing = Outline(passages=0, pages=0, sources=(), chapters=())
-    assert await index.outline(Scope(sources=())) == nothing
-
-
-@pytest.mark.promise("communities-apart")
-async def test_sources_that_hold_the_same_page_do_not_take_it_from_each_other(index: PassageIndex) -> None:
-    """Each has its own passages of it: replaced, removed and pruned apart."""
-    await put(index, page("a", "Robots act."))
-    await put(index, page("a", "Robots rest.", source="wiki"))
-    both = [await find(index, "robots", scope=Scope(sources=(each,))) for each in ("docs", "wiki")]
-    await put(index, page("a", "Robots sleep.", source="wiki"))
-    replaced = set(await find(index, "robots"))
-    await index.prune("wiki", keep=())
-
-    assert both == [["Robots act."], ["Robots rest."]]
-    assert replaced == {"Robots act.", "Robots sleep."}
-    assert await find(index, "robots") == ["Robots act."]
-
-
-@pytest.mark.promise("communities-apart")
-async def test_what_is_known_of_a_source_lies_with_its_passages(index: PassageIndex) -> None:
-    """The newest word holds at once, for that source alone, also before it has any passage."""
-    guild = WorkspaceRef(platform="discord", workspace="1")
-    closed = SourceRecord(name="wiki/é", audience=Audience(communities=frozenset([guild])))
-    assert await index.records() == {}
-
-    await index.record(SourceRecord(name="docs"))
-    await index.record(SourceRecord(name="wiki/é"))
-    await put(index, page("a", "Robots act."))
-    await index.record(closed)
-
-    assert await index.records() == {"docs": SourceRecord(name="docs"), "wiki/é": closed}
-
-
-async def test_sources_of_an_earlier_version_get_a_record_each(index: PassageIndex) -> None:
-    """It had none, so that nobody has said a word about their audience."""
-    await put(index, page("a", "Robots act."))
-    await put(index, page("b", "Robots rest.", source="wiki"))
-
-    assert await index.records() == {each: SourceRecord(name=each) for each in ("docs", "wiki")}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from core.errors import RetrievalUnavailable
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord, Vector
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, Vector
 
 
 class MemoryIndex:
@@ -18,8 +18,7 @@ class MemoryIndex:
 
     def __init__(self) -> None:
         """Start empty."""
-        self._pages: dict[tuple[str, str], tuple[EmbeddedPassage, ...]] = {}
-        self._records: dict[str, SourceRecord] = {}
+        self._pages: dict[str, tuple[EmbeddedPassage, ...]] = {}
         self.fails = False
         self.writes: list[str] = []
 
@@ -40,20 +39,20 @@ class MemoryIndex:
         union = {c.passage.passage_id: c for c in (*nearest, *by_words)}
         return sorted(union.values(), key=lambda c: -((c.dense or 0.0) + (c.lexical or 0.0)))
 
-    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones."""
         self._check()
         self.writes.append(url)
-        self._pages.pop((source, url), None)
+        self._pages.pop(url, None)
         if passages:
-            self._pages[source, url] = tuple(passages)
+            self._pages[url] = tuple(passages)
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove what is not kept."""
         self._check()
         gone = [url for url in await self.pages(source) if url not in keep]
         for url in gone:
-            del self._pages[source, url]
+            del self._pages[url]
         return len(gone)
 
     async def pages(self, source: str) -> Mapping[str, str]:
@@ -61,8 +60,8 @@ class MemoryIndex:
         self._check()
         return {
             url: page[0].passage.content_hash
-            for (of, url), page in self._pages.items()
-            if of == source and len(page) == page[0].passage.page_length
+            for url, page in self._pages.items()
+            if page[0].passage.source == source and len(page) == page[0].passage.page_length
         }
 
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
@@ -76,19 +75,6 @@ class MemoryIndex:
             chapters=tuple(sorted({p.chapter for p in passages if p.chapter})),
         )
 
-    async def records(self) -> Mapping[str, SourceRecord]:
-        """Give what is known of each source."""
-        self._check()
-        self._records = self._records or {
-            one.passage.source: SourceRecord(name=one.passage.source) for one in self._all()
-        }
-        return dict(self._records)
-
-    async def record(self, source: SourceRecord) -> None:
-        """Keep it."""
-        self._check()
-        self._records[source.name] = source
-
     def _all(self) -> list[EmbeddedPassage]:
         return [one for page in self._pages.values() for one in page]
 
@@ -99,7 +85,7 @@ class MemoryIndex:
 
 def _is_open(passage: Passage, scope: Scope) -> bool:
     return (
-        (scope.sources is None or passage.source in scope.sources)
+        (not scope.sources or passage.source in scope.sources)
         and (not scope.chapters or passage.chapter in scope.chapters)
         and (scope.open_at is None or passage.opens_at is None or passage.opens_at <= scope.open_at)
     )

@@ -12,7 +12,6 @@ from qdrant_client import models
 from adapters.qdrant.edge import open_shard
 from adapters.qdrant.points import Label
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.model import Audience, SourceRecord
 from tests.adapters.qdrant.shelf import EMBEDDER, opened, page, put, texts
 from tests.servers.qdrant import QdrantServer
 from tests.servers.service import Received, Reply
@@ -95,29 +94,6 @@ async def test_a_new_collection_takes_over_once_every_source_is_complete() -> No
         assert await texts(new) == {"Robots of today.", "Robots of tomorrow."}
         with pytest.raises(Misconfigured, match=rf"made with new .*{EMBEDDER.name}"):
             await texts(old)
-
-
-@pytest.mark.promise("communities-apart")
-async def test_what_is_known_of_sources_goes_along() -> None:
-    """Nobody may read more than before because the embedder has changed, whenever that was said."""
-    nobody = Audience()
-    async with QdrantServer() as server, opened(server.url) as old, opened(server.url, embedder="new") as new:
-        await put(old, page("a", "Robots of old."))
-        await put(old, page("b", "Robots of the wiki.", source="wiki"))
-        await old.record(SourceRecord(name="docs", audience=nobody))
-        await put(new, page("a", "Robots of today."))
-        await new.record(SourceRecord(name="wiki", audience=nobody))
-        meanwhile = await old.records()
-        await put(new, page("b", "Robots of tomorrow.", source="wiki"))
-        await new.prune("docs", keep=["https://docs.example/a"])
-        await new.prune("wiki", keep=["https://wiki.example/b"])
-
-        closed = {each: SourceRecord(name=each, audience=nobody) for each in ("docs", "wiki")}
-        assert (meanwhile, await new.records(), await texts(new)) == (
-            closed,
-            closed,
-            {"Robots of today.", "Robots of tomorrow."},
-        )
 
 
 async def test_half_a_source_does_not_take_over() -> None:

@@ -22,7 +22,6 @@ from core.model import (
     Passage,
     Scope,
     SearchResult,
-    SourceRecord,
     Vector,
 )
 from core.ports import Reranker
@@ -48,7 +47,7 @@ class ScriptedIndex:
         self.asked.append((query, limit))
         return self._found[query.text]
 
-    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Nothing is written here."""
         raise NotImplementedError
 
@@ -63,14 +62,6 @@ class ScriptedIndex:
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Give the size that a real corpus has."""
         return Outline(passages=SIZE, pages=2, sources=("docs",), chapters=())
-
-    async def records(self) -> Mapping[str, SourceRecord]:
-        """Nothing is known here."""
-        raise NotImplementedError
-
-    async def record(self, source: SourceRecord) -> None:
-        """Nothing is kept here."""
-        raise NotImplementedError
 
 
 class ListReranker:
