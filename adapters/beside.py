@@ -10,7 +10,7 @@ import socket
 import struct
 from array import array
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -78,9 +78,15 @@ class Handshake:
     """What the owner says of itself: its version, what its index was made with, and the address of its store."""
 
     version: str
-    embedder: str
-    dimension: int
-    store: str
+    embedder: str = ""
+    dimension: int = 0
+    store: str = ""
+
+    @classmethod
+    def read(cls, said: Mapping[str, Any]) -> Handshake:
+        """Return what an owner says, of whom no more than the version need be known: another one may say more."""
+        names = {field.name for field in fields(cls)}
+        return cls(**{"version": "?", **{name: each for name, each in said.items() if name in names}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,5 +221,5 @@ async def reached(folder: Path) -> AsyncGenerator[OwnerClient | None]:
         with contextlib.suppress(ClientError, OSError, TimeoutError):
             async with client.get("/welcome", timeout=ClientTimeout(total=GREETING_TIMEOUT)) as response:
                 if response.ok:
-                    welcome = Handshake(**await response.json())
+                    welcome = Handshake.read(await response.json())
         yield None if welcome is None else OwnerClient(client, welcome)

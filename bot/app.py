@@ -284,9 +284,6 @@ def run_bot(named: Collection[Role], *, observer: Observer = unobserved) -> int:
     with session(RUN, memory=True, tells_slips=False, timing=CROWDED, observer=heard) as opened:
         app, stores = opened.app, opened.app.stores
         assert stores is not None  # noqa: S101 - the session was opened with memory
-        with contextlib.suppress(RetrievalUnavailable):  # an index that cannot be reached may be there later
-            if said := opened.run(hint(app.index.outline)):
-                sys.stderr.write(f"{said}\n")
         health = Health(metrics)
         bot = Bot(opened.settings, app.agent, stores, opened.observer, app.index.outline, health)
         opened.run(_beside_commands(opened, stores.address, health, bot.run(chosen)))
@@ -306,4 +303,17 @@ async def _beside_commands(opened: Session, store: str, health: Health, work: Co
                 await stack.enter_async_context(offer.shared(folder))
         except Misconfigured as refused:  # the bot itself can do without
             sys.stderr.write(f"{refused}\n")
-        await work
+        try:
+            async with asyncio.TaskGroup() as group:
+                looking = group.create_task(_tell_hint(app.index.outline))
+                await work
+                looking.cancel()
+        except BaseExceptionGroup as failures:
+            raise _first(failures) from failures
+
+
+async def _tell_hint(outline: Outlined) -> None:
+    """Say where there is nothing to search; an index that cannot be reached may be there later."""
+    with contextlib.suppress(RetrievalUnavailable):
+        if said := await hint(outline):
+            sys.stderr.write(f"{said}\n")

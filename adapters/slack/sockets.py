@@ -18,7 +18,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from adapters.chat.background import BackgroundTasks
-from adapters.retry import CONNECTING, TOKEN_REFUSED, RetryPolicy, Transient
+from adapters.retry import CONNECTING, RetryPolicy, Transient
 from adapters.slack.api import translated
 from adapters.slack.health import APP_TOKEN_REFUSED, judge
 from core.errors import Misconfigured
@@ -81,6 +81,11 @@ class SocketConnection:
                     raise NoGreeting
         information: Mapping[str, Any] = cast("Mapping[str, Any]", hello).get("connection_info") or {}
         return cls(socket, answer, str(information.get("app_id") or ""))
+
+    @property
+    def is_receiving(self) -> bool:
+        """Whether something may still come in: also until Slack closes a connection, as it has announced."""
+        return not self._receiving.done()
 
     async def retire(self) -> None:
         """Go on until Slack closes the connection, which it does soon once it has said so; then close it."""
@@ -184,7 +189,8 @@ class SocketPool:
             is_closed = link.reason == CROWDED or not link.was_announced
             if is_closed:
                 self._standing.discard(link)
-                self._tell(1, link.reason)
+                if self._is_told:  # else another that ended at the same moment has told
+                    self._tell(1, link.reason)
                 await link.close()
             await self._retries.sleep(self._retries.backoff(losses))
             successor = await self._opened()
@@ -194,8 +200,8 @@ class SocketPool:
             link = successor
 
     def _tell(self, attempt: int, reason: str) -> None:
-        """Tell that Slack cannot be heard, unless another connection stands."""
-        if not self._standing:
+        """Tell that Slack cannot be heard, unless something may still come in on a connection."""
+        if not any(link.is_receiving for link in self._standing):
             self._is_told = False
             self._told(attempt, reason)
 
@@ -203,10 +209,10 @@ class SocketPool:
         """Return what may pass, such as a token that is being reset. Raises `Misconfigured` for one never taken."""
         try:
             return judge(failure, refusal=APP_TOKEN_REFUSED)
-        except Misconfigured:
+        except Misconfigured as refused:
             if not self._was_connected:
                 raise
-            return Transient(TOKEN_REFUSED)
+            return Transient(str(refused))
 
     async def _opened(self) -> SocketConnection:
         """Connect, one connection after the other, as often as it takes. Raises `Misconfigured`."""

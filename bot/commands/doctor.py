@@ -106,6 +106,7 @@ def _slips() -> list[Finding]:
 
 async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:
     """Look twice, since the first time loads libraries and connects; an error's sentence says what to do."""
+    todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
     try:
         async with asyncio.timeout(within):
             await check.look()
@@ -114,8 +115,10 @@ async def look_at(check: Check, *, within: float = TIMEOUT) -> Finding:
     except FootnoteError as error:
         return Finding(Sign.WRONG, check.name, str(error))
     except TimeoutError:
-        todo = f"Check {check.setting}, and whether the service works." if check.setting else "Try again in a moment."
         return Finding(Sign.WRONG, check.name, f"It did not answer within {within:g} seconds. {todo}")
+    except Exception as mistake:  # noqa: BLE001 - one odd answer keeps nobody from looking at the rest
+        says = f"It answered in a way that this version does not understand ({type(mistake).__name__}). {todo}"
+        return Finding(Sign.WRONG, check.name, says)
     if isinstance(says, Advice):
         return Finding(Sign.ADVICE, check.name, says)
     return Finding(Sign.WELL, check.name, f"{says} ({(time.monotonic() - start) * 1000:.0f} ms)")

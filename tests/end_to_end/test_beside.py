@@ -21,6 +21,9 @@ from tests.end_to_end.test_ingest import many_pages
 from tests.end_to_end.test_run import PATIENCE, Process, environment, said, started
 from tests.fixtures.commands import Ended, Footnote, write_documents
 from tests.servers.discord import DiscordServer
+from tests.servers.qdrant import QdrantServer
+from tests.servers.service import Hang
+from tests.waiting import wait_until
 
 ASKED = "What do penguins eat?"
 EMPTY = "There are no documents yet. Read some first: footnote ingest FOLDER\n"
@@ -127,6 +130,19 @@ async def test_the_doctor_looks_from_inside(footnote: Footnote, server: DiscordS
 
 
 @pytest.mark.promise("beside-the-bot")
+async def test_a_bot_whose_index_says_nothing_takes_commands_at_once(footnote: Footnote, server: DiscordServer) -> None:
+    """That is when somebody needs them: nothing that the bot wants to say itself comes before."""
+    async with QdrantServer() as qdrant:
+        qdrant.broken = Hang()
+        async with started(footnote, server, QDRANT_URL=qdrant.url) as bot:
+            await wait_until(lambda: qdrant.received, what="a look at the index")
+            inbox = await typed(footnote, "inbox", "list", QDRANT_URL=qdrant.url)
+            bot.running.kill()
+
+    assert (inbox.code, inbox.out, inbox.err) == (0, "There are no failed questions.\n", "")
+
+
+@pytest.mark.promise("beside-the-bot")
 @pytest.mark.parametrize("end", ["ctrl-c", "the bot stops"])
 async def test_reading_beside_a_bot_ends_in_words(
     footnote: Footnote, server: DiscordServer, tmp_path: Path, end: str
@@ -171,7 +187,7 @@ async def test_a_bot_of_another_version_is_told(footnote: Footnote, server: Disc
         await stopped(ours)
 
     async def welcome(_: web.Request) -> web.Response:
-        return web.json_response({"version": "0+0ld", "embedder": "e", "dimension": 1, "store": ""})
+        return web.json_response({"version": "0+0ld", "embedder": "e", "mood": "old"})
 
     with_lock = await asyncio.create_subprocess_exec(
         *footnote.command("run"), env=footnote.env(**environment(server)), stderr=asyncio.subprocess.DEVNULL

@@ -63,6 +63,18 @@ async def test_a_part_that_does_not_answer_is_given_up(setting: str | None, todo
     assert finding == Finding(Sign.WRONG, "part", f"It did not answer within 0.01 seconds. {todo}")
 
 
+async def test_an_odd_answer_ends_nothing() -> None:
+    """Whatever a proxy or another version says, the doctor goes on, and names the kind of mistake only."""
+
+    async def odd() -> str:
+        raise TypeError("hunter2")
+
+    finding = await look_at(Check("part", odd, "PART_URL"))
+
+    says = "It answered in a way that this version does not understand (TypeError)."
+    assert finding == Finding(Sign.WRONG, "part", f"{says} Check PART_URL, and whether the service works.")
+
+
 async def test_a_store_without_room_is_no_matter_of_its_address(tmp_path: Path) -> None:
     """The sentence of the store is the whole of it."""
     with alone(tmp_path / "redis", maxmemory="1") as node:

@@ -155,6 +155,33 @@ async def test_an_outage_is_told_once_and_over_by_itself(place: Place) -> None:
 
 
 @pytest.mark.promise("stays-connected")
+@pytest.mark.parametrize("is_switched_off", [False, True])
+async def test_connections_that_end_as_announced_and_have_no_successor_are_told(
+    place: Place, *, is_switched_off: bool
+) -> None:
+    """Slack cannot be heard from the moment on when the last of them is closed, however that began."""
+    told, server = Told(), place.server
+    async with listening(place, told):
+        server.faults.break_(
+            "apps.connections.open", refuse("socket_mode_not_enabled" if is_switched_off else "internal_error")
+        )
+        if is_switched_off:
+            server.sockets.ask_to_reconnect("link_disabled", everybody=True)
+        else:
+            server.refresh(everybody=True)
+            for connection in server.sockets.arrivals:
+                connection.abort()
+        await server.until(lambda: len(told.lines) > 1, what="a word")
+        server.faults.mend()
+        await server.connected(BOTH)
+        await server.post_as(place.ada, place.channel, "still there?").deliveries[0].acknowledged()
+
+    connected, said = f"connected to {server.app_id}", SOCKET_MODE_OFF if is_switched_off else "internal_error"
+    assert (told.lines[0], told.lines[-1]) == (connected, connected)
+    assert {line.partition(": ")[2] for line in told.lines[1:-1]} <= {said, "the connection was closed"}
+
+
+@pytest.mark.promise("stays-connected")
 async def test_the_first_connection_may_fail(place: Place) -> None:
     """A bot that starts before its network does comes up by itself."""
     told = Told()
