@@ -23,7 +23,6 @@ from tests.fixtures.commands import Ended, Footnote, write_documents
 from tests.servers.discord import DiscordServer
 from tests.servers.qdrant import QdrantServer
 from tests.servers.service import Hang
-from tests.waiting import wait_until
 
 ASKED = "What do penguins eat?"
 EMPTY = "There are no documents yet. Read some first: footnote ingest FOLDER\n"
@@ -135,7 +134,6 @@ async def test_a_bot_whose_index_says_nothing_takes_commands_at_once(footnote: F
     async with QdrantServer() as qdrant:
         qdrant.broken = Hang()
         async with started(footnote, server, QDRANT_URL=qdrant.url) as bot:
-            await wait_until(lambda: qdrant.received, what="a look at the index")
             inbox = await typed(footnote, "inbox", "list", QDRANT_URL=qdrant.url)
             bot.running.kill()
 
