@@ -85,8 +85,9 @@ class Handshake:
     @classmethod
     def read(cls, said: Mapping[str, Any]) -> Handshake:
         """Return what an owner says, of whom no more than the version need be known: another one may say more."""
-        names = {field.name for field in fields(cls)}
-        return cls(**{"version": "?", **{name: each for name, each in said.items() if name in names}})
+        known: dict[str, Any] = {field.name: said[field.name] for field in fields(cls) if field.name in said}
+        known.setdefault("version", "?")
+        return cls(**known)
 
 
 @dataclass(frozen=True, slots=True)
