@@ -30,7 +30,7 @@ LONGER_TESTS = {
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 171, "lines": 28_450, "code lines": 17_770, "small modules with a single importer": 0}
+CEILINGS = {"files": 171, "lines": 28_550, "code lines": 17_850, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""
