@@ -20,7 +20,7 @@ from pydantic import ConfigDict, TypeAdapter
 from adapters.unix import socket_folder
 from adapters.web import served_at
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord
 from core.ports import PassageIndex
 
 SOCKET = "owner.sock"
@@ -51,9 +51,9 @@ class Method:
     call: Callable[[PassageIndex, Any], Awaitable[object]]
 
 
-async def _replace(index: PassageIndex, taken: tuple[str, list[Passage], bytes]) -> None:
-    url, passages, vectors = taken
-    await index.replace(url, await asyncio.to_thread(_joined, passages, vectors))
+async def _replace(index: PassageIndex, taken: tuple[str, str, list[Passage], bytes]) -> None:
+    source, url, passages, vectors = taken
+    await index.replace(source, url, await asyncio.to_thread(_joined, passages, vectors))
 
 
 METHODS: Mapping[str, Method] = {
@@ -62,7 +62,7 @@ METHODS: Mapping[str, Method] = {
         TypeAdapter(list[Candidate]),
         lambda index, taken: index.candidates(taken[0], limit=taken[1]),
     ),
-    "replace": Method(TypeAdapter(tuple[str, list[Passage], bytes], config=BASE64), TypeAdapter(None), _replace),
+    "replace": Method(TypeAdapter(tuple[str, str, list[Passage], bytes], config=BASE64), TypeAdapter(None), _replace),
     "prune": Method(
         TypeAdapter(tuple[str, list[str]]),
         TypeAdapter(int),
@@ -70,6 +70,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "pages": Method(TypeAdapter(str), TypeAdapter(dict[str, str]), lambda index, taken: index.pages(taken)),
     "outline": Method(TypeAdapter(Scope), TypeAdapter(Outline), lambda index, taken: index.outline(taken)),
+    "sources": Method(TypeAdapter(None), TypeAdapter(list[SourceRecord]), lambda index, _: index.sources()),
+    "record": Method(TypeAdapter(SourceRecord), TypeAdapter(None), lambda index, taken: index.record(taken)),
 }
 
 
@@ -162,10 +164,10 @@ class OwnerClient:
         """Search the owner's index."""
         return await self._call("candidates", (query, limit))
 
-    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Replace a page in the owner's index."""
         vectors = array("f", (number for each in passages for number in each.vector))
-        await self._call("replace", (url, [each.passage for each in passages], vectors.tobytes()))
+        await self._call("replace", (source, url, [each.passage for each in passages], vectors.tobytes()))
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove pages from the owner's index."""
@@ -178,6 +180,14 @@ class OwnerClient:
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count what the owner's index holds."""
         return await self._call("outline", scope)
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Return the sources of the owner's index."""
+        return await self._call("sources", None)
+
+    async def record(self, record: SourceRecord) -> None:
+        """Have the owner write down what is known of a source."""
+        await self._call("record", record)
 
     async def findings(self) -> AsyncIterator[Finding]:
         """Yield what the owner finds when it looks at itself. Raises `RetrievalUnavailable` where it has gone."""

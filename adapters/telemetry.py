@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 from core.events import (
     AnswerAssumed,
@@ -26,7 +25,6 @@ from core.events import (
     StateChanged,
     TaskFailed,
     TokensUsed,
-    ToolCalled,
 )
 
 _TROUBLES = (
@@ -46,13 +44,11 @@ _TROUBLES = (
 
 
 def log_events(logger: Any) -> Observer:
-    """Return what writes each event as one line: plain values, and of words that somebody wrote their length."""
+    """Return what writes each event as one line of plain values."""
 
     def observe(event: Event) -> None:
         has_failed = isinstance(event, StateChanged) and event.error_type in ("retrieval", "generation")
         fields = asdict(event)
-        if isinstance(event, ToolCalled):
-            fields["arguments"] = _masked(event.arguments)
         if "question" in fields:
             fields["question"] = str(fields["question"])
         if isinstance(event, TokensUsed | Answered):
@@ -63,20 +59,3 @@ def log_events(logger: Any) -> Observer:
         write(name, **{name: value for name, value in fields.items() if value is not None})
 
     return observe
-
-
-def _masked(arguments: str) -> dict[str, Any] | str:
-    """Name the arguments and the size of each, never what they say: the model may have copied the question."""
-    try:
-        values = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return f"{len(arguments)} characters, not JSON"
-    if not isinstance(values, dict):
-        return f"{len(arguments)} characters, no object"
-    masked: dict[str, Any] = {}
-    for name, value in cast("dict[str, Any]", values).items():
-        shown = name if name.isidentifier() else f"{len(name)} characters"
-        masked[shown] = value
-        if isinstance(value, str | list | dict):
-            masked[shown] = f"{len(cast('Sized', value))} {'characters' if isinstance(value, str) else 'items'}"
-    return masked

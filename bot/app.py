@@ -22,12 +22,11 @@ from bot.outcome import OK
 from bot.roles import Role, shares
 from bot.settings import Settings, read_settings
 from bot.wiring import NOTHING_TO_SEARCH, Check, RetryTiming, open_platforms
-from bot.wiring.platforms import Outlined, Platform, PlatformClient, TimedSurface
+from bot.wiring.platforms import Outlined, Platform, PlatformClient, TimedSurface, admission_of
 from bot.wiring.services import load_ahead
 from bot.wiring.stores import Stores
 from core.answering.agent import Agent
 from core.answering.responder import Responder
-from core.community.admission import Admission
 from core.errors import FootnoteError, Misconfigured, RetrievalUnavailable, ShutOut, StoreUnavailable
 from core.events import (
     CommandsFailed,
@@ -150,7 +149,7 @@ class Bot:
     async def _work(self, inbox: RedisInbox, platforms: Collection[Platform]) -> None:
         """Answer until the stop, and then for as long as the host allows what is under way."""
         async with contextlib.AsyncExitStack() as stack:
-            clients = [(each, await stack.enter_async_context(each.client(inbox))) for each in platforms]
+            clients = [(each, await stack.enter_async_context(each.client(self._stores, inbox))) for each in platforms]
             members = {each.key: each.membership for each in platforms if each.membership is not None}
             entrances = {platform.key: Entrance() for platform in platforms}
             await load_ahead(self._settings)
@@ -161,7 +160,7 @@ class Bot:
                 stores.conversations,
                 now=now,
                 deliveries=inbox,
-                admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=members),
+                admission=admission_of(self._settings, stores, members),
                 insist=MEMORY.call,
                 observer=observer,
             )
@@ -176,7 +175,10 @@ class Bot:
                 working.cancel()
 
     async def _enter(self, platform: Platform, client: PlatformClient, entrance: Entrance) -> None:
-        """Log in, and let answers through; until then, those of other platforms do not wait."""
+        """Log in, let answers through, and do what goes on beside them until the stop.
+
+        Until it is logged in, answers on other platforms do not wait.
+        """
 
         def judge(error: Exception) -> Transient | None:
             failure = self._refused(platform, error)
@@ -191,6 +193,7 @@ class Bot:
         entrance.open(TimedSurface(client.surface, metrics) if metrics else client.surface)
         self._there.add(platform.name)
         self._health.entered(platform.name)
+        await until(self._stopping, client.beside())
 
     def _refused(self, platform: Platform, error: Exception) -> Transient | None:
         """Go on without a platform that does not take the bot, and try again; where it was the last one, raise why."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Literal, TypeAlias, TypeVar
 
-from core.model import Answer, MessageRef, Status, Usage
+from core.model import Answer, Cost, MessageRef, Status, Usage
 
 ErrorType: TypeAlias = Literal["validation", "retrieval", "generation", "no_context"]
 
@@ -66,11 +66,15 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A tool ran; `arguments` may hold words of the question, and `result_size` is in characters."""
+    """A tool ran, of which nothing here is in the model's words; `result_size` is in characters.
+
+    The name is "unknown" where it is that of no tool. `arguments` says how large what was given is, by the names that
+    the tool itself has for it; what has another one stands under "unknown".
+    """
 
     question: MessageRef
     name: str
-    arguments: str
+    arguments: Mapping[str, str]
     success: bool
     result_size: int
     time_ms: float
@@ -103,6 +107,14 @@ class Answered:
         """Take from *answer* what can be counted."""
         names = (field.name for field in fields(cls) if field.name != "question")
         return cls(question, **{name: getattr(answer, name) for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """What a run of a question has cost is counted; it is no question where something of ours went wrong."""
+
+    question: MessageRef
+    cost: Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +258,7 @@ Event: TypeAlias = (
     | ToolCalled
     | TokensUsed
     | Answered
+    | Charged
     | UrlsRemoved
     | MemoryFailed
     | Retried

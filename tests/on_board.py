@@ -11,7 +11,8 @@ from typing import Any
 
 from aiohttp import ClientSession
 
-from adapters.chat.delivery import PlatformSurface, traced
+from adapters.chat.delivery import PlatformSurface
+from adapters.chat.lease import traced
 from adapters.chat.live_message import Pace
 from core.model import Claim, MessageRef, Person, Question, Reaction, ThreadRef
 from tests.board import BoardChat
@@ -36,6 +37,7 @@ class OnBoard:
     """A question in a thread of its own."""
 
     longest = 2_000
+    drafts_once = False
 
     def __init__(self, server: BoardServer, session: ClientSession) -> None:
         self.server = server

@@ -40,6 +40,7 @@ class OnDiscord:
 
     longest = 2_000
     shows = POST
+    drafts_once = False
 
     def __init__(self, server: DiscordServer, client: AutoShardedClient, channel: Channel, ada: User) -> None:
         self.server = server
@@ -156,6 +157,7 @@ class OnDiscordByCommand(OnDiscord):
     """A command in a channel, whose response is the answer."""
 
     shows = ORIGINAL
+    drafts_once = True
 
     async def asks(self) -> Claim:
         """Use the command; the response is promised at once."""

@@ -14,8 +14,9 @@ from aiohttp import ClientSession
 from adapters.chat.delivery import PlatformSurface
 from adapters.chat.live_message import Pace
 from adapters.slack.api import open_session
+from adapters.slack.people import People
 from adapters.slack.platform import SlackChat
-from adapters.slack.workspaces import OneWorkspace, People
+from adapters.slack.workspaces import OneWorkspace
 from core.events import Event, PlaceRefused, PossiblyDoubled
 from core.messages import SEARCHING
 from core.model import Claim, Interaction, MessageRef, Person, Question, ReplyAddress, ThreadRef
@@ -55,6 +56,7 @@ class OnSlack:
 
     longest = 4_000
     drafts = START
+    drafts_once = False
     lacks: frozenset[str] = frozenset()
 
     def __init__(self, server: SlackServer, session: ClientSession) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from base64 import b64decode
 from pathlib import Path
@@ -21,6 +22,18 @@ async def let_pass(client: Redis, seconds: float) -> None:
         if await say(client, "TYPE", key) == b"zset":
             for member in cast("list[bytes]", await say(client, "ZRANGE", key, "0", "-1")):
                 await say(client, "ZINCRBY", key, str(-milliseconds), member)
+        if re.match(rb"footnote:quota:.*}:(window|away):", key):
+            await _age(client, key, milliseconds)
+
+
+async def _age(client: Redis, key: bytes, milliseconds: int) -> None:
+    """Move the times that a JSON text holds into the past, unless it has gone by now."""
+    held = cast("bytes | None", await client.get(key))
+    if held is not None:
+        noted: dict[str, Any] = json.loads(held)
+        times = noted.get("marks", noted)
+        times.update({name: at - milliseconds for name, at in times.items()})
+        await client.set(key, json.dumps(noted), keepttl=True)
 
 
 async def write_as_before(client: Redis) -> None:

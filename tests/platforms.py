@@ -104,12 +104,16 @@ class Notes:
 
 
 class ChatPlatform(Protocol):
-    """What a platform offers to the rules: people who act, and what can be seen of the answers."""
+    """What a platform offers to the rules: people who act, and what can be seen of the answers.
+
+    Where it `drafts_once`, only the first message of an answer is shown before the end.
+    """
 
     surface: ChatSurface
     notes: Notes
     longest: int
     waits: list[float]
+    drafts_once: bool
 
     def surfaced(self, **options: Any) -> ChatSurface:
         """Make another surface, as another worker has one."""

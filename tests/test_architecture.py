@@ -23,14 +23,13 @@ LONGER_TESTS = {
     ROOT / "tests" / path: 460
     for path in (
         "adapters/slack/test_commands.py",
-        "fakes/inbox.py",
         "adapters/discord/test_surface.py",
         "adapters/slack/test_server.py",
         "contracts/test_inbox.py",
         "contracts/test_surface.py",
     )
 }
-CEILINGS = {"files": 171, "lines": 28_550, "code lines": 17_850, "small modules with a single importer": 0}
+CEILINGS = {"files": 192, "lines": 32_400, "code lines": 20_200, "small modules with a single importer": 0}
 """What the product measured when this was written, and a little more."""
 NAMED_TWICE = frozenset[str]()
 """Names of classes that still have two meanings; the list only ever becomes shorter."""

@@ -185,14 +185,14 @@ async def take_over(
         await services.sleep(services.accepting.accepted_for / 2)
         lost()
 
-    since: datetime | None = None
+    known = ""
     async with asyncio.TaskGroup() as telling:
         while True:
             await take_over_once(services, platform, find)
             with suppress(StoreUnavailable):
                 await _move_again(services)
-                before, since = since, await services.inbox.kept_since()
-                if before is not None and since != before:  # its clock may have been set back
+                before, known = known, (await services.inbox.kept_for()).mark
+                if before not in ("", known):
                     telling.create_task(tell())
             await services.sleep(LOOK)
 

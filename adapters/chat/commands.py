@@ -48,6 +48,7 @@ class Kind(StrEnum):
     PERSON = "person"
     CHANNEL = "channel"
     FORUM = "forum"
+    GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +92,14 @@ Act: TypeAlias = Callable[[CommandContext, Values], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; without an `act` it asks a question."""
+    """A command; without an `act` it asks a question. It is on every platform, unless it is `only_on` one."""
 
     name: str
     description: str
     act: Act | None
     options: tuple[Option, ...] = ()
     for_moderators: bool = False
+    only_on: str = ""
 
 
 async def carried_out(act: Callable[[], Awaitable[str | None]], tell: Tell) -> None:
@@ -213,6 +215,26 @@ async def _auto_answer(context: CommandContext, values: Values) -> str:
     return messages.auto_answering(on=on, is_new=is_new, is_heard=services.reads_all)
 
 
+async def _moderators(context: CommandContext, values: Values) -> str:
+    group, on = values["role"], bool(values["on"])
+    if on and group == context.homes[0].workspace:  # Discord's role of everybody has the id of the server
+        raise InvalidInput(messages.NOT_EVERYBODY, field="role")
+    is_new = await context.services.moderation.let_moderate(await context.actor(), group, on=on)
+    return messages.moderating(context.drawing.group(group), on=on, is_new=is_new)
+
+
+async def _guests(context: CommandContext, values: Values) -> str:
+    return await opened_to_guests(context, values["channel"], on=bool(values["on"]))
+
+
+async def opened_to_guests(context: CommandContext, channel: str, *, on: bool) -> str:
+    """Answer from what is for members where guests read along, or no longer, and return what to say of it."""
+    if not channel:
+        raise InvalidInput(messages.ONLY_IN_CHANNELS, field="channel")
+    is_new = await context.services.moderation.open_to_guests(await context.actor(), channel, on=on)
+    return messages.opened_to_guests(context.drawing.channel(channel), on=on, is_new=is_new)
+
+
 async def _forget_any(context: CommandContext, values: Values) -> str:
     moderation, what = context.services.moderation, values.get("what")
     if what == "person":
@@ -270,6 +292,14 @@ _FORUM = (
     Option("forum", _POSTS, Kind.FORUM, is_required=True),
     Option("on", "Whether I answer them.", Kind.FLAG, is_required=True),
 )
+_ROLE = (
+    Option("role", "The role or group.", Kind.GROUP, is_required=True),
+    Option("on", "Whether its members may moderate.", Kind.FLAG, is_required=True),
+)
+_TO_GUESTS = (
+    Option("on", "Whether they are answered like members.", Kind.FLAG, is_required=True),
+    Option("channel", "The channel in which they read along.", Kind.CHANNEL, is_required=True),
+)
 _ANYTHING = {"person": "a person", "thread": "this thread", "everything": "everything"}
 _FORGOTTEN = (
     Option("what", "What to forget.", Kind.CHOICE, is_required=True, choices=_ANYTHING),
@@ -290,6 +320,8 @@ COMMANDS = (
     _order("pause", "Answer nothing in this server for now.", _pause, (_TO_PAUSE,)),
     _order("resume", "Answer again.", _resume, (_PAUSED,)),
     _order("auto-answer", "Answer every new post in a forum, or stop doing so.", _auto_answer, _FORUM),
+    _order("guests", "Answer guests and outsiders like members, or stop.", _guests, _TO_GUESTS, only_on="slack"),
+    _order("moderators", "Let a role or group moderate me, or stop; only for admins.", _moderators, _ROLE),
     _order("forget", "Remove what I remember.", _forget_any, _FORGOTTEN),
 )
 

@@ -1,86 +1,39 @@
-"""Delivers answers by the functions of a platform, notes what is posted, and takes it back.
-
-A lease is asked about as the last thing before a request is sent, so that it counts for nothing how long the request
-had to wait for its turn. What remains is a process that stands still between the question and the sending.
-"""
+"""Delivers answers by the functions of a platform, notes what is posted, and takes it back."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from contextlib import aclosing, contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.chat.background import ExpiringSet
+from adapters.chat.lease import LOST, is_held, while_held
 from adapters.chat.live_message import LiveMessage, Pace
-from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, QuestionGone, nonce, utc_now
-from adapters.retry import NOTE, QUICK, Gate, LoadPacer, retry_after
+from adapters.chat.platform import (
+    REFUSAL,
+    Barred,
+    ChatPlatform,
+    Destination,
+    Part,
+    Posted,
+    QuestionGone,
+    nonce,
+    utc_now,
+)
+from adapters.chat.removing import Remover
+from adapters.retry import NOTE, QUICK, Gate, LoadPacer
 from core.errors import Gone, LeaseLost, PostingFailed, Rejected, StoreUnavailable, Unreachable
 from core.events import Observer, Passed, PlaceRefused, Step, unobserved
 from core.messages import LATE, UPDATED
 from core.model import Claim, Delivery, MessageRef, Progress, Reaction, Task, ThreadRef, WaitNotice, Withdrawal
 from core.ports import Deliveries
 
-if TYPE_CHECKING:
-    from aiohttp import ClientSession, TraceConfig, TraceRequestEndParams, TraceRequestStartParams
-
-Held: TypeAlias = Callable[[], Awaitable[bool]]
-"""Whether the task that is worked on is still held. Raises `StoreUnavailable`."""
-
 LONG_WAIT = timedelta(minutes=5)
-LOST = "another worker has the question"
 PACE = Pace()
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
-TOO_MANY_REQUESTS = 429
 LONGEST_RETRACTING = 5.0  # seconds; the thread is held as long
-_HELD: ContextVar[Held | None] = ContextVar("held", default=None)
-
-
-@contextmanager
-def while_held(task: Task, deliveries: Deliveries | None) -> Generator[None]:
-    """Have all requests asked about that are made in this context, also by tasks that are begun in it.
-
-    Without *deliveries* nobody else can take the task.
-    """
-    token = _HELD.set(partial(deliveries.holds, task) if deliveries is not None else None)
-    try:
-        yield
-    finally:
-        _HELD.reset(token)
-
-
-def traced(
-    waited: Callable[[float], object] = unobserved,
-    *,
-    before: Callable[[TraceRequestStartParams], object] = unobserved,
-    after: Callable[[TraceRequestEndParams], object] = unobserved,
-) -> TraceConfig:
-    """Return what has a session ask before it changes something; *waited* hears how long a platform wants peace.
-
-    *before* may refuse a request by raising `PostingFailed`, and *after* hears how each was answered.
-    """
-    from aiohttp import TraceConfig
-
-    async def require_lease(_session: ClientSession, _context: object, request: TraceRequestStartParams) -> None:
-        """Raise `LeaseLost` for a request that would change something about a task that another worker may have."""
-        before(request)
-        is_held = _HELD.get()
-        if is_held is not None and request.method not in READING and not await is_held():
-            raise LeaseLost(LOST)
-
-    async def listen(_session: ClientSession, _context: object, ended: TraceRequestEndParams) -> None:
-        if ended.response.status == TOO_MANY_REQUESTS:
-            waited(retry_after(ended.response.headers) or 0.0)
-        after(ended)
-
-    trace = TraceConfig()
-    trace.on_request_start.append(require_lease)
-    trace.on_request_end.append(listen)
-    return trace
 
 
 class PlaceBreaker:
@@ -162,7 +115,9 @@ class DeliveryLog:
             self.delivery = self.delivery.model_copy(update={"trying": before})
             raise
         self.observer(Passed(self.task.message, Step.POSTED))
-        self._note(trying=None, messages=_with(self.delivery.messages, posted.id, self.destination.place))
+        self._note(
+            trying=None, messages=_with(self.delivery.messages, posted.id, posted.place or self.destination.place)
+        )
         self.begin_retracting()
         return posted
 
@@ -180,8 +135,9 @@ class DeliveryLog:
     async def delete(self, message_id: str) -> None:
         """Remove a message once it is noted that we do; the next worker would take it for a reader's wish otherwise."""
         if all(one.id != message_id for one in self.delivery.leaving):
+            known = next((one.thread for one in self.delivery.messages if one.id == message_id), self.destination.place)
             messages = tuple(one for one in self.delivery.messages if one.id != message_id)
-            leaving = _with(self.delivery.leaving, message_id, self.destination.place)
+            leaving = _with(self.delivery.leaving, message_id, known)
             await NOTE.call(partial(self._noted, messages=messages, leaving=leaving))
         await self.destination.poster.delete(message_id)
 
@@ -200,8 +156,7 @@ class DeliveryLog:
     async def _noted(self, **changes: object) -> None:
         """Wait until changes are written. Raises `LeaseLost` if the task is not held, or `StoreUnavailable`."""
         await asyncio.shield(self._note(**changes))
-        held = _HELD.get()
-        if self._is_lost or (not self._is_written and held is not None and not await held()):
+        if self._is_lost or (not self._is_written and not await is_held()):
             raise LeaseLost(LOST)
         if not self._is_written:
             raise StoreUnavailable("The note could not be written.")
@@ -230,7 +185,8 @@ class PlatformSurface:
     """Delivers answers by a platform's own functions; whoever listens there need not be in the same process.
 
     What is posted is noted in *deliveries* before and after; who has lost a claim does nothing more about it. The
-    *observer* hears of questions whose answer may not be posted, once in some minutes for each place.
+    *observer* hears of questions whose answer may not be posted, once in some minutes for each place. The *remover*
+    takes away refusals that others see too.
     """
 
     platform: ChatPlatform
@@ -240,6 +196,7 @@ class PlatformSurface:
     now: Callable[[], datetime] = utc_now
     observer: Observer = unobserved
     gate: Gate = field(default_factory=Gate)
+    remover: Remover | None = None
 
     def __post_init__(self) -> None:
         self._pacer = LoadPacer(self.pace.for_each, self.pace.longest)
@@ -275,6 +232,45 @@ class PlatformSurface:
                     log.begin_retracting()
             return delivery
 
+    async def refuse(self, claim: Claim, sentence: str) -> Delivery:
+        """Say why a question is not answered, to the asker alone where the platform can, and open no thread for it.
+
+        What others see too is removed after a minute. Raises `ShutOut`, or another `PostingFailed` that may pass.
+        """
+        self.gate.check(is_sent=False)
+        mark = nonce(claim.message, REFUSAL, claim.question.revision)
+        refusing = partial(self.platform.refuse, claim, Part(sentence), mark)
+        with while_held(claim, self.deliveries):
+            await self._clear(claim)
+            if not self._breaker.keeps_out(claim):
+                try:
+                    said = await QUICK.call(refusing)
+                    if said is not None and self.remover is not None:
+                        await self.remover.later(said)
+                except Gone:
+                    pass  # nobody asks any more, or a command was told before
+                except Barred:
+                    self._breaker.trip(claim)
+                except Rejected:
+                    self.observer(PlaceRefused(claim.message))
+        return claim.delivery.model_copy(update={"notice": None, "is_marked": False}) if claim.is_update else Delivery()
+
+    async def _clear(self, claim: Claim) -> None:
+        """Take away what tells of an answer that does not come; one to earlier words of the question stays."""
+        notice = claim.delivery.notice
+        if claim.is_redelivered:
+            with suppress(Gone, Rejected):
+                await self.platform.end_sign(claim)
+        if notice is not None:
+            with suppress(Gone, Rejected):
+                await self._retract(claim.message, notice)
+        if claim.is_update or not claim.delivery.standing:
+            return
+        for message in claim.delivery.standing:
+            with suppress(Gone, Rejected):
+                await self.platform.delete(message)
+        await self.platform.untitle(claim.message)
+
     async def withdraw(self, withdrawal: Withdrawal) -> None:
         """Take back what was posted, unless others have gone on from it, and all that speaks of work on it."""
         platform, notice = self.platform, withdrawal.delivery.notice
@@ -309,11 +305,12 @@ class PlatformSurface:
             log,
             partial(nonce, claim.message),
             messages=list(destination.posted),
-            leaving=[Posted(message.id) for message in claim.delivery.leaving],
+            leaving=[Posted(message.id, place=message.thread) for message in claim.delivery.leaving],
             is_unsure=claim.delivery.trying is not None and claim.question.visibility == "thread",
             is_contested=claim.is_redelivered,
             pace=self.pace,
             pacer=self._pacer,
+            silent_for=0.0 if claim.delivery.is_seen else (self.now() - claim.question.asked_at).total_seconds(),
         )
         async with live:
             try:
@@ -329,7 +326,7 @@ class PlatformSurface:
                     await self.react(claim.message, Reaction.WARNING)
         if destination.settled is not None:
             await destination.settled(answer, shown)
-        messages = tuple(MessageRef(thread=place, id=each.id) for each in shown) if place else ()
+        messages = tuple(MessageRef(thread=each.place or place, id=each.id) for each in shown) if place else ()
         return Delivery(messages=messages, is_marked=is_marked)
 
     async def _retract(self, message: MessageRef, notice: WaitNotice) -> None:

@@ -6,7 +6,7 @@ Nothing is answered here. A platform reads its own events and says what only it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from adapters.chat.background import BackgroundTasks, DeferredWrites, KeyedLocks
 from adapters.chat.platform import NOTICE, REMARK, Part, Poster, nonce
 from adapters.chat.services import tell_wait
-from adapters.retry import BRIEF, NOT_NOW, QUICK
+from adapters.retry import BRIEF, NOT_NOW, PATIENT, QUICK
 from core.community.routing import Action, Decision, Reason, Standing, route, signal
 from core.errors import Gone, InvalidInput, Rejected, StoreUnavailable
 from core.events import AnswerAssumed
@@ -35,7 +35,6 @@ from core.model import (
     ThreadRef,
     WaitNotice,
 )
-from core.ports import ConversationStore, Underway
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
@@ -105,8 +104,8 @@ class ChatEvent:
     `me` is the bot's id, and `at` where a reply stands. `owns_thread` says that the bot began the thread; it owns
     it too if `opening`, the first message there, was a question. In a forum (`in_forum`) that counts only where
     moderators want posts answered without a mention, as they may want one that `is_new_post`. An event that
-    `comes_again` unless it is acknowledged is not worth a word until the last time, and one that `has_come` before may
-    have been answered. One that `is_late` was not heard when it happened, so nothing is said to anybody beside an
+    `comes_again` unless it is acknowledged is not worth a word until the last time, and an edit that `has_come` before
+    may have been answered. One that `is_late` was not heard when it happened, so nothing is said to anybody beside an
     answer; and of several events that tell the same, one `speaks`. `alert` tells moderators what the bot lacks, and
     `complete` looks up what the platform has left out.
     """
@@ -139,12 +138,14 @@ class RoutedEvent:
     event: ChatEvent
     standing: Standing
     decision: Decision
+    age: timedelta | None  # for how long it has been said
     is_young: bool  # somebody may still wait for an answer
     standing_answer: Delivery | None = None  # what is there of one, where the store may have lost that
 
     def asked(self, found: Signal) -> Signal:
-        """Return a signal; a question with what stands there of its answer."""
-        return found.model_copy(update={"delivery": self.standing_answer}) if isinstance(found, Asked) else found
+        """Return a signal; a question with what stands there of its answer, or with its age where nobody has looked."""
+        known = {"delivery": self.standing_answer, "age": None if self.standing_answer else self.age}
+        return found.model_copy(update=known) if isinstance(found, Asked) else found
 
 
 class Intake:
@@ -177,7 +178,8 @@ class Intake:
             if event is None:
                 return
             inbound = event.inbound
-            is_young = inbound.at is not None and self._services.now() - inbound.at < LATEST
+            age = self._services.now() - inbound.at if inbound.at is not None else None
+            is_young = age is not None and age < LATEST
             standing = await self._standing(event, is_young=is_young)
             decision = route(inbound, standing)
             is_for_us = decision.action is not Action.LEAVE and inbound.kind is not InboundKind.DELETED
@@ -186,10 +188,9 @@ class Intake:
                 decision = route(inbound, standing)
             if decision.action is Action.LEAVE:
                 return
-            routed = RoutedEvent(replace(event, inbound=inbound), standing, decision, is_young)
-            is_again = event.is_late or event.has_come
-            if inbound.kind is InboundKind.EDITED or (is_again and inbound.kind is InboundKind.WRITTEN):
-                found = await self._resumed(routed, is_again=is_again)
+            routed = RoutedEvent(replace(event, inbound=inbound), standing, decision, age, is_young)
+            if event.is_late and not await self._is_kept(routed):
+                found = await self._resumed(routed)
                 if found is None:
                     return
                 routed = found
@@ -199,39 +200,42 @@ class Intake:
             elif not (is_told and self._text_command and await self._text_command(inbound)):
                 await self._take_question(routed)
 
+    async def take_last(self, line: str, read: Callable[[], Awaitable[ChatEvent | None]]) -> None:
+        """Take in an event that comes no more: what cannot be looked up now is left to the background."""
+        take = partial(self.take, line, read)
+        try:
+            await take()
+        except NOT_NOW:
+            self._background.begin(partial(replace(PATIENT, sleep=self._services.sleep).call, take))
+
     async def later(self, write: Callable[[], Awaitable[object]]) -> None:
         """Write what no platform tells again, as soon as the store is there."""
         await self._deferred.do(write)
 
-    async def _resumed(self, routed: RoutedEvent, *, is_again: bool) -> RoutedEvent | None:
+    async def _resumed(self, routed: RoutedEvent) -> RoutedEvent | None:
         """Return an event with what stands there of an answer that a store which was emptied does not know of.
 
-        None if that is whole, and the event may have been heard before; where nobody can know, it counts as that, which
-        is told. Raises `PostingFailed` or `StoreUnavailable` if the platform, or the store, cannot be asked now.
+        None if that is whole, unless the event is an edit that was never heard before; where nobody can know, it counts
+        as that, which is told. Raises `PostingFailed` if the platform cannot be asked now.
         """
-        event, inbox = routed.event, self._services.inbox
-        inbound = event.inbound
-        if await _known(event, self._has_kept(inbound)) or await _known(event, inbox.knows(inbound.message)):
-            return routed
+        event, inbound = routed.event, routed.event.inbound
         try:
             found = await event.channel.find_answer(inbound, opens_threads=event.rights.opens_threads)
         except (Gone, Rejected):
             found = None
-        except NOT_NOW:
-            if is_again or event.comes_again:
-                raise
-            return routed
         if found is None:
             self._services.observer(AnswerAssumed(inbound.message))
             return None
-        if found.is_finished and is_again:
+        if found.is_finished and (event.is_late or event.has_come or inbound.kind is InboundKind.WRITTEN):
             return None
         notice = WaitNotice(thread=event.at, nonce=nonce(inbound.message, NOTICE))  # if there is one
         return replace(routed, standing_answer=Delivery(messages=found.messages, notice=notice))
 
-    async def _has_kept(self, inbound: Inbound) -> bool:
-        """Return whether the store would know a message if it had been asked."""
-        return inbound.at is None or await self._services.inbox.kept_since() <= inbound.at
+    async def _is_kept(self, routed: RoutedEvent) -> bool:
+        """Return whether the store knows a message, or would if it had been asked. Raises `StoreUnavailable`."""
+        inbox, age = self._services.inbox, routed.age
+        is_kept = age is None or (await inbox.kept_for()).age >= age
+        return is_kept or await inbox.knows(routed.event.inbound.message)
 
     async def _standing(self, event: ChatEvent, *, is_young: bool) -> Standing:
         """Return what the bot knows and may do here; stores are asked only where that matters."""
@@ -287,39 +291,51 @@ class Intake:
             return  # another event has told the same before, and threads may not be read often
         signals = await self._signals(routed)
         try:
-            taken = [await inbox.put(each) for each in signals]
+            is_new = await self.put(signals, routed)
         except StoreUnavailable:
             if event.comes_again:
                 raise
-            self._background.begin(partial(self._put_late, event, signals))
+            self._background.begin(partial(self._put_late, routed, signals))
             return
-        waits = self._services.waits if any(taken) and not event.is_late else None
+        waits = self._services.waits if is_new and not event.is_late else None
         for each in signals:
             if waits is not None and isinstance(each, Asked):
                 self._background.begin(partial(tell_wait, waits, each.question, event.at, event.channel.below))
 
-    async def _put_late(self, event: ChatEvent, signals: Sequence[Signal]) -> None:
+    async def _put_late(self, routed: RoutedEvent, signals: Sequence[Signal]) -> None:
         """Go on with what may have been put although no answer came, so that nobody is told wrongly that it was not."""
         try:
-            await replace(BRIEF, sleep=self._services.sleep).call(partial(self.put, signals))
-        except StoreUnavailable:
-            self._warn(event)
-            self._reply(event, f"{WARNING} {CANNOT_TAKE}")
+            await replace(BRIEF, sleep=self._services.sleep).call(partial(self.put, signals, routed))
+        except NOT_NOW:
+            self._warn(routed.event)
+            self._reply(routed.event, f"{WARNING} {CANNOT_TAKE}")
 
     async def _take_change(self, routed: RoutedEvent) -> None:
         """Put what somebody did to a question; what does not come again is kept until the store is back."""
         signals = await self._signals(routed)
         if routed.event.comes_again:
-            await self.put(signals)
+            await self.put(signals, routed)
         elif signals:
-            await self._deferred.do(partial(self.put, signals))
+            await self._deferred.do(partial(self.put, signals, routed))
 
-    async def put(self, signals: Sequence[Signal]) -> None:
-        """Hand signals in; of a message that was no question, an answer is forgotten. Raises `StoreUnavailable`."""
+    async def put(self, signals: Sequence[Signal], routed: RoutedEvent | None = None) -> bool:
+        """Hand in the signals of an event, and return whether any is news.
+
+        Of a message that was no question, an answer is forgotten; and one that a store may have lost is looked for.
+        Raises `StoreUnavailable`, and `PostingFailed` where that cannot be looked for now.
+        """
+        is_new = False
         for each in signals:
-            is_known = await self._services.inbox.put(each)
-            if isinstance(each, Deleted) and not is_known:
+            taken = await self._services.inbox.put(each)
+            if taken is None and routed is not None:
+                looked = await self._resumed(routed)
+                if looked is None:
+                    break
+                taken = await self._services.inbox.put(looked.asked(each))
+            if isinstance(each, Deleted) and not taken:
                 await self._services.self_help.forget_answer(each.message)
+            is_new = is_new or bool(taken)
+        return is_new
 
     async def _signals(self, routed: RoutedEvent) -> Sequence[Signal]:
         """Return the signals, with what a question refers to; who asks nothing is told so, and an old answer stays.
@@ -370,19 +386,3 @@ async def _known(event: ChatEvent, known: Awaitable[bool]) -> bool:
         if event.comes_again:
             raise
         return False
-
-
-async def askers(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Collection[str] | None:
-    """Return the ids of those who asked or wait for an answer in a thread; None where nobody can know."""
-    try:
-        conversation, waiting = await conversations.load(thread), await inbox.running(thread)
-    except StoreUnavailable:
-        return None
-    asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
-    return asked | ({waiting.author.id} if waiting else set()) or None
-
-
-async def owns(conversations: ConversationStore, thread: ThreadRef) -> bool:
-    """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
-    conversation = await conversations.load(thread)
-    return any(turn.question_ref.id == thread.thread for turn in (conversation.turns if conversation else ()))

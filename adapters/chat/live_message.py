@@ -17,15 +17,16 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 from adapters.chat.platform import Barred, Controls, Part, Posted, Poster, QuestionGone, Renderer
 from adapters.retry import LoadPacer
+from core.answering.verdict import DelayedAnswer
 from core.errors import Gone, LeaseLost, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
-from core.model import Answer, Drafted, Progress, Question, Restarted, Status
+from core.model import Answer, Drafted, PartialAnswer, Progress, Question, Restarted, Status, Waiting
 
 Result = TypeVar("Result")
 Snapshot: TypeAlias = Callable[[], Sequence[Part]]
 
 BLANK = Part("…", Controls.STOP)  # what a message shows whose text was taken back; no platform has empty ones
 PLACE_HOLDER = Part("…")  # for a message that only has to be found, and goes at once
-_JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
+_JUDGED = frozenset({Status.ANSWERED, Status.NO_CONTEXT})  # where they name pages: small talk is no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Pace:
     tries: int = 6  # failures at the end after which the messages are given up
     endurance: float = 300.0  # of waits that the platform asks for, in all
     farewell: float = 5.0  # for a post that is under way when nobody wants the answer any more
+    soonest: float = 3.0  # after which a reader is told what is waited for who has waited long before that
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
@@ -51,7 +53,8 @@ class LiveMessage:
     both, and where it `is_unsure` perhaps a message that nobody knows of. Where it `is_contested`, a worker that had
     the question before may still change them; so each is edited once more at the end, whatever it seems to show.
     Whoever deletes a message of an answer wants none of it: the others go too, and nothing is posted again. Answers
-    that share a `pacer` leave one another time.
+    that share a `pacer` leave one another time. Readers who have seen nothing new for long, who were left `silent_for`
+    so many seconds before, are shown what is waited for, as the next draft: whatever comes after it takes its place.
     """
 
     poster: Poster
@@ -63,6 +66,7 @@ class LiveMessage:
     is_contested: bool = False
     pace: Pace = Pace()
     pacer: LoadPacer = field(default_factory=LoadPacer)
+    silent_for: float = 0.0
     is_deleted: bool = field(default=False, init=False)
     waited: float = field(default=0.0, init=False)  # seconds that the platform asked for
     _drawing: asyncio.Timeout | None = field(default=None, init=False)
@@ -71,6 +75,9 @@ class LiveMessage:
     _calling: asyncio.Future[Any] | None = field(default=None, init=False)
     _posts: int = field(init=False)
     _newest: Snapshot = field(default=tuple, init=False)
+    _waiting: Waiting | None = field(default=None, init=False)
+    _remark: Snapshot = field(default=tuple, init=False)  # the newest, with what is waited for below it
+    _seen_at: float = field(init=False)  # when readers saw something new, by the loop's clock
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _ending: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _interval: float = field(init=False)
@@ -80,6 +87,7 @@ class LiveMessage:
 
     async def __aenter__(self) -> Self:
         self._posts, self._interval = len(self.messages), self.pace.interval
+        self._seen_at = asyncio.get_running_loop().time() - max(self.silent_for, 0.0)
         self.pacer.count(1)
         self._editor = asyncio.create_task(self._edit())
         return self
@@ -97,9 +105,9 @@ class LiveMessage:
                 await asyncio.gather(*under_way, return_exceptions=True)
 
     async def draw(
-        self, progress: AsyncIterator[Progress], renderer: Renderer, question: Question, *, grows: bool = True
+        self, progress: AsyncIterator[Progress], renderer: Renderer, question: Question, *, grows: int | None = None
     ) -> Answer:
-        """Show the text as it comes, where it *grows*, and the answer at the end; return it.
+        """Show the text as it comes, in as many messages as *grows* says, and the answer at the end; return it.
 
         Raises `PostingFailed`, at once where nothing can be posted any more: nobody would read what is still written.
         """
@@ -112,20 +120,35 @@ class LiveMessage:
             if self.is_deleted:
                 await self.finish(())
             raise self._refusal from None
-        controls = Controls.VOTE if answer.status in _JUDGED else Controls.NONE
+        is_judged = answer.status in _JUDGED and (answer.citations or answer.nearest or answer.has_relevant_context)
+        controls = Controls.VOTE if is_judged else Controls.NONE
         if answer.is_failure:  # one in private is kept by nobody, so it cannot be tried again
             controls = Controls.RETRY if question.visibility == "thread" else Controls.NONE
         await self.finish(_controlled(renderer.whole(answer), controls))
         return answer
 
-    async def _follow(self, progress: AsyncIterator[Progress], renderer: Renderer, *, grows: bool) -> Answer:
-        """Show what is written, where it *grows*, and return the answer."""
+    async def _follow(self, progress: AsyncIterator[Progress], renderer: Renderer, *, grows: int | None) -> Answer:
+        """Show what is written, in as many messages as *grows* says, and return the answer."""
         answer: Answer | None = None
+        draft: PartialAnswer | None = None
+
+        def remark() -> Sequence[Part]:
+            return (
+                _passing(renderer.sketch(DelayedAnswer(draft, self._waiting.on))[: grows or None])
+                if self._waiting
+                else ()
+            )
+
+        self._remark = remark
         async for item in progress:
             match item:
-                case Drafted(written) if grows:
-                    self.show(lambda written=written: _controlled(renderer.sketch(written), Controls.STOP))
-                case Restarted() if grows:
+                case Waiting():
+                    self._wait_with(item)
+                case Drafted(written) if grows != 0:
+                    draft = written
+                    self.show(lambda written=written: _controlled(renderer.sketch(written)[:grows], Controls.STOP))
+                case Restarted() if grows != 0:
+                    draft = None
                     self.show(tuple)
                 case Answer():
                     answer = item
@@ -143,6 +166,13 @@ class LiveMessage:
         if self._lost is not None:
             raise self._lost
         self._newest = snapshot
+        self._changed.set()
+
+    def _wait_with(self, waiting: Waiting) -> None:
+        """Have readers told from now on what is waited for, where they see nothing new for long."""
+        soonest = min(self.pace.soonest, waiting.after)
+        self._seen_at = max(self._seen_at, asyncio.get_running_loop().time() + soonest - waiting.after)
+        self._waiting = waiting
         self._changed.set()
 
     async def finish(self, parts: Sequence[Part]) -> tuple[Posted, ...]:
@@ -166,8 +196,7 @@ class LiveMessage:
         """Show snapshots until the end, or until showing them has failed too often."""
         failures, has_shown = 0, False
         while failures < self.pace.most_failures and not self.is_deleted:
-            await self._changed.wait()
-            self._changed.clear()
+            is_silent = await self._has_been_silent()
             interval = max(self._interval, self.pacer.seconds)
             seconds = max(self._last_call + interval, self._rest_until) - self.pace.clock()
             if seconds > 0 and not self._ending.is_set():  # which waits for no pace
@@ -179,10 +208,10 @@ class LiveMessage:
                         wait.cancel()
             if self._ending.is_set():
                 return
-            parts = self._newest() or ((BLANK,) if has_shown else ())
+            parts = self._remark() if is_silent else self._newest() or ((BLANK,) if has_shown else ())
             if not parts:
                 continue  # nothing has been written, and what stood there before stays as long
-            has_shown = True
+            has_shown = has_shown or not is_silent
             failure = await self._attempt(parts, is_final=False)
             failures = failures + 1 if failure else 0
             self._break_off(failure)
@@ -190,6 +219,17 @@ class LiveMessage:
                 return
             if failure:
                 self._changed.set()
+
+    async def _has_been_silent(self) -> bool:
+        """Wait for something new to show; return whether readers had nothing new for so long that they are told why."""
+        try:
+            async with asyncio.timeout_at(self._seen_at + self._waiting.after if self._waiting else None):
+                await self._changed.wait()
+        except TimeoutError:
+            self._seen_at = asyncio.get_running_loop().time()
+            return True
+        self._changed.clear()
+        return False
 
     def _break_off(self, failure: PostingFailed | None) -> None:
         """Have no more written, unless it is written already, where nobody can be shown it, ever or for long."""
@@ -205,7 +245,7 @@ class LiveMessage:
         """Try until the messages are as they should be, first with those that are there, then with new ones."""
         failures, is_anew = 0, False
         if self.is_contested:
-            self.messages = [Posted(shown.id) for shown in self.messages]
+            self.messages = [replace(shown, part=None) for shown in self.messages]
         while not self.is_deleted:
             failure = await self._attempt(parts, is_final=True)
             if failure is None:
@@ -253,9 +293,10 @@ class LiveMessage:
                 self.messages.append(await self._post(part, obsolete))
             shown = self.messages[at]
             if shown.part != part:
-                self.messages[at] = Posted(shown.id)  # until it is confirmed, nobody knows what the message shows
+                self.messages[at] = replace(shown, part=None)  # until it is confirmed, nobody knows what it shows
                 await self._call(self.poster.edit(shown.id, part, obsolete))
-                self.messages[at] = Posted(shown.id, part)
+                self.messages[at] = replace(shown, part=part)
+                self._seen_at = asyncio.get_running_loop().time()
         if self.is_unsure and is_final:
             self.messages.append(await self._post(PLACE_HOLDER))  # it may be there, where nobody would remove it
         while is_final and len(self.messages) > len(parts):
@@ -276,6 +317,7 @@ class LiveMessage:
                 raise
             self._posts += 1
             self.is_unsure = False
+            self._seen_at = asyncio.get_running_loop().time()
             if all(posted.id != one.id for one in (*self.leaving, *self.messages)):
                 return posted
         raise Rejected("whatever is posted is gone at once")
@@ -289,6 +331,11 @@ class LiveMessage:
         took = self._last_call - started
         self._interval = min(max(self.pace.interval, took, self._interval * 0.8), self.pace.longest)
         return calling.result()
+
+
+def _passing(parts: Sequence[Part]) -> Sequence[Part]:
+    """Let the parts be replaced by what comes next, and not go on into it; the last one bears what stops the answer."""
+    return [replace(part, is_passing=True) for part in _controlled(parts, Controls.STOP)]
 
 
 def _controlled(parts: Sequence[Part], last: Controls) -> Sequence[Part]:

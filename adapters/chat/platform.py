@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -24,13 +24,19 @@ from core.model import (
     MessageRef,
     PartialAnswer,
     Reaction,
+    Task,
     ThreadRef,
     WaitNotice,
     Withdrawal,
 )
 
 utc_now: Callable[[], datetime] = partial(datetime.now, UTC)
-REMARK, NOTICE = -1, -2  # the numbers of messages beside those of the answer, which are counted from 0
+REMARK, NOTICE, REFUSAL, HINT = (
+    -1,
+    -2,
+    -3,
+    -4,
+)  # the numbers of messages beside those of the answer, which are counted from 0
 NONCE_LENGTH = 24  # characters; Discord allows 25
 
 
@@ -53,21 +59,27 @@ class Controls(StrEnum):
 class Part:
     """A message of an answer as it should be; `below` is small print that stands apart from the text.
 
-    Where a platform wants all of it as words alone too, they are in `plain`.
+    Where a platform wants all of it as words alone too, they are in `plain`. One that *is_passing* is not the beginning
+    of what comes after it.
     """
 
     text: str
     controls: Controls = Controls.NONE
     below: str = ""
     plain: str = ""
+    is_passing: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message of ours, and what it shows: None where nobody knows, and an empty part where that is still to come."""
+    """A message of ours, and what it shows: None where nobody knows, and an empty part where that is still to come.
+
+    Its `place` is where it stands, unless that is where the answer begins.
+    """
 
     id: str
     part: Part | None = None
+    place: ThreadRef | None = None
 
 
 class Barred(Rejected):
@@ -120,17 +132,18 @@ async def no_sign() -> AsyncGenerator[Callable[[], object]]:
 class Destination:
     """Where an answer goes, and how it looks there.
 
-    Its messages stand in `place`, None where nobody can name them afterwards; `posted` are there already. With `grows`
-    off, only the whole answer is shown. `sign` shows that the answer is on its way while it is open, and yields what
-    is called when something of the answer appears. `settled` is called at the end with the messages, and with the
-    answer, or None if it was refused; it raises `LeaseLost` only.
+    Its messages stand in `place`, unless they say otherwise; None where nobody can name them afterwards. `posted` are
+    there already. While it is written, an answer `grows` in so many messages at most, with 0 it is shown whole. `sign`
+    shows that the answer is on its way while it is open, and yields what is called when something of the answer
+    appears. `settled` is called at the end with the messages, and with the answer, or None if it was refused; it raises
+    `LeaseLost` only.
     """
 
     poster: Poster
     renderer: Renderer
     place: ThreadRef | None
     posted: Sequence[Posted] = ()
-    grows: bool = True
+    grows: int | None = None
     sign: Callable[[], AbstractAsyncContextManager[Callable[[], object]]] = no_sign
     settled: Callable[[Answer | None, Sequence[Posted]], Awaitable[None]] | None = None
 
@@ -146,6 +159,15 @@ class ChatPlatform:
         """Return where an answer goes, with a *remark* below it; None if it can be shown nowhere any more."""
         raise NotImplementedError
 
+    async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
+        """Tell the asker why there is no answer, without opening a thread; return what others see, to be removed soon.
+
+        None where only the asker sees it, or nobody: there is nothing to remove. The usual way is where answers go.
+        """
+        if (destination := await self.destination(claim, "")) is not None:
+            await destination.poster.post(part, nonce)
+        return None
+
     async def delete(self, message: MessageRef) -> None:
         """Remove a message of the bot's; `Gone` if it is not there."""
         raise NotImplementedError
@@ -156,7 +178,7 @@ class ChatPlatform:
     async def unreact(self, to: MessageRef, reaction: Reaction) -> None:
         """Take a mark of ours away."""
 
-    async def end_sign(self, withdrawal: Withdrawal) -> None:
+    async def end_sign(self, task: Task) -> None:
         """Take away a sign of work that a worker who died may have left."""
 
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:

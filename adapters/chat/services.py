@@ -17,7 +17,17 @@ from core.errors import PeopleUnavailable, StoreUnavailable
 from core.events import Connected, ConnectionLost, Observer, unobserved
 from core.messages import Practices
 from core.model import Asked, MessageRef, Outline, Question, Scope, Terms, ThreadRef, WaitNotice, WorkspaceRef
-from core.ports import Accepting, ChannelCursor, Dedup, Inbox, PolicyStore, VoteStore, WaitingRoom
+from core.ports import (
+    Accepting,
+    ChannelCursor,
+    ConversationStore,
+    Dedup,
+    Inbox,
+    PolicyStore,
+    Underway,
+    VoteStore,
+    WaitingRoom,
+)
 
 
 @dataclass(slots=True)
@@ -132,3 +142,19 @@ async def tell_wait(waits: Waits, question: Question, at: ThreadRef, below: Call
         if await waits.room.announce(question.message, notice.model_copy(update={"id": posted.id})):
             return
     await QUICK.call(partial(poster.delete, posted.id))
+
+
+async def askers(conversations: ConversationStore, inbox: Underway, thread: ThreadRef) -> Collection[str] | None:
+    """Return the ids of those who asked or wait for an answer in a thread; None where nobody can know."""
+    try:
+        conversation, waiting = await conversations.load(thread), await inbox.running(thread)
+    except StoreUnavailable:
+        return None
+    asked = {turn.author_id for turn in conversation.turns} if conversation else set[str]()
+    return asked | ({waiting.author.id} if waiting else set()) or None
+
+
+async def owns(conversations: ConversationStore, thread: ThreadRef) -> bool:
+    """Return whether a thread began with a question that is remembered. Raises `StoreUnavailable`."""
+    conversation = await conversations.load(thread)
+    return any(turn.question_ref.id == thread.thread for turn in (conversation.turns if conversation else ()))

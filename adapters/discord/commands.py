@@ -6,18 +6,17 @@ All that a press or a form needs to be read is in its id, so that what was shown
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from discord import AutoShardedClient, InteractionType, Permissions
+from discord import AutoShardedClient, ForumChannel, InteractionType, Thread
 
 from adapters.chat.background import NO_STORE, BackgroundTasks, accepted, drop, settle
 from adapters.chat.commands import (
-    COMMANDS,
     Command,
-    Kind,
-    Option,
+    CommandContext,
     Values,
     carried_out,
     command_named,
@@ -28,8 +27,8 @@ from adapters.chat.commands import (
 from adapters.discord.dialect import MARK, PATTERN
 from adapters.discord.events import words
 from adapters.discord.interactions import (
-    ADMIN,
     DiscordInteraction,
+    DiscordServices,
     address_of,
     awaited,
     context_of,
@@ -40,11 +39,11 @@ from adapters.discord.interactions import (
     privately,
     tell,
 )
-from adapters.discord.poster import translated
-from adapters.retry import PATIENT
+from adapters.discord.moderators import DiscordModerators
+from adapters.discord.registering import ADMIN, MENU_NAME, MESSAGE_MENU, keep_registered
+from adapters.discord.tags import tag_answered
 from core import messages
 from core.errors import InvalidInput, PostingFailed, StoreUnavailable
-from core.events import CommandsFailed, CommandsRegistered
 from core.model import QUESTION_LIMIT, Asked, MessageRef, Question
 
 if TYPE_CHECKING:
@@ -54,34 +53,23 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = dict[str, Any]
 
-SLASH, MESSAGE_MENU = 1, 3  # types of commands
-SUBCOMMAND = 1  # the type of an option that is a command of a group
-GUILD, DIRECT = 0, 1  # contexts in which a command can be used
-FORUMS = (15, 16)  # types of channels: forums, and those for media
-CHANNELS = (0, 5, 2, 13, *FORUMS)  # text, announcements, voice and stages
-TYPES = {
-    Kind.TEXT: 3,
-    Kind.CHOICE: 3,
-    Kind.NUMBER: 4,
-    Kind.FLAG: 5,
-    Kind.PERSON: 6,
-    Kind.CHANNEL: 7,
-    Kind.FORUM: 7,
-}
-MENU_NAME = "Answer from this message"
 SELECTION_FORM = f"{MARK}:selection"
 REASONS_FORM = rf"{MARK}:why:(?P<answer>[0-9a-f]{{1,64}})"
 LONGEST_FIELD = 4_000  # characters
-LOOKED_EVERY = 3_600.0  # seconds between two looks whether Discord still has the commands
 
 
 def install(
-    client: AutoShardedClient, services: ChatServices, commands: BackgroundTasks, background: BackgroundTasks
+    client: AutoShardedClient,
+    services: ChatServices,
+    commands: BackgroundTasks,
+    background: BackgroundTasks,
+    moderators: DiscordModerators | None = None,
 ) -> None:
     """Do all that people use among the *commands*, and have them registered in the *background* for a client.
 
     It has to have logged in.
     """
+    used = DiscordServices(services, moderators or DiscordModerators(services.policies))
 
     async def carry_out(interaction: DiscordInteraction) -> None:
         data = cast("Json", interaction.data or {})
@@ -93,11 +81,11 @@ def install(
                 else:
                     await tell(interaction, messages.NO_TEXT)
             case InteractionType.application_command:
-                await _use(services, interaction, data)
+                await _use(used, interaction, data)
             case InteractionType.component:
-                await _press(services, interaction, data)
+                await _press(used, interaction, data)
             case InteractionType.modal_submit:
-                await _take_form(services, interaction, data)
+                await _take_form(used, interaction, data)
             case _:
                 pass
 
@@ -105,120 +93,10 @@ def install(
         commands.begin(partial(carry_out, interaction))
 
     client.event(on_interaction)
-    background.begin(partial(_keep_registered, client, services))
+    background.begin(partial(keep_registered, client, services))
 
 
-async def _keep_registered(client: AutoShardedClient, services: ChatServices) -> None:
-    """Register the commands where Discord does not have them as they are, and look again at times.
-
-    If that fails, those of before still work, and so does all else.
-    """
-    kept: object = None
-    has_failed = False
-    while True:
-        try:
-            known = await PATIENT.call(partial(_registered, client))
-            if known != kept and not is_current(known):
-                writing = partial(client.http.bulk_upsert_global_commands, client.application_id or 0, list(_payload()))
-                kept = await PATIENT.call(lambda writing=writing: translated(writing()))
-        except Exception as error:  # noqa: BLE001 - whatever Discord answers, people are
-            reason, has_failed = str(error) if isinstance(error, PostingFailed) else type(error).__name__, True
-            services.observer(CommandsFailed(services.name, reason))
-        else:
-            if has_failed:
-                services.observer(CommandsRegistered(services.name))
-            has_failed = False
-        await services.sleep(LOOKED_EVERY)
-
-
-async def differences(client: AutoShardedClient) -> str:
-    """Return which commands Discord does not have as they are; empty if it has all. Raises `PostingFailed`."""
-    found, wanted = _named(await client.http.get_global_commands(client.application_id or 0)), _wanted()
-    differ = {
-        "missing": wanted.keys() - found.keys(),
-        "different": {name for name in wanted.keys() & found.keys() if not _says(found[name], wanted[name])},
-        "unknown": found.keys() - wanted.keys(),
-    }
-    if not found:
-        return "Discord has none of the commands."
-    said = "; ".join(f"{what}: {', '.join(sorted(names))}" for what, names in differ.items() if names)
-    return said and f"Discord has other commands, {said}."
-
-
-async def _registered(client: AutoShardedClient) -> object:
-    """Return the commands that Discord has, in whatever shape that is. Raises `PostingFailed`."""
-    return await translated(client.http.get_global_commands(client.application_id or 0))
-
-
-def is_current(known: object) -> bool:
-    """Return whether Discord has the commands as they are; it leaves out what is usual, and adds what we do not say."""
-    found, wanted = _named(known), _wanted()
-    return found.keys() == wanted.keys() and _says(found, wanted)
-
-
-def _named(known: object) -> Json:
-    """Return the commands that Discord has by their names; none of what is no list."""
-    listed = cast("list[object]", known) if isinstance(known, list) else []
-    return {str(cast("Json", each).get("name")): each for each in listed if isinstance(each, dict)}
-
-
-def _wanted() -> Json:
-    return {str(each["name"]): each for each in _payload()}
-
-
-def _says(found: object, wanted: object) -> bool:
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        has = cast("Json", found)
-        return all(_says(has.get(name), value) for name, value in cast("Json", wanted).items())
-    if isinstance(found, list) and isinstance(wanted, list):
-        given, ours = cast("list[object]", found), cast("list[object]", wanted)
-        if any(isinstance(each, int) for each in ours):  # in any order
-            return set(given) == set(ours)
-        return len(given) == len(ours) and all(map(_says, given, ours))
-    return found == wanted or not (found or wanted)
-
-
-def _payload() -> Iterator[Json]:
-    """Yield all commands as Discord takes them; those of moderators are a group, which settings can give to others."""
-    everywhere = {"contexts": [GUILD, DIRECT], "integration_types": [0]}
-    orders: list[Json] = []
-    for each in COMMANDS:
-        options = [_option(option) for option in each.options]
-        command: Json = {"name": each.name, "description": each.description, "options": options}
-        if each.for_moderators:
-            orders.append({**command, "type": SUBCOMMAND})
-        else:
-            yield {**command, "type": SLASH, **everywhere}
-    yield {
-        "name": ADMIN,
-        "type": SLASH,
-        "description": "How the bot works in this server.",
-        "options": orders,
-        "contexts": [GUILD],
-        "integration_types": [0],
-        "default_member_permissions": str(Permissions(manage_guild=True).value),
-    }
-    yield {"name": MENU_NAME, "type": MESSAGE_MENU, **everywhere}
-
-
-def _option(option: Option) -> Json:
-    more: Mapping[Kind, Json] = {
-        Kind.TEXT: {"min_length": 1, "max_length": option.most},
-        Kind.NUMBER: {"min_value": 1, "max_value": option.most},
-        Kind.CHOICE: {"choices": [{"name": word, "value": word} for word in option.choices.values()]},
-        Kind.CHANNEL: {"channel_types": list(CHANNELS)},
-        Kind.FORUM: {"channel_types": list(FORUMS)},
-    }
-    return {
-        "type": TYPES[option.kind],
-        "name": option.name,
-        "description": option.description,
-        "required": option.is_required,
-        **more.get(option.kind, {}),
-    }
-
-
-async def _use(services: ChatServices, interaction: DiscordInteraction, data: Json) -> None:
+async def _use(services: DiscordServices, interaction: DiscordInteraction, data: Json) -> None:
     """Do what a command says; one that Discord still shows as it was before gets a sentence."""
     chosen: list[Json] = data.get("options") or []
     in_group = data.get("name") == ADMIN and len(chosen) == 1
@@ -228,7 +106,7 @@ async def _use(services: ChatServices, interaction: DiscordInteraction, data: Js
     if command is None or values is None:
         await tell(interaction, messages.OUTDATED)
     elif command.act is None:
-        await _ask(services, interaction, values["question"], private=values.get("private", False))
+        await _ask(services.chat, interaction, values["question"], private=values.get("private", False))
     else:
         await privately(interaction, partial(command.act, context_of(services, interaction), values))
 
@@ -303,7 +181,7 @@ async def find(client: AutoShardedClient, asked: Asked, *, message_id: str | Non
     return Asked(question=question.model_copy(update={"message": message}), address=address.model_copy(update=place))
 
 
-async def _press(services: ChatServices, interaction: DiscordInteraction, data: Json) -> None:
+async def _press(services: DiscordServices, interaction: DiscordInteraction, data: Json) -> None:
     """Do what a button says, also one that was shown before a restart."""
     found = re.fullmatch(PATTERN, str(data.get("custom_id")))
     if found is None:
@@ -317,19 +195,36 @@ async def _press(services: ChatServices, interaction: DiscordInteraction, data: 
     match found["what"]:
         case "stop":
             *place, asker = about.split(":")
-            if str(interaction.user.id) != asker and not interaction.permissions.manage_messages:
-                await tell(interaction, messages.NOT_YOURS)
-            else:
-                await _quietly(
-                    interaction, interaction.response.defer(), partial(stop, context, message_of(interaction, *place))
-                )
+            stopping = partial(_stop, context, interaction, message_of(interaction, *place), asker)
+            await _quietly(interaction, interaction.response.defer(), stopping)
         case "retry":
             asking_again = partial(retry, context, message_of(interaction, *about.split(":")))
             await _quietly(interaction, interaction.response.defer(), asking_again)
         case "up":
             await privately(interaction, partial(vote, context, about, is_helpful=True))
+            await _tag(interaction, on=True)
         case _:  # it counts at once: whoever closes the form has voted all the same
             await _quietly(interaction, interaction.response.send_modal(_reasons_form(about)), count)
+            await _tag(interaction, on=False)
+
+
+async def _tag(interaction: DiscordInteraction, *, on: bool) -> None:
+    """Tag a post as answered, or not any more, if whoever has begun it says so; it need not be allowed."""
+    post = interaction.channel
+    if isinstance(post, Thread) and isinstance(post.parent, ForumChannel):
+        with suppress(PostingFailed):
+            me = str(interaction.user.id)
+            await tag_answered(interaction.client, str(post.parent_id), str(post.id), by=me, on=on)
+
+
+async def _stop(
+    context: CommandContext, interaction: DiscordInteraction, message: MessageRef, asker: str
+) -> str | None:
+    """End an answer for whoever asked, can remove messages, or moderates."""
+    is_theirs = context.person.id == asker or interaction.permissions.manage_messages
+    if not is_theirs and not (await context.actor()).may_moderate:
+        return messages.NOT_YOURS
+    return await stop(context, message)
 
 
 async def _quietly(
@@ -340,14 +235,14 @@ async def _quietly(
         await carried_out(act, partial(tell, interaction))
 
 
-async def _take_form(services: ChatServices, interaction: DiscordInteraction, data: Json) -> None:
+async def _take_form(services: DiscordServices, interaction: DiscordInteraction, data: Json) -> None:
     """Take what somebody has filled in."""
     custom_id = str(data.get("custom_id"))
     labels: Sequence[Json] = data.get("components") or ()
     fields: Mapping[str, Json] = {each["component"]["custom_id"]: each["component"] for each in labels}
     if custom_id == SELECTION_FORM:
         question, text = (str(fields.get(name, {}).get("value") or "") for name in ("question", "text"))
-        await _ask(services, interaction, question, selection=text)
+        await _ask(services.chat, interaction, question, selection=text)
     elif found := re.fullmatch(REASONS_FORM, custom_id):
         chosen: Sequence[str] = fields.get("reasons", {}).get("values") or ()
         complaints = [each for each in messages.COMPLAINTS if each.value in chosen]  # in the order of the form

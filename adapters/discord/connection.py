@@ -24,7 +24,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from discord.utils import oauth_url
 
-from adapters.chat.delivery import traced
+from adapters.chat.lease import traced
 from adapters.discord.limits import LONGEST_WAIT, Throttle, admit, judge, throttle_requests
 from adapters.discord.poster import NEEDED, meaning
 from adapters.retry import CONNECTING, TOKEN_REFUSED, Retrying, RetryPolicy, Transient

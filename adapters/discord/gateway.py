@@ -103,7 +103,7 @@ class Listener(AutoShardedClient):
         if event["t"] == "MESSAGE_DELETE_BULK":
             events = [{"t": "MESSAGE_DELETE", "d": {**event["d"], "id": each}} for each in event["d"].get("ids") or ()]
         heard = [self.late(each, is_late=False) for each in events]
-        await asyncio.gather(*(self._intake.take(each.line, each.read) for each in heard))
+        await asyncio.gather(*(self._intake.take_last(each.line, each.read) for each in heard))
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """Report it unless the library soon connects again, as Discord wants it to every few hours.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,6 +18,7 @@ from adapters.chat.commands import CommandContext, carried_out
 from adapters.discord.dialect import DISCORD
 from adapters.discord.events import DIRECT, DIRECT_MESSAGES, HAVE_THREADS, PLATFORM, SETTINGS, ChannelInfo
 from adapters.discord.poster import NAMES, translated
+from adapters.discord.registering import ADMIN
 from adapters.retry import ACKNOWLEDGEMENT, QUICK
 from core.errors import Gone, PostingFailed, Rejected, Unreachable
 from core.messages import Drawing, Forms
@@ -33,10 +35,10 @@ from core.model import (
 
 if TYPE_CHECKING:
     from adapters.chat.services import ChatServices
+    from adapters.discord.moderators import DiscordModerators
 
 DiscordInteraction: TypeAlias = discord.Interaction[Any]
 
-ADMIN = "footnote-admin"  # the group of moderators' commands
 DRAWING = Drawing(
     plain=DISCORD.on_one_line,
     moment=partial(format_dt, style="R"),
@@ -55,16 +57,26 @@ SUPPRESS_EMBEDS = 1 << 2
 LOADING = 1 << 7
 
 
-def context_of(services: ChatServices, interaction: DiscordInteraction) -> CommandContext:
-    """Return who uses something, and where; the rights are those that Discord has sent with it."""
-    home = message_of(interaction).thread.home
-    may_moderate = interaction.guild_id is not None and interaction.permissions.manage_guild
+@dataclass(frozen=True, slots=True)
+class DiscordServices:
+    """What all that people use works with: the services of every platform, and who moderates on Discord."""
+
+    chat: ChatServices
+    moderators: DiscordModerators
+
+
+def context_of(services: DiscordServices, interaction: DiscordInteraction) -> CommandContext:
+    """Return who uses something, and where."""
+    place = message_of(interaction).thread
+    home = place.home
 
     async def actor() -> Actor:
-        return Actor(person=person_of(interaction), home=home, may_moderate=may_moderate)
+        is_admin = interaction.guild_id is not None and interaction.permissions.manage_guild
+        may_moderate = is_admin or await services.moderators.may_moderate(interaction, home, place.channel)
+        return Actor(person=person_of(interaction), home=home, may_moderate=may_moderate, is_admin=is_admin)
 
     return CommandContext(
-        services=services,
+        services=services.chat,
         person=person_of(interaction),
         homes=tuple(dict.fromkeys((home, DIRECT_HOME))),
         thread=_thread_of(interaction),

@@ -5,26 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from discord import AutoShardedClient, HTTPException, Object, PartialMessage
+from discord.http import Route
 
 from adapters.chat.background import ExpiringSet
 from adapters.chat.dialect import heading
 from adapters.chat.platform import Barred, ChatPlatform, Destination, Part, Posted, Poster, utc_now
 from adapters.discord.dialect import DiscordRenderer, names_question, quoted
+from adapters.discord.events import DIRECT_MESSAGES
 from adapters.discord.limits import Throttle, low_priority
 from adapters.discord.poster import NO_PLACE, ChannelPoster, find_lost, said_in, translated, unknown_messages
 from adapters.discord.responses import DRAFTS_PER_SECOND, ResponsePoster
+from adapters.discord.tags import tag_answered
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, StoreUnavailable
 from core.events import Observer, PossiblyDoubled, unobserved
-from core.messages import BUSY, MENTION_AGAIN, MENTION_TO_CONTINUE, UNTITLED, WARNING
+from core.messages import BUSY, LIMIT, MENTION_AGAIN, MENTION_TO_CONTINUE, UNTITLED, WARNING
 from core.model import (
     Answer,
     Claim,
+    Interaction,
     MessageRef,
     Person,
     Question,
@@ -35,17 +38,13 @@ from core.model import (
 )
 from core.ports import PolicyStore
 
-EMOJI = {Reaction.WARNING: WARNING}
+EMOJI = {Reaction.WARNING: WARNING, Reaction.LIMIT: LIMIT}
 NO_MESSAGES_THERE = frozenset({50008, 50024})  # a forum holds threads only
 THREAD_EXISTS = 160004
-HIDDEN_AFTER = 1_440  # minutes without a message
 WAY_LASTS = timedelta(minutes=10)  # as long is the way to a response known at least; Discord's ends after 15
-WORTH_A_THREAD = frozenset({Status.ANSWERED, Status.NO_CONTEXT})
 LOOKED_AT = 20  # messages below an answer
 RENEWED = 8.0  # seconds; Discord shows for ten that somebody types
 LONGEST_NAME = 80  # characters; Discord allows 100, and its lists show fewer
-TAG = "answered"
-MOST_TAGS = 5  # Discord takes no more on a post
 LONGEST_TAGGING = 10.0  # seconds; the thread is held as long
 _NOW_OR_NEVER = asyncio.Event()
 _NOW_OR_NEVER.set()
@@ -79,43 +78,93 @@ class DiscordChat(ChatPlatform):
         if not is_public and not lives:
             return None
         place, reply_to, posted = await self._place(claim)
-        channel = self.client.get_partial_messageable(int(place))
         doubtful = partial(self.observer, PossiblyDoubled(claim.message))
-        is_again = claim.is_redelivered or claim.delivery.trying is not None
-        poster: Poster = ChannelPoster(
-            channel,
-            reply_to=int(reply_to.id) if reply_to else None,
-            question=claim.question,
-            find=partial(find_lost, channel, self.client.user, claim, self.now(), doubtful) if is_again else None,
-        )
+        poster: Poster = self._poster(claim, place, doubtful, reply_to=reply_to)
+        grows = None
         if interaction is not None:
-            poster = ResponsePoster(
-                self.client,
-                interaction,
-                claim.question,
-                poster if is_public else None,
-                drafts=self._drafts,
-                lives=lambda: interaction.expires_at > self.now(),
-                may_be_there=claim.delivery.trying is not None,
-                doubtful=doubtful,
-            )
+            poster = self._response(claim, interaction, poster if is_public else None, doubtful)
+            stands_elsewhere = any(each.place and each.place.thread == place for each in posted[1:])
+            if claim.address is not None and claim.address.message is not None and not stands_elsewhere:
+                poster.rest, grows = partial(self._rest, claim, place, doubtful), 1
         return Destination(
             poster=poster,
             renderer=self._renderer(claim, remark),
             place=claim.message.thread.model_copy(update={"thread": place}),
             posted=posted,
+            grows=grows,
             sign=partial(typing, self.client, None if lives else place),  # Discord does so itself for a command
             settled=partial(self._settled, claim),
         )
+
+    def _poster(
+        self, claim: Claim, place: str, doubtful: Callable[[], object], *, reply_to: MessageRef | None = None
+    ) -> ChannelPoster:
+        """Return what writes in a channel or thread, and finds what an attempt before may have posted there."""
+        channel = self.client.get_partial_messageable(int(place))
+        is_again = claim.is_redelivered or claim.delivery.trying is not None
+        return ChannelPoster(
+            channel,
+            reply_to=int(reply_to.id) if reply_to else None,
+            question=claim.question,
+            find=partial(find_lost, channel, self.client.user, claim, self.now(), doubtful) if is_again else None,
+        )
+
+    async def _rest(self, claim: Claim, place: str, doubtful: Callable[[], object]) -> Poster:
+        """Return what writes the rest of a long answer to a command: in a thread on the response, where that may be.
+
+        Raises `PostingFailed` where nobody knows whether it may.
+        """
+        if await self._open_thread(claim.message, claim.question.text):
+            thread = claim.message.thread.model_copy(update={"thread": claim.message.id})
+            return replace(self._poster(claim, claim.message.id, doubtful), place=thread)
+        return self._poster(claim, place, doubtful)
+
+    def _response(
+        self,
+        claim: Claim,
+        interaction: Interaction,
+        channel: Poster | None = None,
+        doubtful: Callable[[], object] = unobserved,
+    ) -> ResponsePoster:
+        """Return what writes the response to a command, and goes through the *channel* where it may not."""
+        return ResponsePoster(
+            self.client,
+            interaction,
+            claim.question,
+            channel,
+            drafts=self._drafts,
+            lives=lambda: interaction.expires_at > self.now(),
+            may_be_there=claim.delivery.trying is not None,
+            doubtful=doubtful,
+        )
+
+    async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
+        """Tell whoever used a command alone; others by a reply where they asked, which is removed from a server."""
+        address, here = claim.address, claim.message.thread
+        interaction = address.interaction if address else None
+        if interaction is not None and interaction.expires_at > self.now():
+            await self._response(claim, interaction).refuse(part)
+            return None
+        if claim.question.visibility == "private":
+            return None
+        place = here.thread
+        if address is not None and address.thread != here:  # no thread can be opened there
+            place = address.thread.thread
+        elif address is not None and address.message == claim.message and is_first(claim.message):
+            place = here.channel  # the thread would have to be opened
+        channel = self.client.get_partial_messageable(int(place))
+        posted = await ChannelPoster(channel, reply_to=int(claim.message.id)).post(part, nonce)
+        said = MessageRef(thread=here.model_copy(update={"thread": place}), id=posted.id)
+        return None if here.workspace == DIRECT_MESSAGES else said
 
     def _renderer(self, claim: Claim, remark: str) -> DiscordRenderer:
         """Return what draws an answer, with the question above the response to a command, and how to go on below."""
         is_command = claim.address is not None and claim.address.interaction is not None
         is_public = claim.question.visibility == "thread"
-        hint = MENTION_AGAIN if is_command else MENTION_TO_CONTINUE
+        hint = MENTION_AGAIN if is_command else "" if self.reads_all else MENTION_TO_CONTINUE
         return DiscordRenderer(
             head=quoted(claim.question.text) if is_command and is_public else "",
-            hint=hint if not self.reads_all and is_public and is_first(claim.message) else "",
+            hint=hint if is_public and is_first(claim.message) else "",
             remark=remark,
         )
 
@@ -192,7 +241,7 @@ class DiscordChat(ChatPlatform):
         """Return the channel of an answer, what its first message replies to, and what stands there already."""
         address, here = claim.address, claim.message.thread
         outside = here.channel if is_first(claim.message) else here.thread  # the one that a thread is opened on
-        posted = tuple(Posted(message.id) for message in claim.delivery.messages)
+        posted = tuple(Posted(message.id, place=message.thread) for message in claim.delivery.messages)
         response = (Posted(claim.message.id, Part("")),)  # what is posted before it shows words would become it
         if address is not None and address.interaction is not None:
             return outside, claim.message, posted or response
@@ -216,12 +265,11 @@ class DiscordChat(ChatPlatform):
 
         Returns False where it may not be opened, or not soon. Raises `PostingFailed`.
         """
-        # A message object would want the whole guild, which only a client that is connected to the gateway knows.
-        opening = self.client.http.start_thread_with_message(
-            int(message.thread.channel),
-            int(message.id),
-            name=heading(question, LONGEST_NAME, otherwise="Question"),
-            auto_archive_duration=HIDDEN_AFTER,
+        # The library's own methods say after how long it is hidden, for which the channel may have a rule of its own.
+        path, ids = "/channels/{channel_id}/messages/{message_id}/threads", (message.thread.channel, message.id)
+        opening = self.client.http.request(
+            Route("POST", path, channel_id=int(ids[0]), message_id=int(ids[1])),
+            json={"name": heading(question, LONGEST_NAME, otherwise="Question")},
             reason="A question to the bot",
         )
         try:
@@ -236,18 +284,13 @@ class DiscordChat(ChatPlatform):
         return True
 
     async def _settled(self, claim: Claim, answer: Answer | None, shown: Sequence[Posted]) -> None:
-        """Open a thread on a response, for whoever wants to go on, and tag a post; neither need be allowed.
+        """Tag a post that began with the question, or where all are answered, which need not be allowed.
 
-        A post is tagged that began with the question, or where all are answered. A forum that forbids it is left alone
-        for some minutes.
+        A forum that forbids it is left alone for some minutes.
         """
         if answer is None or not shown:
             return
         address, post, begins = claim.address, claim.message.thread, is_first(claim.message)
-        is_worth_it = answer.status in WORTH_A_THREAD
-        if is_worth_it and address is not None and address.interaction is not None and address.message is not None:
-            with suppress(PostingFailed):
-                await self._open_thread(address.message, claim.question.text)
         has_opened = address is not None and address.message == claim.message and begins
         is_answered = answer.status is Status.ANSWERED and claim.question.visibility == "thread"
         if not is_answered or has_opened or post.channel in self._untaggable:
@@ -258,24 +301,11 @@ class DiscordChat(ChatPlatform):
                 if not is_wanted and self.policies is not None:
                     is_wanted = post.channel in (await self.policies.load(post.home)).auto_answer
                 if is_wanted:
-                    await self._add_tag(post.channel, post.thread)
+                    await tag_answered(self.client, post.channel, post.thread)
         except Barred:
             self._untaggable.add(post.channel)
         except (PostingFailed, StoreUnavailable, TimeoutError):
             pass
-
-    async def _add_tag(self, forum: str, post: str) -> None:
-        """Add the tag, however it is spelt, unless the post has it, there is no room, or the channel is no forum."""
-        http = self.client.http
-        tags: Any = (await translated(http.get_channel(forum))).get("available_tags") or ()
-        tag = next((str(one["id"]) for one in tags if str(one.get("name", "")).strip().casefold() == TAG), None)
-        if tag is None:
-            return
-        found: Any = await translated(http.get_channel(post))
-        applied = [str(each) for each in found.get("applied_tags") or ()]
-        if tag not in applied and len(applied) < MOST_TAGS:
-            adding = http.edit_channel(int(post), applied_tags=[*applied, tag], reason="The question was answered")
-            await translated(adding)
 
     async def _mark(self, to: MessageRef, change: Callable[[PartialMessage], Awaitable[None]]) -> None:
         """Change a message where it stands: the one that a thread begins with above it, or in a forum inside."""

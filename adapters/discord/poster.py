@@ -26,7 +26,7 @@ from adapters.discord.limits import FIRST_SERVER_ERROR, TOO_MANY_REQUESTS, UNAUT
 from adapters.retry import QUICK, SHUT_OUT, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable
 from core.messages import permissions_lacking
-from core.model import Claim, Question, Task
+from core.model import Claim, Question, Task, ThreadRef
 
 if TYPE_CHECKING:
     from discord import AutoShardedClient, ClientUser, DMChannel, Guild, Message, PartialMessageable, VoiceChannel
@@ -75,20 +75,21 @@ class ChannelPoster:
     """A `Poster` for a channel, a thread or a direct conversation; the first message may reply to another one.
 
     Where an attempt before may have posted something that nobody knows of, *find* is asked once for its id, before the
-    first post. The buttons are those of an answer to the *question*.
+    first post. The buttons are those of an answer to the *question*. What is posted says its *place*, if there is one.
     """
 
     channel: Channel
     reply_to: int | None = None
     question: Question | None = None
     find: Callable[[], Awaitable[str | None]] | None = None
+    place: ThreadRef | None = None
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message; Discord gives the one that it has if the nonce was used in the last minutes."""
         if self.find is not None:
             known, self.find = await self.find(), None
             if known is not None:
-                return Posted(known)
+                return Posted(known, place=self.place)
         reference = self.channel.get_partial_message(self.reply_to) if self.reply_to else None
         more: dict[str, Any] = {"reference": reference.to_reference(fail_if_not_exists=False)} if reference else {}
         view = controls_view(part.controls, self.question)
@@ -104,7 +105,7 @@ class ChannelPoster:
             return await self.post(part, nonce)
         self.reply_to = None
         is_new = (sent.content, buttons_of(sent)) == (part.text, buttons_of(view))
-        return Posted(str(sent.id), part if is_new else None)
+        return Posted(str(sent.id), part if is_new else None, self.place)
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace text and buttons; the flag against previews stays as it was set when the message was posted."""

@@ -29,6 +29,7 @@ MESSAGES = f"{FOLLOW_UPS}/messages/{{message_id}}"
 ORIGINAL = "@original"  # the response itself, in an address
 SUPPRESS_EMBEDS = 1 << 2
 EPHEMERAL = 1 << 6
+FILLED = Part("…")
 SILENT = {"parse": list[str]()}
 DRAFTS_PER_SECOND = 25.0  # of all responses: Discord counts none of them together, but each takes the process some time
 
@@ -37,7 +38,8 @@ DRAFTS_PER_SECOND = 25.0  # of all responses: Discord counts none of them togeth
 class ResponsePoster:
     """A `Poster` with two ways: the response goes by the interaction while it *lives*, all else through the channel.
 
-    What one way may not do, the other tries; there is no *channel* for what only one person may see.
+    What one way may not do, the other tries; there is no *channel* for what only one person may see. What follows the
+    response goes where *rest* says, which is asked once it is needed, and else to the channel.
     It speaks with the requests themselves, since the library's own methods cannot suppress previews in an edit, and
     remember every button. Discord knows no nonce here: a message whose confirmation was lost, or that *may_be_there*,
     may stand there twice, of which *doubtful* hears.
@@ -51,9 +53,11 @@ class ResponsePoster:
     _: KW_ONLY
     drafts: Throttle
     lives: Callable[[], bool]
+    rest: Callable[[], Awaitable[Poster]] | None = None
     may_be_there: bool = False
     doubtful: Callable[[], object] = unobserved
     _has_spoken: bool = field(default=False, init=False)
+    _further: Poster | None = field(default=None, init=False)
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a further message; through the channel, whose nonces keep it from standing there twice."""
@@ -71,6 +75,20 @@ class ResponsePoster:
             return Posted(str(sent["id"] if sent else ""), part)
 
         return await self._tried("", by_interaction, lambda channel: channel.post(part, nonce, obsolete))
+
+    async def refuse(self, part: Part) -> None:
+        """Show a message to the asker alone, instead of a response that everybody sees. Raises `Gone` if that was done.
+
+        The response is filled before, or what follows it would take its place, and goes last: a question whose response
+        is deleted is withdrawn.
+        """
+        response = self.question.message.id
+        if self.question.visibility == "private":
+            await self._request("PATCH", response, part)
+            return
+        await self._request("PATCH", response, FILLED)
+        await self._request("POST", "", part, SUPPRESS_EMBEDS | EPHEMERAL)
+        await self._request("DELETE", response)
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
         """Replace what a message shows."""
@@ -120,6 +138,9 @@ class ResponsePoster:
             try:
                 if is_interaction and self.lives():
                     return await by_interaction()
+                if not is_interaction and not is_response and self.rest is not None:
+                    self._further = self._further or await self.rest()
+                    return await through_channel(self._further)
                 if not is_interaction and self.channel is not None:
                     return await through_channel(self.channel)
             except Rejected as refused:

@@ -32,6 +32,7 @@ class ExtractiveModel:
     """Quotes the sentences that fit best, each with its mark; writes nothing of its own about the documents."""
 
     reads_history = False
+    most_tokens = 0
 
     embedder: Embedder
 

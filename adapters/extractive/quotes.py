@@ -112,7 +112,8 @@ DEFINITION = 1.25
 
 _TOPIC = re.compile(r"(?:what|who)(?:'s| is| are| does| do) (?:an? |the )?(.{2,60}?)(?: mean| stand for)?[?.! ]*$")
 _DEFINES = re.compile(
-    r"[*_`\"“]*(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*\s*(?:\([^)]*\)[*_`]*\s*)?(?::|\b(?:is|are|means|refers to)\b)"
+    r"[*_`\"“]*+(?:an? |the )?([^.:(]{2,60}?)[*_`\"”]*+\s*+(?:\([^)]*+\)[*_`]*+\s*+)?"
+    r"(?::|\b(?:is|are|means|refers to)\b)"
 )
 
 

@@ -38,6 +38,7 @@ BOUNDS = ("max_tokens", "max_completion_tokens")  # the one that more services k
 GREETING = Prompt(({"role": "user", "content": "Say OK."},))
 
 
+USUAL_TOKENS = 8_192  # that a model writes at once where nobody has said how many it may
 _ON_LENGTH = re.compile(r"max_(?:completion_)?tokens", re.IGNORECASE)
 _NO_ROOM = re.compile(r"context (?:length|window)|in the completion", re.IGNORECASE)
 
@@ -62,6 +63,7 @@ class OpenAIChat:
         self._base_url = base_url
         self._retries = replace(retries.observed(observer, partial(Retried, "chat model")), judge=self._judge)
         self._limits = limits
+        self.most_tokens = limits.tokens or USUAL_TOKENS
         self._pacer = LoadPacer(limits.interval, limits.longest_interval)
         self._dialect = EndpointDialect(model, limits.tokens)
         self._client: AsyncOpenAI | None = None

@@ -31,34 +31,29 @@ from adapters.qdrant.points import (
     to_payload,
     with_parts,
 )
-from adapters.unix import give_way
+from adapters.qdrant.records import FileRecords
+from adapters.unix import copy_sparse, free_space, give_way
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord
 
 if TYPE_CHECKING:
-    from qdrant_edge import Bm25, EdgeConfig, EdgeShard, NamedVector, PointId
+    from qdrant_edge import Bm25, EdgeConfig, EdgeShard, Filter, NamedVector, PointId
 
 
-LABEL, SHARD, TIDIED, OLD = "label.json", "shard", "tidied", "untidy"
+LABEL, SHARD, TIDIED, OLD, SOURCES = "label.json", "shard", "tidied", "untidy", "sources.json"
 REPLACING = "replacing.json"  # a page is replaced in two steps; the next start finishes what a crash cut in two
 LEAST = 100_000_000  # bytes: more than the engine's write-ahead log and the segments of one page take
 
 
 def check_room(folder: Path, *, least: int = LEAST) -> None:
     """Raise `RetrievalUnavailable` before anything is written to a disk that is nearly full."""
-    free = _free(folder)
+    free = free_space(folder)
     if free < least:
         raise RetrievalUnavailable(
             f"The disk that holds {folder} has {free // 1_000_000} MB left; the index needs {least // 1_000_000} MB "
             "so that nothing is damaged. Make room and try again, or set FOOTNOTE_DATA_DIR to another disk."
         )
-
-
-def _free(folder: Path) -> int:
-    while not folder.exists():
-        folder = folder.parent
-    return shutil.disk_usage(folder).free
 
 
 def open_shard(folder: Path, label: Label) -> EdgeShard:
@@ -142,7 +137,9 @@ def _finish_replacement(shard: EdgeShard, folder: Path) -> None:
                 filter=Filter(must=[new, HasIdCondition({point_id(passage_id) for passage_id in pending["ids"]})])
             )
         ):
-            shard.update(UpdateOperation.delete_points_by_filter(page_filter(pending["url"], but=pending["ids"])))
+            of = pending.get("source")  # which older versions did not note
+            old = page_filter(pending["url"], of, but=pending["ids"])
+            shard.update(UpdateOperation.delete_points_by_filter(old))
     note.unlink()
 
 
@@ -153,7 +150,6 @@ MOST = 2_000  # passages that are remembered: some four megabytes
 ALL = 1_000_000  # more values than a facet will ever have
 APART = 5_000  # passages, from which on tidying up takes the engine longer than somebody wants to wait
 PACKAGES = Path(__file__).parents[2]
-BLOCK = 1 << 20  # bytes
 
 
 class EdgeIndex:
@@ -168,21 +164,26 @@ class EdgeIndex:
         self._apart = apart
         self._is_untidy = False
         self._writing = asyncio.Lock()
+        self._records = FileRecords(self._folder / SOURCES)
+        self._sources: dict[str, SourceRecord] | None = None  # as they were read, until pages are removed
         self.remembered: dict[PointId, Passage] = {}  # what was read, until somebody changes the shard
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
         return await self._run(lambda shard, lexical: self._hybrid(shard, lexical, query, limit))
 
-    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Replace a page's passages; nobody can search between the two steps."""
         async with self._writing:
-            await self._run(lambda shard, lexical: self._replace(shard, lexical, url, passages))
+            await self._run(lambda shard, lexical: self._replace(shard, lexical, source, url, passages))
+            if passages and self._sources is not None:
+                self._sources.setdefault(source, SourceRecord(name=source))
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove the pages of *source* that are not kept, and tidy the files up."""
         async with self._writing:
             removed, is_large = await self._run(lambda shard, _: self._prune(shard, source, set(keep)))
+            self._sources = None
             if is_large:
                 await self._tidy()
         return removed
@@ -194,6 +195,17 @@ class EdgeIndex:
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count what there is in a scope."""
         return await self._run(lambda shard, _: _outline(shard, scope))
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Return the sources as they are remembered, since nobody else can change them."""
+        if self._sources is None:
+            self._sources = await self._run(lambda shard, _: self._records.among(_values(shard, "source")))
+        return [self._sources[name] for name in sorted(self._sources)]
+
+    async def record(self, record: SourceRecord) -> None:
+        """Write a record beside the passages."""
+        await self._run(lambda _shard, _: self._records.put(record))
+        self._sources = None
 
     async def aclose(self) -> None:
         """Write everything down and let go of the files."""
@@ -255,13 +267,15 @@ class EdgeIndex:
             if point in self.remembered
         ]
 
-    def _replace(self, shard: EdgeShard, lexical: Bm25, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    def _replace(
+        self, shard: EdgeShard, lexical: Bm25, source: str, url: str, passages: Sequence[EmbeddedPassage]
+    ) -> None:
         from qdrant_edge import Point, UpdateOperation
 
         self.remembered.clear()
         self._is_untidy = True
         if not passages:
-            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, source)))
             return
         check_room(self._folder)
         points: list[Point] = []
@@ -270,9 +284,10 @@ class EdgeIndex:
             vectors: dict[str, NamedVector] = {DENSE: list(vector), SPARSE: words}
             points.append(Point(point_id(passage.passage_id), vectors, to_payload(passage)))
         note, ids = self._folder / REPLACING, [each.passage.passage_id for each in passages]
-        note.write_text(json.dumps({"url": url, "content_hash": passages[0].passage.content_hash, "ids": ids}))
+        says = {"source": source, "url": url, "content_hash": passages[0].passage.content_hash, "ids": ids}
+        note.write_text(json.dumps(says))
         shard.update(UpdateOperation.upsert_points(points))
-        shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, but=ids)))
+        shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, source, but=ids)))
         note.unlink()
 
     def _prune(self, shard: EdgeShard, source: str, keep: set[str]) -> tuple[int, bool]:
@@ -282,9 +297,9 @@ class EdgeIndex:
         self.remembered.clear()
         gone = {payload["page_url"] for payload in _payloads(shard, source)} - keep
         for url in gone:
-            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url)))
+            shard.update(UpdateOperation.delete_points_by_filter(page_filter(url, source)))
         size = sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
-        has_room = _free(self._folder) > size + LEAST  # tidying up writes the files a second time
+        has_room = free_space(self._folder) > size + LEAST  # tidying up writes the files a second time
         is_large = shard.count(CountRequest()) >= self._apart
         if has_room and not is_large:
             shard.optimize()
@@ -300,7 +315,9 @@ class EdgeIndex:
         process = None
         try:
             shutil.rmtree(self._folder / TIDIED, ignore_errors=True)
-            await asyncio.to_thread(shutil.copytree, self._folder / SHARD, self._folder / TIDIED, copy_function=_copy)
+            await asyncio.to_thread(
+                shutil.copytree, self._folder / SHARD, self._folder / TIDIED, copy_function=copy_sparse
+            )
             words = (sys.executable, "-m", "adapters.qdrant.edge", os.fspath(self._folder))
             process = await asyncio.create_subprocess_exec(
                 *words, cwd=PACKAGES, stdin=DEVNULL, stderr=DEVNULL, start_new_session=True
@@ -344,33 +361,25 @@ def _payloads(shard: EdgeShard, source: str) -> Iterator[Mapping[str, Any]]:
             return
 
 
+def _values(shard: EdgeShard, key: str, open_to: Filter | None = None) -> tuple[str, ...]:
+    """Return the values of a field in the passages that are chosen, sorted."""
+    from qdrant_edge import FacetRequest
+
+    hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=open_to)).hits
+    return tuple(sorted(str(hit.value) for hit in hits if hit.value))
+
+
 def _outline(shard: EdgeShard, scope: Scope) -> Outline:
     import qdrant_edge
-    from qdrant_edge import CountRequest, FacetRequest
+    from qdrant_edge import CountRequest
 
     open_to = scope_filter(scope, qdrant_edge, qdrant_edge.RangeFloat)
-
-    def values(key: str) -> tuple[str, ...]:
-        hits = shard.facet(FacetRequest(key, limit=ALL, exact=True, filter=open_to)).hits
-        return tuple(sorted(str(hit.value) for hit in hits if hit.value))
-
     return Outline(
         passages=shard.count(CountRequest(filter=open_to)),
-        pages=len(values("page_url")),
-        sources=values("source"),
-        chapters=values("chapter"),
+        pages=len(_values(shard, "page_url", open_to)),
+        sources=_values(shard, "source", open_to),
+        chapters=_values(shard, "chapter", open_to),
     )
-
-
-def _copy(source: str, target: str) -> None:
-    """Copy a file without its holes, which are most of it."""
-    with Path(source).open("rb") as reading, Path(target).open("wb") as writing:
-        while block := reading.read(BLOCK):
-            if block.strip(b"\0"):
-                writing.write(block)
-            else:
-                writing.seek(len(block), os.SEEK_CUR)
-        writing.truncate()
 
 
 def tidy(folder: Path) -> None:

@@ -114,8 +114,8 @@ def scope_filter(scope: Scope, models: Any, in_range: Callable[..., Any]) -> Any
     """Return the filter for the passages that may be found, of an engine's *models*; None if all may."""
     must = [
         models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
-        for key, values in (("source", scope.sources), ("chapter", scope.chapters))
-        if values
+        for key, values in (("source", scope.sources), ("chapter", scope.chapters or None))
+        if values is not None
     ]
     must_not: list[Any] = []
     if scope.open_at is not None:
@@ -123,13 +123,14 @@ def scope_filter(scope: Scope, models: Any, in_range: Callable[..., Any]) -> Any
     return models.Filter(must=must or None, must_not=must_not or None) if must or must_not else None
 
 
-def page_filter(url: str, *, but: Iterable[str] = ()) -> Filter:
-    """Choose the passages of one page, but for those with the given ids."""
+def page_filter(url: str, source: str | None, *, but: Iterable[str] = ()) -> Filter:
+    """Choose the passages that a source has of one page, of any source for None, but for those with the given ids."""
     from qdrant_edge import FieldCondition, Filter, HasIdCondition, MatchValue
 
     kept = {point_id(passage_id) for passage_id in but}
-    of_page = FieldCondition(key="page_url", match=MatchValue(value=url))
-    return Filter(must=[of_page], must_not=[HasIdCondition(set(kept))] if kept else [])
+    chosen = {"page_url": url, "source": source}
+    of_page = [FieldCondition(key=key, match=MatchValue(value=value)) for key, value in chosen.items() if value]
+    return Filter(must=[*of_page], must_not=[HasIdCondition(set(kept))] if kept else [])
 
 
 def complete_pages(payloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:

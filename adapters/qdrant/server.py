@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass
@@ -24,11 +25,12 @@ from adapters.qdrant.points import (
     to_payload,
     with_parts,
 )
+from adapters.qdrant.records import ServerRecords
 from adapters.retry import INDEX, RetryPolicy
 from core.documents.chunking import embedding_text
 from core.errors import Misconfigured, RetrievalUnavailable
 from core.events import Observer, Retried, unobserved
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Scope, SourceRecord
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, QueryRequest, UpdateOperation
@@ -51,12 +53,13 @@ def to_point(embedded: EmbeddedPassage, lexical: Bm25, *, stored_at: int) -> Poi
     )
 
 
-def pages_in(urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
-    """Choose the passages of some pages, but for the given points."""
-    from qdrant_client.models import FieldCondition, Filter, HasIdCondition, MatchAny
+def pages_in(source: str, urls: Sequence[str], *, but: Sequence[int] = ()) -> Filter:
+    """Choose the passages that a source has of some pages, but for the given points."""
+    from qdrant_client.models import FieldCondition, Filter, HasIdCondition, MatchAny, MatchValue
 
     of_pages = FieldCondition(key="page_url", match=MatchAny(any=list(urls)))
-    return Filter(must=[of_pages], must_not=[HasIdCondition(has_id=list(but))] if but else None)
+    of_source = FieldCondition(key="source", match=MatchValue(value=source))
+    return Filter(must=[of_source, of_pages], must_not=[HasIdCondition(has_id=list(but))] if but else None)
 
 
 def open_to(scope: Scope) -> Filter | None:
@@ -68,10 +71,11 @@ def open_to(scope: Scope) -> Filter | None:
 
 def newest(payloads: Mapping[int, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
     """Leave out what a page that is just being replaced still holds of its old passages."""
-    latest: dict[str, int] = {}
-    for payload in payloads.values():
-        latest[payload["page_url"]] = max(latest.get(payload["page_url"], 0), payload[STORED_AT])
-    return {point: payload for point, payload in payloads.items() if payload[STORED_AT] == latest[payload["page_url"]]}
+    latest: dict[tuple[str, str], int] = {}
+    pages = {point: (payload["source"], payload["page_url"]) for point, payload in payloads.items()}
+    for point, page in pages.items():
+        latest[page] = max(latest.get(page, 0), payloads[point][STORED_AT])
+    return {point: payload for point, payload in payloads.items() if payload[STORED_AT] == latest[pages[point]]}
 
 
 Result = TypeVar("Result")
@@ -102,6 +106,7 @@ class ServerIndex:
         retries = self.retries.observed(self.observer, partial(Retried, "index"))
         self._connection = QdrantConnection(url, (api_key or "").strip(), retries, self.timeouts)
         self._collections = Collections(self._connection, self.collection, Label(embedder, dimension))
+        self._records = ServerRecords(self._connection, self.collection)
 
     async def candidates(self, query: IndexQuery, *, limit: int) -> Sequence[Candidate]:
         """Return the union of both lists; a passage that only one of them found gets its other score too."""
@@ -168,7 +173,7 @@ class ServerIndex:
         dense = None if query.vector is None else list(query.vector)
         return {name: vector for name, vector in ((SPARSE, sparse), (DENSE, dense)) if vector is not None}
 
-    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Replace a page's passages, so that no search sees both.
 
         A server has no transactions: the operations of one request are done one after another, and another client can
@@ -176,7 +181,7 @@ class ServerIndex:
         that it has found. What remains: for that moment a search may find fewer passages of the page than it has.
         A crash in between leaves a page that `pages` does not list as complete, and the next ingestion does it again.
         """
-        requests = self._steps(url, passages)
+        requests = self._steps(source, url, passages)
         try:
             await self._send(requests)
         except Missing:  # the collection was deleted since it was last seen
@@ -191,7 +196,7 @@ class ServerIndex:
             urls = {payload["page_url"] async for payload in self._payloads(source)}
             gone = sorted(urls - set(keep))
             for start in range(0, len(gone), URLS_OF_A_REQUEST):
-                old = FilterSelector(filter=pages_in(gone[start : start + URLS_OF_A_REQUEST]))
+                old = FilterSelector(filter=pages_in(source, gone[start : start + URLS_OF_A_REQUEST]))
                 await self._connection.ingest(
                     lambda client, old=old: client.delete(self._collections.own, old, wait=True)
                 )
@@ -210,6 +215,17 @@ class ServerIndex:
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Count what can be searched in a scope."""
         return await self._searching(partial(self._outline, scope), otherwise=EMPTY)
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Return the records, and those of sources of which nothing is recorded, as the server knows them now."""
+        found = self._searching(lambda name: self._collections.values(name, "source"), otherwise=())
+        names, records = await asyncio.gather(found, self._records.read())
+        known = {**{name: SourceRecord(name=name) for name in names}, **records}
+        return [known[name] for name in sorted(known)]
+
+    async def record(self, record: SourceRecord) -> None:
+        """Write a record beside the passages."""
+        await self._records.put(record)
 
     async def check(self) -> str:
         """Return in a line which server this is and what it holds. Raises `Misconfigured` or `RetrievalUnavailable`."""
@@ -249,13 +265,13 @@ class ServerIndex:
         name = await self._collections.searched()
         return otherwise if name is None else await work(name)
 
-    def _steps(self, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:
+    def _steps(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> list[list[UpdateOperation]]:
         """Return requests of operations: the new passages, and with the last of them the end of the old ones."""
         from qdrant_client.models import DeleteOperation, FilterSelector, PointsList, UpsertOperation
 
         now = time.time_ns()
         points = [to_point(embedded, self._lexical, stored_at=now) for embedded in passages]
-        old = FilterSelector(filter=pages_in([url], but=[int(point.id) for point in points]))
+        old = FilterSelector(filter=pages_in(source, [url], but=[int(point.id) for point in points]))
         requests: list[list[UpdateOperation]] = [
             [UpsertOperation(upsert=PointsList(points=points[start : start + POINTS_OF_A_REQUEST]))]
             for start in range(0, len(points), POINTS_OF_A_REQUEST)

@@ -1,23 +1,21 @@
-"""What a community decides, in Redis: what its moderators set and order, how readers vote, and how much is asked.
+"""What a community decides, in Redis: what its moderators set and order, and how readers vote.
 
 `scripts/community.lua` says how it is stored. It holds no text that anybody wrote, so it is not encrypted.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from pydantic import ValidationError
 
 from adapters.redis.connection import ScriptRunner, names, translated
-from core.errors import Misconfigured
 from core.model import (
     Applied,
     AuditEntry,
@@ -26,7 +24,6 @@ from core.model import (
     Person,
     Policy,
     PolicyFault,
-    Question,
     Tally,
     Value,
     Vote,
@@ -43,17 +40,19 @@ KEPT_ENTRIES = 1_000
 KEPT = timedelta(days=90)
 MILLISECOND = timedelta(milliseconds=1)
 
-CHANNEL_FIELDS: Mapping[OrderKind, tuple[str, str]] = {
+FIELDS: Mapping[OrderKind, tuple[str, str]] = {
     OrderKind.PAUSE_CHANNEL: ("silent:", "1"),
     OrderKind.RESUME_CHANNEL: ("silent:", ""),
     OrderKind.AUTO_ANSWER_ON: ("auto:", "1"),
     OrderKind.AUTO_ANSWER_OFF: ("auto:", ""),
+    OrderKind.OPEN_CHANNEL: ("open:", "1"),
+    OrderKind.CLOSE_CHANNEL: ("open:", ""),
+    OrderKind.ADD_MODERATORS: ("moderators:", "1"),
+    OrderKind.REMOVE_MODERATORS: ("moderators:", ""),
 }
-"""What an order changes of a channel: how its field begins, and the new value, of which none removes it."""
+"""What an order changes of what it is about: how its field begins, and the new value, of which none removes it."""
 
 Kind = TypeVar("Kind", bound=Value)
-Limit: TypeAlias = tuple[int, float]
-"""So many questions in so many seconds."""
 
 
 class Pause(Value):
@@ -69,6 +68,7 @@ class RedisPolicies:
     def __init__(self, client: Redis, *, most: int = KEPT_ENTRIES) -> None:
         self._client = client
         self._most = most
+        self._seen = set[WorkspaceRef]()  # whose log this process has looked at for names
         self._run = ScriptRunner(client, "community")
 
     async def load(self, home: WorkspaceRef) -> Policy:
@@ -79,7 +79,7 @@ class RedisPolicies:
         """Change the policy and note the order, in one step, without anybody's name."""
         by = Person(id=by.id)
         entry = AuditEntry(by=by, did=order.kind, about=order.about, at=at)
-        field, value = CHANNEL_FIELDS.get(order.kind, ("", ""))  # one to forget is only noted
+        field, value = FIELDS.get(order.kind, ("", ""))  # one to forget is only noted
         if field:
             field += order.about
         elif order.kind in (OrderKind.PAUSE, OrderKind.RESUME):
@@ -92,6 +92,8 @@ class RedisPolicies:
         """Return the newest entries without names, which older versions kept; one that cannot be read is left out."""
         if limit < 1:
             return ()
+        if home not in self._seen:
+            await self.load(home)
         entries = await self._run("recent_entries", POLICY.format(home), AUDIT.format(home), skip=skip, limit=limit)
         read = [entry for text in entries if (entry := _parsed(AuditEntry, text))]
         return tuple(entry.model_copy(update={"by": Person(id=entry.by.id)}) for entry in read)
@@ -125,16 +127,24 @@ class RedisPolicies:
             replaces=replaces,
             most=self._most,
             life=KEPT // MILLISECOND,
+            is_first=home not in self._seen,
         )
+        self._seen.add(home)
         fields = {str(name, "utf-8", "replace"): each for name, each in zip(flat[::2], flat[1::2], strict=True)}
         pause = None
         if "paused" in fields:  # a pause is one, whoever may have ordered it
             pause = _parsed(Pause, fields["paused"]) or Pause(by=Person(id=""))
+
+        def named(prefix: str) -> frozenset[str]:
+            return frozenset(name.removeprefix(prefix) for name in fields if name.startswith(prefix))
+
         before = Policy(
             paused_by=pause and Person(id=pause.by.id),  # older versions kept the name as well
             paused_at=pause and pause.at,
-            auto_answer=frozenset(name.removeprefix("auto:") for name in fields if name.startswith("auto:")),
-            silent_channels=frozenset(name.removeprefix("silent:") for name in fields if name.startswith("silent:")),
+            auto_answer=named("auto:"),
+            silent_channels=named("silent:"),
+            open_channels=named("open:"),
+            moderators=named("moderators:"),
             fault=PolicyFault(str(fault, "ascii")) if fault else None,
         )
         return Applied(is_new=bool(is_new), before=before)
@@ -172,26 +182,6 @@ class RedisVotes:
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""
         return await self._run("forget_votes", VOTES.format(home), person="")
-
-
-class RedisQuota:
-    """Counts questions by person and by thread, each in a window that slides, by the clock of the server."""
-
-    def __init__(self, client: Redis, *, per_person: Limit, per_thread: Limit) -> None:
-        for count, seconds in (per_person, per_thread):
-            if count < 1 or seconds <= 0:
-                raise Misconfigured("A quota has to allow at least one question, in a time that is longer than zero.")
-        limits = per_person, per_thread
-        self._windows = json.dumps([(count, max(int(seconds * 1000), 1)) for count, seconds in limits])
-        self._run = ScriptRunner(client, "community")
-
-    async def spend(self, question: Question) -> float:
-        """Count a question in both windows, or in neither."""
-        prefix = f"footnote:quota:{{{question.message.thread.home}}}:"
-        person = f"{prefix}person:{quote(question.author.id, safe='')}"
-        asked = f"{question.message} {question.revision}"
-        windows = person, f"{prefix}thread:{question.message.thread}"
-        return await self._run("spend", *windows, asked=asked, windows=self._windows) / 1000
 
 
 def _parsed(kind: type[Kind], text: bytes) -> Kind | None:

@@ -1,6 +1,6 @@
-"""What keeps processes from doing anything twice, or missing it: notes of what was done, and a cursor per channel.
+"""What keeps processes from doing anything twice, or missing it: notes of what was done, or is still to be removed.
 
-They hold ids and times, and no text that anybody wrote, so they are not encrypted.
+They, and a cursor for each channel, hold ids and times, and no text that anybody wrote, so they are not encrypted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from adapters.redis.connection import ScriptRunner, newest, translated
-from core.model import ChannelRef, WorkspaceRef
+from core.model import ChannelRef, MessageRef, WorkspaceRef
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 KEPT = timedelta(days=30)  # since it was noted the last time
+AGAIN = 60  # seconds after which a removal is given out once more
+LASTING = timedelta(days=1)  # since the last removal was added
 MOST = 10_000  # channels of a platform; of more, those are given up that have been quiet for longest
 
 
@@ -70,3 +72,30 @@ class RedisChannelCursor:
         """Remove the members that begin with the workspace."""
         workspace = f"{quote(home.workspace, safe='')} "
         await self._run("forget_channels", f"footnote:heard:{home.platform}", workspace=workspace)
+
+
+class RedisRemovals:
+    """Keeps what is to be removed: one sorted set for each platform."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+        self._run = ScriptRunner(client, "removals")
+
+    async def add(self, message: MessageRef, at: datetime) -> None:
+        """Give the message its time."""
+        given = {"member": str(message), "at": at.timestamp(), "life": int(LASTING.total_seconds())}
+        await self._run("add_removal", _removals(message.thread.platform), **given)
+
+    async def due(self, platform: str, now: datetime, *, limit: int) -> Sequence[MessageRef]:
+        """Take the first ones, which come again later unless they are done."""
+        found = await self._run("due_removals", _removals(platform), at=now.timestamp(), again=AGAIN, limit=limit)
+        return tuple(MessageRef.parse(each.decode()) for each in found)
+
+    async def done(self, message: MessageRef) -> None:
+        """Take it out."""
+        with translated():
+            await self._client.zrem(_removals(message.thread.platform), str(message))
+
+
+def _removals(platform: str) -> str:
+    return f"footnote:removals:{platform}"

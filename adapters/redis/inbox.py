@@ -26,8 +26,6 @@ from core.model import (
     Claim,
     Delivery,
     Interruption,
-    MessageRef,
-    Question,
     Task,
     Withdrawal,
 )
@@ -55,7 +53,8 @@ class Lease:
     The `hold` shows the server whose it is: the entry of its thread, how often that was taken, with a name that no
     other hold has, and which revision it is about. `failures` are the attempts before it that failed, those not counted
     which ended with their process. It is `nudged` when something may have happened to the question. `delivery` is what
-    was last said of what is posted, and `is_recorded` tells whether the server is known to have that.
+    was last said of what is posted, and `is_recorded` tells whether the server is known to have that. It was `taken`
+    when it was renewed first.
     """
 
     task: Task
@@ -65,9 +64,10 @@ class Lease:
     nudged: asyncio.Event = field(default_factory=asyncio.Event)
     delivery: Delivery = field(init=False)
     is_recorded: bool = False
+    taken: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.delivery = self.task.delivery
+        self.delivery, self.taken = self.task.delivery, self.renewed
 
 
 class RedisInbox(InboxStore):
@@ -220,9 +220,9 @@ class RedisInbox(InboxStore):
             found = await self._run("take", PREFIX, **hold, holder=holder)
             if not found:
                 return None
-            name, attempt, fence, revision, put, failures, *about = found
+            name, attempt, fence, revision, put, failures, spent, *about = found
             ref = str(name, "utf-8")
-            task = self._task(ref, attempt, fence, about)
+            task = self._task(ref, attempt, fence, spent / 1000, about)
             is_withdrawn = isinstance(task, Withdrawal)
             hold |= {"ref": ref, "fence": f"{fence} {holder}", "put": put or b""}
             hold |= {"revision": WITHDRAWN if is_withdrawn else int(revision)}
@@ -236,22 +236,6 @@ class RedisInbox(InboxStore):
         if is_over:
             self._observer(TakenOver(task.message, attempt))
         return lease
-
-    def _task(self, ref: str, attempt: int, fence: int, about: Sequence[bytes | None]) -> Task | None:
-        """Return what was taken; None if its words cannot be read."""
-        token, text, address, delivery, leaving, concluded, deleted, stopped, begun = about
-        place = f"{QUESTION}{ref}"
-        posted = self._delivery(ref, delivery, leaving)
-        known: dict[str, Any] = {"attempt": attempt, "fence": fence, "delivery": posted, "was_released": bool(begun)}
-        if deleted:
-            return Withdrawal(MessageRef.parse(ref), **known)
-        question = self._seal.read(Question, text, place=f"{place} text")
-        if question is None:
-            return None
-        claim = Claim(question, self._address(ref, address, token), bool(concluded), **known)
-        if stopped:
-            claim.cancelled.set(Interruption.STOPPED)
-        return claim
 
     async def _next(self) -> Lease:
         """Wait for a task; one waits at the server for all at a time, and then each takes its own."""
@@ -322,6 +306,7 @@ class RedisInbox(InboxStore):
             given["revision"] = task.question.revision + (task.cancelled.reason is Interruption.EDITED)
         posted = self._sealed(task.message, lease.delivery) if lease.delivery != Delivery() else b""
         given |= {"holder": holder, "fence": int(fence) + 1, "attempt": task.attempt, "delivery": posted}
+        given["spent"] = int((task.spent + self._now() - lease.taken) * 1000)
         found = cast("bytes | int", await self._run("restore", PREFIX, **given))
         if found:
             self._observer(LostByStore(task.message, is_put_back=isinstance(found, bytes)))

@@ -23,19 +23,24 @@ from core.model import (
     Asked,
     AskedAgain,
     Backlog,
+    Claim,
     DeadLetter,
     Deleted,
     Delivery,
     Edited,
     Interaction,
+    Interruption,
+    Kept,
     MessageRef,
     Question,
     Recheck,
     ReplyAddress,
     Signal,
     Stopped,
+    Task,
     ThreadRef,
     WaitNotice,
+    Withdrawal,
     WorkspaceRef,
 )
 
@@ -46,6 +51,7 @@ PREFIX = "footnote:inbox:{inbox}:"  # the braces keep all keys on one node of a 
 QUESTION = f"{PREFIX}question:"  # with its reference, the key of a question; each field is sealed for key and name
 PAUSE = 0.1  # seconds between two tries to accept a question, while somebody waits
 TOO_LATE = -1
+UNCERTAIN = -1
 READ_AT_ONCE = 500  # questions, by one script
 CLOCK_JUMP = timedelta(hours=1)  # by which the server's clock may be set right without harm
 
@@ -77,7 +83,7 @@ class InboxStore:
         self._run = ScriptRunner(client, "inbox", "signals", "tasks")
         self.accepted_for = bounds.accepted
 
-    async def put(self, signal: Signal) -> bool:
+    async def put(self, signal: Signal) -> bool | None:
         """Write the signal down; that it is a question is told before.
 
         A failure may mean that it was written and the answer was lost, so it is written again before anybody is told.
@@ -98,6 +104,8 @@ class InboxStore:
             case AskedAgain():
                 script = "retry"
         is_new = await SIGNAL.call(lambda: self._run(script, PREFIX, **given))
+        if is_new == UNCERTAIN:
+            return None
         self._observer(Passed(signal.message, Step.PUT))
         return bool(is_new)
 
@@ -144,9 +152,10 @@ class InboxStore:
             since = await self._client.zmscore(f"{PREFIX}waiting", [str(message) for message in messages])
         return [message for message, each in zip(messages, since, strict=True) if each is not None]
 
-    async def kept_since(self) -> datetime:
+    async def kept_for(self) -> Kept:
         """Return since when nothing was lost; that is noted at first, and whenever the server has started again."""
-        return datetime.fromtimestamp(await self._run("kept_since", PREFIX) / 1000, UTC)
+        milliseconds, mark = await self._run("kept_for", PREFIX)
+        return Kept(timedelta(milliseconds=milliseconds), mark.decode())
 
     async def knows(self, message: MessageRef) -> bool:
         """Look whether a message is a question."""
@@ -244,7 +253,8 @@ class InboxStore:
         known = asked.delivery
         posted = self._sealed(asked.message, known) if known else b""
         is_bare = known is None or not known.messages
-        return {**self._words(asked.question, asked.address), "delivery": posted, "is_bare": is_bare}
+        age = -1 if asked.age is None else max(int(asked.age / timedelta(milliseconds=1)), 0)
+        return {**self._words(asked.question, asked.address), "delivery": posted, "is_bare": is_bare, "age": age}
 
     def _words(self, question: Question, address: ReplyAddress | None = None) -> dict[str, Argument]:
         """Return a question as scripts take it: its words and its address sealed, and whose it is."""
@@ -267,6 +277,23 @@ class InboxStore:
             "asked_at": int(question.asked_at.timestamp() * 1000),
             **sealed,
         }
+
+    def _task(self, ref: str, attempt: int, fence: int, spent: float, about: Sequence[bytes | None]) -> Task | None:
+        """Return what was taken; None if its words cannot be read."""
+        token, text, address, delivery, leaving, concluded, deleted, stopped, begun = about
+        place = f"{QUESTION}{ref}"
+        posted = self._delivery(ref, delivery, leaving)
+        known: dict[str, Any] = {"attempt": attempt, "fence": fence, "delivery": posted}
+        known |= {"spent": spent, "was_released": bool(begun)}
+        if deleted:
+            return Withdrawal(MessageRef.parse(ref), **known)
+        question = self._seal.read(Question, text, place=f"{place} text")
+        if question is None:
+            return None
+        claim = Claim(question, self._address(ref, address, token), bool(concluded), **known)
+        if stopped:
+            claim.cancelled.set(Interruption.STOPPED)
+        return claim
 
     def _address(self, message: str, sealed: bytes | None, token: bytes | None) -> ReplyAddress | None:
         """Read where the answer to a question goes, with the token by which we may speak there as long as we may."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import fcntl
+import hmac
 import os
 import secrets as entropy
 import stat
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 SHORTEST = 32  # characters of a secret: what 32 random bytes need at the very least
 VARIETY = 8  # different characters; random secrets of that length have more, made-up ones often do not
 VERSION = b"\x01"
+PSEUDONYM = 16  # bytes
 NONCE = 12  # bytes, as AES-GCM wants; random, so one key is good for some 2**32 values
 RECIPE = 'Make one with: python -c "import secrets; print(secrets.token_urlsafe(32))"'
 
@@ -56,6 +59,12 @@ class Seal:
             AESGCM(HKDF(SHA256(), length=32, salt=None, info=b"footnote stored text").derive(secret.encode()))
             for secret in secrets
         ]
+        derived = HKDF(SHA256(), length=32, salt=None, info=b"footnote pseudonyms").derive(secrets[0].encode())
+        self._pseudonyms = partial(hmac.digest, derived, digest="sha256")
+
+    def pseudonym(self, name: str) -> str:
+        """Return a name for *name* that nobody without the secret can lead back to it, the same until that changes."""
+        return self._pseudonyms(name.encode())[:PSEUDONYM].hex()
 
     @classmethod
     def parse(cls, text: str) -> Seal:

@@ -20,7 +20,7 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.chat.delivery import traced
+from adapters.chat.lease import traced
 from adapters.chat.platform import Barred, QuestionGone
 from adapters.retry import SHUT_OUT, TOKEN_REFUSED, Gate, retry_after
 from core.errors import Gone, PostingFailed, RateLimited, Rejected, ShutOut, Unreachable

@@ -13,7 +13,7 @@ from adapters.slack.api import never_arrived, pages, tell
 from adapters.slack.dialect import SLACK
 from adapters.slack.interactions import URL_LIFE, InteractionContext, SlackServices, by_question
 from adapters.slack.poster import EARLY, nonce_of
-from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, Unreachable
+from core.errors import PeopleUnavailable, PostingFailed, RateLimited, Rejected, StoreUnavailable, Unreachable
 from core.model import QUESTION_LIMIT, Asked, Interaction, MessageRef, Question, ReplyAddress
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class QuestionMessage:
     async def place(self, asked: Asked) -> Asked:
         """Return a question with its message, which is posted unless it stands there.
 
-        A private one stays as it is. Where moderators do not want answers, or guests get none, nothing is posted, and
-        only who asks is told why. The question bears the way back, by which it is known as a command's: whoever uses
+        A private one stays as it is. Where moderators do not want answers, or guests read along, nothing is posted,
+        and only who asks hears more. The question bears the way back, by which it is known as a command's: whoever uses
         one is always told why not; and where only the bot may not write, its address names the message that is missing.
         Raises `Unreachable`, or `RateLimited`.
         """
@@ -87,7 +87,7 @@ class QuestionMessage:
         alone = asked.model_copy(update={"question": question.model_copy(update={"visibility": "private"})})
         is_refused = not await slack.chat.moderation.answers_in(question.message.thread)
         with suppress(PeopleUnavailable, PostingFailed):  # whoever answers asks again
-            is_refused = is_refused or await slack.people.is_guest(question)
+            is_refused = is_refused or not await self._is_open(question)
         if is_refused:
             return alone
         try:
@@ -102,6 +102,14 @@ class QuestionMessage:
         address = ReplyAddress(thread=message.thread, message=message, interaction=way)
         return Asked(question=question.model_copy(update={"message": message}), address=address)
 
+    async def _is_open(self, question: Question) -> bool:
+        """Return whether only members read a channel, or others may read along. Raises `PeopleUnavailable`."""
+        slack, place = self.context.slack, question.message.thread
+        with suppress(StoreUnavailable):
+            if place.channel in (await slack.chat.policies.load(place.home)).open_channels:
+                return True
+        return not (await slack.people.readership(question, ())).has_strangers
+
     async def remove(self) -> None:
         """Take the message away, if there is one. Raises `PostingFailed`."""
         if self._id or self.is_in_doubt:
@@ -110,20 +118,15 @@ class QuestionMessage:
                 await tell(client, "chat.delete", channel=self.context.channel, ts=found)
 
     async def _posted(self, client: AsyncWebClient, question: Question) -> str:
-        """Post it: who asks what, without notifying anybody."""
-        context = self.context
-        try:
-            name = (await context.slack.people.profile(context.home.workspace, context.person.id)).name
-        except PostingFailed:
-            name = ""
-        name, text = SLACK.on_one_line(name or context.name or "Somebody"), question.text
+        """Post it: who asks what. Only who is mentioned in what begins a thread hears of the answer there."""
+        context, text = self.context, SLACK.on_one_line(question.text, QUESTION_LIMIT)
         self.is_in_doubt = True  # also if this is broken off
         try:
             said = await tell(
                 client,
                 "chat.postMessage",
                 channel=context.channel,
-                text=f"*{name} asks:* {SLACK.on_one_line(text, QUESTION_LIMIT)}",
+                text=f"<@{context.person.id}> asks: {text}",
                 unfurl_links=False,
                 unfurl_media=False,
                 nonce=nonce(context.private_message, 0),

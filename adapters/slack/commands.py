@@ -33,7 +33,7 @@ from adapters.slack.forms import (
     selection_in,
     words_form,
 )
-from adapters.slack.home import ACTIONS, SILENT, choose_at_home, press_at_home, show_home
+from adapters.slack.home import ACTIONS, MENUS, choose_at_home, press_at_home, show_home
 from adapters.slack.interactions import (
     InteractionContext,
     SlackServices,
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from slack_bolt.context.ack.async_ack import AsyncAck
 
     from adapters.chat.services import ChatServices
-    from adapters.slack.workspaces import People, Workspaces
+    from adapters.slack.people import People
+    from adapters.slack.workspaces import Workspaces
 
 ANSWER_FROM = "footnote:answer_from_message"
 SHOW_SOURCES = "footnote:show_sources"
@@ -149,7 +150,7 @@ class SlackCommands:
         context, action_id = by_use(self.slack, body), str(action.get("action_id"))
         if action_id in ACTIONS:
             self.background.begin(partial(press_at_home, context, action_id))
-        elif action_id == SILENT:
+        elif action_id in MENUS:
             self.background.begin(partial(choose_at_home, context, action, body))
         else:
             self._carry_out(context, partial(_pressed, context, action_id, str(action.get("value") or "")))

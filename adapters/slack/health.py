@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from adapters.retry import CONNECTING, RetryPolicy, Transient, transient
 from adapters.slack.api import UNAUTHORIZED, Denied, Result, Unauthorized, translated
 from adapters.slack.oauth import SCOPES
-from adapters.slack.workspaces import members_of, require_one_workspace
+from adapters.slack.people import members_of
+from adapters.slack.workspaces import require_one_workspace
 from core.errors import Misconfigured, PostingFailed, Unavailable
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias, cast
 
-from adapters.chat.commands import carried_out, command_named, silenced, status_lines
+from adapters.chat.commands import carried_out, command_named, opened_to_guests, silenced, status_lines
 from adapters.slack.api import tell
 from adapters.slack.dialect import SLACK, plain
 from adapters.slack.interactions import InteractionContext, mrkdwn
@@ -18,14 +18,23 @@ from core.model import Scope
 
 Block: TypeAlias = dict[str, Any]
 Json: TypeAlias = Mapping[str, Any]
+Chosen: TypeAlias = Mapping[str, Collection[str]]
+"""The channels that each menu has chosen, by its id."""
 
-FORGET_ME, PAUSE, RESUME, SILENT = (f"footnote:{each}" for each in ("forget_me", "pause", "resume", "silent"))
+FORGET_ME, PAUSE, RESUME, SILENT, OPEN = (
+    f"footnote:{each}" for each in ("forget_me", "pause", "resume", "silent", "open")
+)
 ACTIONS: Mapping[str, tuple[str, bool, Json]] = {
     FORGET_ME: ("forget", False, {"what": "me"}),
     PAUSE: ("pause", True, {}),
     RESUME: ("resume", True, {}),
 }
 """What the buttons do: the name of a command, whether it is one for moderators, and its values."""
+MENUS: Mapping[str, tuple[str, Callable[..., Awaitable[str]]]] = {
+    SILENT: ("Channels where I stay silent", silenced),
+    OPEN: ("Channels where I answer guests and outsiders like members", opened_to_guests),
+}
+"""The menus of channels: what stands beside them, and what is done with a channel that is chosen, or no longer."""
 SECTION = 3_000  # characters of a section's text
 
 
@@ -34,18 +43,18 @@ async def show_home(context: InteractionContext, said: str = "") -> None:
     with suppress(PostingFailed):  # whoever opens it again sees it
         client = (await context.slack.workspaces.find(context.home.workspace)).client
         about = home_blocks(said, await _known(context), context.slack.chat.practices)
-        lines, silent = await _overview(context)
+        lines, chosen = await _overview(context)
 
-        async def publish(chosen: Collection[str] | None) -> None:
+        async def publish(chosen: Chosen | None) -> None:
             blocks = [*about, *moderation_blocks(lines, chosen)]
             await tell(client, "views.publish", user_id=context.person.id, view={"type": "home", "blocks": blocks})
 
         try:
-            await publish(silent)
+            await publish(chosen)
         except Rejected:
-            if not silent:
+            if not chosen or not any(chosen.values()):
                 raise
-            await publish(())  # one of the channels may be gone
+            await publish(dict.fromkeys(chosen, ()))  # one of the channels may be gone
 
 
 async def press_at_home(context: InteractionContext, action_id: str) -> None:
@@ -57,20 +66,21 @@ async def press_at_home(context: InteractionContext, action_id: str) -> None:
 
 
 async def choose_at_home(context: InteractionContext, action: Json, body: Json) -> None:
-    """Stay silent in the channels that were chosen in the home, and say there how it went.
+    """Do what a menu of the home says with the channels that were chosen there, and say there how it went.
 
     What somebody else has changed since the menu was shown is left alone.
     """
-    view = cast("Json", body.get("view") or {})
+    view, menu_id = cast("Json", body.get("view") or {}), str(action.get("action_id"))
+    (_, act) = MENUS[menu_id]
     menus = [cast("Json", block.get("accessory") or {}) for block in cast("Sequence[Json]", view.get("blocks") or ())]
-    shown = {each for menu in menus if menu.get("action_id") == SILENT for each in _ids(menu, "initial_conversations")}
+    shown = {each for menu in menus if menu.get("action_id") == menu_id for each in _ids(menu, "initial_conversations")}
     chosen = set(_ids(action, "selected_conversations"))
 
-    async def silence_chosen() -> str:
-        told = [await silenced(context.command, channel, on=channel in chosen) for channel in sorted(chosen ^ shown)]
+    async def act_on_chosen() -> str:
+        told = [await act(context.command, channel, on=channel in chosen) for channel in sorted(chosen ^ shown)]
         return "\n".join(told) or messages.UNCHANGED
 
-    await carried_out(silence_chosen, partial(show_home, context))
+    await carried_out(act_on_chosen, partial(show_home, context))
 
 
 def _ids(element: Json, key: str) -> list[str]:
@@ -89,8 +99,8 @@ async def _known(context: InteractionContext) -> list[str]:
     return [first, *(f"• {SLACK.on_one_line(name)}" for name in names)]
 
 
-async def _overview(context: InteractionContext) -> tuple[Sequence[str], Collection[str] | None]:
-    """Return how things are, for moderators, and the channels without answers, None where nobody can say.
+async def _overview(context: InteractionContext) -> tuple[Sequence[str], Chosen | None]:
+    """Return how things are, for moderators, and which channels each menu has, None where nobody can say.
 
     Others see nothing of it.
     """
@@ -99,7 +109,8 @@ async def _overview(context: InteractionContext) -> tuple[Sequence[str], Collect
         if not actor.may_moderate:
             return (), None
         policy = await context.slack.chat.policies.load(actor.home)
-        return await status_lines(context.command), policy.silent_channels if policy.fault is None else None
+        chosen: Chosen = {SILENT: policy.silent_channels, OPEN: policy.open_channels}
+        return await status_lines(context.command), chosen if policy.fault is None else None
     except StoreUnavailable:
         return [f"{messages.WARNING} {messages.AWAY}"], None
     except PostingFailed:
@@ -129,28 +140,29 @@ def home_blocks(said: str, known: Sequence[str], practices: messages.Practices) 
     ]
 
 
-def moderation_blocks(lines: Sequence[str], silent: Collection[str] | None) -> list[Block]:
-    """Return the blocks that moderators see, with a menu of the channels without answers; none for others.
+def moderation_blocks(lines: Sequence[str], chosen: Chosen | None) -> list[Block]:
+    """Return the blocks that moderators see, with the menus of channels; none for others.
 
     What is chosen in the menu is in its id too, since Slack keeps what a block of one id shows.
     """
     if not lines:
         return []
     buttons = {"type": "actions", "elements": [_button(PAUSE, "Pause"), _button(RESUME, "Resume")]}
-    blocks = [_header("For moderators"), _section(_fitting(lines)), buttons]
-    if silent is None:
-        return blocks
-    names = sorted(silent)
+    menus = [_menu(menu_id, sorted(channels)) for menu_id, channels in (chosen or {}).items()]
+    return [_header("For moderators"), _section(_fitting(lines)), buttons, *menus]
+
+
+def _menu(menu_id: str, names: Sequence[str]) -> Block:
     menu: Block = {
         "type": "multi_conversations_select",
-        "action_id": SILENT,
+        "action_id": menu_id,
         "placeholder": plain("Choose channels"),
         "filter": {"include": ["public", "private"]},
     }
     if names:
-        menu["initial_conversations"] = names
-    block_id = f"{SILENT}:{sha256(' '.join(names).encode()).hexdigest()[:16]}"
-    return [*blocks, {**_section("Channels where I stay silent"), "block_id": block_id, "accessory": menu}]
+        menu["initial_conversations"] = list(names)
+    block_id = f"{menu_id}:{sha256(' '.join(names).encode()).hexdigest()[:16]}"
+    return {**_section(MENUS[menu_id][0]), "block_id": block_id, "accessory": menu}
 
 
 def _button(action_id: str, label: str) -> Block:

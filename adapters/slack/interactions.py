@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.chat.services import ChatServices
-    from adapters.slack.workspaces import People, Workspaces
+    from adapters.slack.people import People
+    from adapters.slack.workspaces import Workspaces
 
 Body: TypeAlias = Mapping[str, Any]
 
@@ -49,6 +50,7 @@ DRAWING = Drawing(
     bullet="•",
     resume=f"`{NAME} {ADMIN} resume`",
     page=f"`{NAME} {ADMIN} status {{}}`",
+    group="<!subteam^{}>".format,
 )
 
 
@@ -75,7 +77,6 @@ class InteractionContext:
     home: WorkspaceRef
     person: Person
     at: datetime
-    name: str = ""
     channel: str = ""
     thread_ts: str = ""
     is_inside: bool = False
@@ -115,7 +116,7 @@ class InteractionContext:
         except Rejected:
             return Actor(person=self.person, home=self.home, may_moderate=False)
         person = Person(id=self.person.id, name=profile.name)
-        return Actor(person=person, home=self.home, may_moderate=may_moderate)
+        return Actor(person=person, home=self.home, may_moderate=may_moderate, is_admin=profile.is_admin)
 
     async def tell(self, text: str, *, replaces: bool = False) -> None:
         """Tell that person alone; *replaces* what the acknowledgement showed. A reader who is gone misses it."""
@@ -168,7 +169,6 @@ def by_use(slack: SlackServices, body: Body) -> InteractionContext:
         home=WorkspaceRef(platform=PLATFORM, workspace=home_of(body)),
         person=Person(id=str(user.get("id") or body["user_id"])),
         at=slack.chat.now(),
-        name=str(user.get("name") or user.get("username") or body.get("user_name") or ""),
         channel=str(channel or ""),
         thread_ts=str(thread or own or ""),
         is_inside=thread not in (None, own),

@@ -9,7 +9,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +22,6 @@ from slack_bolt.response import BoltResponse
 from adapters.chat.background import BackgroundTasks, ExpiringSet
 from adapters.chat.catch_up import CatchUp
 from adapters.chat.intake import Intake
-from adapters.retry import NOT_NOW, PATIENT
 from adapters.slack.api import tell
 from adapters.slack.events import PLATFORM, Json, line_of, moment, read_event
 from adapters.slack.history import SlackHistory
@@ -128,11 +127,13 @@ class SlackHooks:
     """What only Slack asks for; what is left out is done without.
 
     `running` returns the question that a thread waits for, and `is_moderator` whether somebody, by workspace and id,
-    may stop what others asked. `uninstalled` takes note of a workspace that the bot was thrown out of.
+    may stop what others asked. `sharing` hears of a channel, by workspace and id, whether people of other companies can
+    read it. `uninstalled` takes note of a workspace that the bot was thrown out of.
     """
 
     running: Callable[[ThreadRef], Awaitable[Question | None]] | None = None
     is_moderator: Callable[[str, str], Awaitable[bool]] | None = None
+    sharing: Callable[..., object] | None = None
     text_command: TextCommand | None = None
     uninstalled: Callable[[str], Awaitable[object]] | None = None
 
@@ -160,14 +161,12 @@ class SlackListener:
         """
         name, (retried, *_) = workspace_of(body), request.headers.get(_RETRY) or ["0"]
         comes_again = not retried.isdigit() or int(retried) < LAST_RETRY
+        if self._hooks.sharing is not None and "is_ext_shared_channel" in body:
+            is_external = body["is_ext_shared_channel"] is True
+            self._hooks.sharing(name, str(event.get("channel") or ""), is_external=is_external)
         read = partial(read_event, event, self._workspaces, name, comes_again=comes_again, has_come=retried != "0")
-        take = partial(self._intake.take, f"{name}:{line_of(event)}", read)
-        try:
-            await take()
-        except NOT_NOW:
-            if comes_again:
-                raise
-            self.background.begin(partial(replace(PATIENT, sleep=self._services.sleep).call, take))
+        take = self._intake.take if comes_again else self._intake.take_last
+        await take(f"{name}:{line_of(event)}", read)
         at, channel = moment(event.get("event_ts") or event.get("ts")), str(event.get("channel") or "")
         if at is not None and channel and not self._catch_up.running:
             ref = ChannelRef(platform=PLATFORM, workspace=name, channel=channel)

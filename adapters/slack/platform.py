@@ -11,19 +11,22 @@ from typing import Any, cast
 
 from adapters.chat.dialect import heading
 from adapters.chat.live_message import Pace
-from adapters.chat.platform import ChatPlatform, Destination, Posted, nonce, utc_now
+from adapters.chat.platform import ChatPlatform, Destination, Part, Posted, nonce, utc_now
 from adapters.slack.api import ask, tell
 from adapters.slack.dialect import SlackRenderer
+from adapters.slack.interactions import mrkdwn
+from adapters.slack.people import People
 from adapters.slack.poster import Place, ThreadPoster, remove_orphans
-from adapters.slack.responses import PrivatePoster, few
+from adapters.slack.responses import PrivatePoster
+from adapters.slack.slash import DIRECT_MESSAGE
 from adapters.slack.streaming import EDITS_APART, TITLE, AnswerPoster, Budgets, Indicator
-from adapters.slack.workspaces import People, Workspace, Workspaces
+from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import PostingFailed
 from core.events import Observer, PossiblyDoubled, unobserved
 from core.messages import ONLY_YOU, UNTITLED
-from core.model import Claim, Interruption, MessageRef, Reaction, WaitNotice, Withdrawal
+from core.model import Claim, Interruption, MessageRef, Reaction, Task, WaitNotice, Withdrawal
 
-EMOJI = {Reaction.WARNING: "warning"}
+EMOJI = {Reaction.WARNING: "warning", Reaction.LIMIT: "hourglass_flowing_sand"}
 PACE = Pace(interval=1.0)
 LOOKED_AT = 15  # messages below an answer; Slack gives some apps no more
 
@@ -80,6 +83,24 @@ class SlackChat(ChatPlatform):
             settled=partial(remove_orphans, claim, place) if claim.is_redelivered else None,
         )
 
+    async def refuse(self, claim: Claim, part: Part, nonce: str) -> MessageRef | None:
+        """Tell the asker alone; a message of ours that stands for the question in the channel goes."""
+        thread, address = claim.message.thread, claim.address
+        place = await self._place(claim.message)
+        client, way = place.workspace.client, address.interaction if address else None
+        if address is not None and way is not None and way.expires_at > self.now():
+            below = address.thread.thread if address.thread != thread and address.message is None else ""
+            await PrivatePoster(client, way.token, claim.question, thread=below).post(part, nonce)
+            if claim.question.visibility == "thread":
+                await self.delete(claim.message)
+        elif claim.question.visibility == "thread" and thread.channel.startswith(DIRECT_MESSAGE):
+            await ThreadPoster(place).post(part, nonce)
+        elif claim.question.visibility == "thread":
+            below = {"thread_ts": thread.thread} if claim.message.id != thread.thread else {}
+            said: dict[str, Any] = {"channel": thread.channel, "text": mrkdwn(part.text), **below}
+            await tell(client, "chat.postEphemeral", user=claim.question.author.id, **said)
+        return None
+
     async def delete(self, message: MessageRef) -> None:
         """Remove a message of the bot's."""
         await ThreadPoster(await self._place(message)).delete(message.id)
@@ -94,10 +115,10 @@ class SlackChat(ChatPlatform):
         client = (await self.workspaces.find(to.thread.workspace)).once
         await tell(client, "reactions.remove", channel=to.thread.channel, timestamp=to.id, name=EMOJI[reaction])
 
-    async def end_sign(self, withdrawal: Withdrawal) -> None:
+    async def end_sign(self, task: Task) -> None:
         """Take away the sign of a worker that had the question before."""
-        place = await self._place(withdrawal.message)
-        if withdrawal.is_redelivered:
+        place = await self._place(task.message)
+        if task.is_redelivered:
             await self._indicator.take_away(place)
 
     async def find_notice(self, message: MessageRef, notice: WaitNotice) -> str:
@@ -155,7 +176,7 @@ class SlackChat(ChatPlatform):
             doubtful=partial(self.observer, PossiblyDoubled(claim.message)),
         )
         remark = ONLY_YOU if address.message is not None else remark
-        return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=few), place=None, grows=False)
+        return Destination(poster=poster, renderer=SlackRenderer(remark=remark, most=poster.few), place=None, grows=0)
 
     async def _place(self, message: MessageRef) -> Place:
         """Return where a message stands. Raises `PostingFailed`."""

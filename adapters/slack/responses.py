@@ -25,9 +25,10 @@ LEFT_OUT = "…\n\n"
 class PrivatePoster:
     """A `Poster` for whole answers: the first message replaces what was said before.
 
-    The address does not know the *thread* in which it was given, if that was in one. Slack gives these messages no ids,
-    so that none can be edited later, and knows no nonce: one below the first whose confirmation was lost, or that
-    *is_again* posted, may stand there twice, of which *doubtful* hears.
+    Before them, what is waited for may be said once, which they replace as well. The address does not know the *thread*
+    in which it was given, if that was in one. Slack gives these messages no ids, so that none can be edited later, and
+    knows no nonce: one below the first whose confirmation was lost, or that *is_again* posted, may stand there twice,
+    of which *doubtful* hears.
     """
 
     client: AsyncWebClient
@@ -37,9 +38,13 @@ class PrivatePoster:
     is_again: bool = False
     doubtful: Callable[[], object] = unobserved
     _posted: int = field(default=0, init=False)
+    _has_passing: bool = field(default=False, init=False)
 
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
-        """Post a message below the ones before."""
+        """Post a message below the ones before. Raises `Rejected` for a second one that would be replaced."""
+        if part.is_passing and (self._has_passing or self._posted):
+            raise Rejected("it takes few posts")
+        self._has_passing = self._has_passing or part.is_passing
         body = {
             "response_type": "ephemeral",
             "replace_original": self._posted == 0,
@@ -57,20 +62,20 @@ class PrivatePoster:
         except Unreachable:
             self.is_again = True
             raise
-        self._posted += 1
-        return Posted(f"response {self._posted}", part)
+        self._posted += not part.is_passing
+        return Posted(f"response {max(self._posted, 1)}", part)
 
     async def edit(self, message_id: str, part: Part, obsolete: asyncio.Event | None = None) -> None:
-        """Raise `Rejected`, as nothing can be edited."""
-        raise Rejected("it cannot be edited")
+        """Replace what was said while the answer was waited for. Raises `Rejected`, as nothing else can be edited."""
+        if self._posted or part.is_passing:
+            raise Rejected("it cannot be edited")
+        await self.post(part, "", obsolete)
 
     async def delete(self, message_id: str) -> None:
         """Raise `Gone`: what one person sees goes by itself."""
         raise Gone("it goes by itself")
 
-
-def few(parts: Sequence[Part]) -> Sequence[Part]:
-    """Leave out the middle of an answer that has more messages than can be posted."""
-    if len(parts) <= MOST:
-        return parts
-    return [*parts[: MOST - 1], replace(parts[-1], text=LEFT_OUT + parts[-1].text)]
+    def few(self, parts: Sequence[Part]) -> Sequence[Part]:
+        """Leave out the middle of an answer that has more messages than can be posted."""
+        most = MOST - self._has_passing
+        return parts if len(parts) <= most else [*parts[: most - 1], replace(parts[-1], text=LEFT_OUT + parts[-1].text)]

@@ -16,6 +16,7 @@ DIRECT_MESSAGE = "D"  # with which the ids of direct messages begin
 
 _PRIVATELY = re.compile(r"(?:--|—|–)private(?!\S)")  # keyboards make one dash of two
 _PERSON = re.compile(r"<@(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
+_GROUP = re.compile(r"<!subteam\^(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>|(?P<plain>S[A-Z0-9]{8,})")
 _CHANNEL = re.compile(r"<#(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
 
 
@@ -93,7 +94,10 @@ def _value(option: Option, word: str, written: str, channel: str) -> object:
         case Kind.NUMBER:
             return int(word) if word.isdecimal() and 0 < int(word) <= option.most else None
         case Kind.FLAG:
-            return True if word == option.name else None
+            return {"on": True, "off": False}.get(word) if option.is_required else word == option.name or None
+        case Kind.GROUP:
+            group = _GROUP.fullmatch(written)
+            return group and (group["id"] or group["plain"])
         case Kind.CHANNEL:
             found = _CHANNEL.fullmatch(written)
             here = "" if channel.startswith(DIRECT_MESSAGE) else channel

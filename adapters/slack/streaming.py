@@ -26,7 +26,7 @@ from core.errors import PostingFailed, RateLimited, Unreachable
 from core.messages import SEARCHING
 
 if TYPE_CHECKING:
-    from adapters.slack.workspaces import People
+    from adapters.slack.people import People
 
 Result = TypeVar("Result")
 
@@ -50,7 +50,7 @@ CLOSED = BARRED | {"account_inactive", "thread_not_found"}
 
 
 @dataclass(slots=True)
-class Budget:
+class CallBudget:
     """Counts what was begun in the last minute in each workspace, such as streams: no more than *starts*."""
 
     starts: int = STARTS
@@ -78,9 +78,9 @@ class Budget:
 class Budgets:
     """What answers may cost that grow, with room for the last edit of each; beyond it, they are posted whole."""
 
-    streams: Budget = field(default_factory=Budget)
-    posts: Budget = field(default_factory=lambda: Budget(GROWING))
-    edits: Budget = field(default_factory=lambda: Budget(EDITS))
+    streams: CallBudget = field(default_factory=CallBudget)
+    posts: CallBudget = field(default_factory=lambda: CallBudget(GROWING))
+    edits: CallBudget = field(default_factory=lambda: CallBudget(EDITS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class AnswerPoster(ThreadPoster):
     async def post(self, part: Part, nonce: str, obsolete: asyncio.Event | None = None) -> Posted:
         """Post a message."""
         readers, self.readers = self.readers, None  # only the first one may be a stream
-        if readers is not None and part.controls is Controls.STOP:
+        if readers is not None and part.controls is Controls.STOP and not part.is_passing:
             posted = await self._streamed(part, nonce, readers)
             if posted is not None:
                 return posted
@@ -132,7 +132,9 @@ class AnswerPoster(ThreadPoster):
         edit = partial(super().edit, message_id, part)
         await (edit() if obsolete is None or not is_draft else self._in_turn(self.budgets.edits, obsolete, edit))
 
-    async def _in_turn(self, budget: Budget, obsolete: asyncio.Event, call: Callable[[], Awaitable[Result]]) -> Result:
+    async def _in_turn(
+        self, budget: CallBudget, obsolete: asyncio.Event, call: Callable[[], Awaitable[Result]]
+    ) -> Result:
         """Show a draft once it is its turn. Raises `RateLimited` for one that is not to be shown any more."""
         seconds = self._next - self.clock()
         if seconds > 0:
@@ -246,7 +248,7 @@ class Indicator:
     """
 
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    budget: Budget = field(default_factory=lambda: Budget(SIGNS))  # what cannot be taken away again would stay
+    budget: CallBudget = field(default_factory=lambda: CallBudget(SIGNS))  # what cannot be taken away again would stay
     _best: dict[str, SignKind] = field(default_factory=dict[str, SignKind], init=False)
 
     @asynccontextmanager

@@ -11,6 +11,7 @@ from adapters.terminal.render import as_json, drawn, link_to, plain, styled_node
 from core.answering.dialect import one_line
 from core.answering.markup import shown_blocks
 from core.answering.nodes import inert
+from core.answering.verdict import DelayedAnswer
 from core.messages import WARNING
 from core.model import (
     Answer,
@@ -24,6 +25,7 @@ from core.model import (
     Restarted,
     SearchFailed,
     Searching,
+    Waiting,
     without_controls,
 )
 
@@ -47,6 +49,12 @@ class PlainSurface:
         self._out.write(self._text(answer) + "\n")
         self._out.flush()
         return Delivery(messages=(claim.question.message,))
+
+    async def refuse(self, claim: Claim, sentence: str) -> Delivery:
+        """Write the sentence; whoever is at the terminal is the only reader."""
+        self._out.write(f"{sentence}\n")
+        self._out.flush()
+        return Delivery()
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """The warning stands in front of the text already."""
@@ -97,7 +105,10 @@ class ScreenSurface(PlainSurface):
 
 
 class _View:
-    """What the screen shows while an answer is made: a status line, or the end of the text so far."""
+    """What the screen shows while an answer is made: a status line, or the end of the text so far.
+
+    Once nothing was new for long, it shows what is waited for too.
+    """
 
     def __init__(self) -> None:
         from rich.spinner import Spinner
@@ -105,12 +116,17 @@ class _View:
 
         self._spinner = Spinner("dots", Text("Reading the question …"))
         self._written: PartialAnswer | None = None
+        self._waiting = Waiting()
+        self._seen_at = 0.0
         self.answer: Answer | None = None
 
     def take(self, item: Progress) -> None:
         from rich.text import Text
 
+        self._seen_at = asyncio.get_running_loop().time()
         match item:
+            case Waiting():
+                self._waiting = item
             case Searching(query):
                 self._spinner.text = Text.assemble("Searching for “", styled_nodes(inert(one_line(query, LINE))), "” …")
             case SearchFailed():
@@ -128,7 +144,9 @@ class _View:
         from rich.segment import Segment
 
         height = max(console.height - 2, 1)
-        finished, tail = self._written.read() if self._written else ((), ())
+        is_late = asyncio.get_running_loop().time() - self._seen_at >= self._waiting.after
+        written = DelayedAnswer(self._written, self._waiting.on) if is_late else self._written
+        finished, tail = written.read() if written else ((), ())
         blocks = [*finished[-height:], *tail]
         shown: RenderableType = Group(*drawn(blocks)) if blocks else self._spinner
         lines = console.render_lines(shown, options.update(height=None), pad=False)

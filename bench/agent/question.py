@@ -13,7 +13,7 @@ from core.answering import tools
 from core.answering.citations import Sources
 from core.answering.prompts import INSTRUCTIONS
 from core.answering.tools import SearchTool
-from core.model import Hit, MessageRef, Passage, Person, Question, Scope, SearchResult, ThreadRef
+from core.model import Hit, MessageRef, Passage, Person, Question, Scope, SearchResult, ThreadRef, Waiting
 
 TEXT = "How does Footnote make sure that what it says comes from the documents?"
 TOKENS = 300
@@ -38,7 +38,9 @@ _TOKEN = re.compile(r"\s*(?:[A-Za-z]{1,9}|\d{1,3}|[^\w\s]{1,2}|_)|\s+")
 class Shelf:
     """Finds the same passages, whatever is looked for."""
 
-    async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
+    async def search(
+        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+    ) -> SearchResult:
         """Give all of them."""
         return SearchResult(query, _HITS[:limit], len(_HITS), query_time_ms=0, search_time_ms=0, total_time_ms=0)
 

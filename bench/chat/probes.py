@@ -60,7 +60,7 @@ class Probes:
         """Note when signals are put down."""
         put = RedisInbox.put
 
-        async def timed_put(inbox: RedisInbox, signal: Signal) -> bool:
+        async def timed_put(inbox: RedisInbox, signal: Signal) -> bool | None:
             done = await put(inbox, signal)
             self._notes.put.setdefault(signal.message.id, time.time())
             return done

@@ -108,7 +108,7 @@ async def _at_work(app: App, probes: Probes, seats: int, pipe: Connection) -> As
             stores.conversations,
             now=now,
             deliveries=inbox,
-            admission=Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships={}),
+            admission=Admission(stores.policies, stores.quota, stores.dedup, now=now),
             observer=probes.observe,
         )
 

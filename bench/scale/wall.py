@@ -63,6 +63,10 @@ class Wall:
             self.seen.wrong.append(number)
         return delivery
 
+    async def refuse(self, claim: Claim, sentence: str) -> Delivery:
+        """Say nothing."""
+        return Delivery()
+
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark nothing."""
 

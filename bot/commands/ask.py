@@ -50,7 +50,7 @@ class AskOptions:
             author=Person(id="local"),
             asked_at=datetime.now(UTC),
             visibility="private" if self.thread is None else "thread",
-            scope=Scope(sources=self.sources, chapters=self.chapters),
+            scope=Scope(sources=self.sources or None, chapters=self.chapters),
             top_k=settings.top_k if self.top_k is None else self.top_k,
             relevance_threshold=settings.relevance_threshold if self.threshold is None else self.threshold,
             **optional,
@@ -90,7 +90,7 @@ def check_scope(outline: Outline, scope: Scope) -> None:
     """Raise `Misconfigured` if there is nothing to search, `InvalidInput` if a name is not one of the index."""
     if not outline.passages:
         raise Misconfigured(NOTHING_TO_SEARCH)
-    chosen = (("chapter", scope.chapters, outline.chapters), ("source", scope.sources, outline.sources))
+    chosen = (("chapter", scope.chapters, outline.chapters), ("source", scope.sources or (), outline.sources))
     for what, wanted, known in chosen:
         if name := next((name for name in wanted if name not in known), None):
             shown = ", ".join(known[:HINTS]) + (", …" if len(known) > HINTS else "")
@@ -113,7 +113,7 @@ def converse(asked: AskOptions) -> int:
 
     console = Console()
     with session("footnote chat", memory=True) as opened:
-        scope = Scope(sources=asked.sources, chapters=asked.chapters)
+        scope = Scope(sources=asked.sources or None, chapters=asked.chapters)
         opened.run(check_searchable(opened.app.index, scope))
         chat = _Chat(opened, asked, console)
         chat.welcome()

@@ -6,20 +6,32 @@ import difflib
 import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from pathlib import Path
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
-from bot.settings.fields import OFF, DiscordSettings, ServiceSettings, SlackSettings, revealed, setting
+from bot.settings.fields import (
+    OFF,
+    BudgetList,
+    DiscordSettings,
+    ServiceSettings,
+    SlackSettings,
+    ZoneName,
+    budgets_in,
+    revealed,
+    setting,
+)
 from core.errors import Misconfigured
-from core.model import Terms
+from core.model import Budget, Holder, Period, Terms
 
 __all__ = ["OFF", "Settings", "Slip", "read_settings", "revealed", "slips", "slips_of_settings"]
 
 PREFIXES = ("FOOTNOTE_", "OPENAI_", "COHERE_", "QDRANT_", "REDIS_", "DISCORD_", "SLACK_")
+BUDGETS = "person 100 questions day, community 2000 questions day, community 20000 questions month"
 BESIDES = {"FOOTNOTE_SHARED_DATA", "FOOTNOTE_BENCH_DIR", "FOOTNOTE_RECORD", "FOOTNOTE_WHOLE"}
 """Names that the tests and benchmarks read, and nothing else does."""
 ALIKE = 0.85
@@ -59,12 +71,19 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
 
     questions_per_minute: int = setting("FOOTNOTE_QUESTIONS_PER_MINUTE", 10, ge=1, le=1_000)
     """How many questions one person may ask in a minute on chat platforms; a thread, twice as many."""
+    budgets: BudgetList = setting("FOOTNOTE_BUDGETS", BUDGETS)
+    """What may be asked by each person, channel and community in a day or month: questions, tokens, or money where
+    prices are set. `off` is no limit."""
+    time_zone: ZoneName = setting("FOOTNOTE_TIME_ZONE", "UTC")
+    """Where the days and months of the budgets begin at midnight, such as Europe/Berlin."""
     answers_at_once: int = setting("FOOTNOTE_ANSWERS_AT_ONCE", 128, ge=1, le=1_000)
     """How many questions one process answers at the same time; the others wait for their turn."""
     answers_per_person: int = setting("FOOTNOTE_ANSWERS_PER_PERSON", 4, ge=1, le=1_000)
     """How many questions of one person are answered at the same time; the others wait."""
     answers_per_workspace: int = setting("FOOTNOTE_ANSWERS_PER_WORKSPACE", 128, ge=1, le=10_000)
     """How many questions of one server or workspace all processes answer at the same time."""
+    answer_seconds: float = setting("FOOTNOTE_ANSWER_SECONDS", 300, ge=10, le=86_400)
+    """How long a question may take from when work on it begins, retries included; then the asker is told so."""
     lease_seconds: float = setting("FOOTNOTE_LEASE_SECONDS", 30, ge=1, le=600)
     """How long a process may give no sign of life before another one goes on with its questions."""
     grace_seconds: float = setting("FOOTNOTE_GRACE_SECONDS", 20, ge=0, le=600)
@@ -91,6 +110,21 @@ class Settings(SlackSettings, DiscordSettings, ServiceSettings):
     """How many tokens of the conversation go to the model, at most."""
     log_level: Literal["debug", "info", "warning", "error"] = setting("FOOTNOTE_LOG_LEVEL", "info")
     """How much goes into footnote.log in the data folder: debug, info, warning or error."""
+
+    @property
+    def all_budgets(self) -> tuple[Budget, ...]:
+        """The budgets, those of a minute among them. Without prices, nobody knows what money is spent."""
+        often = self.questions_per_minute
+        minute = [
+            Budget(holder=holder, period=Period.MINUTE, most=most)
+            for holder, most in ((Holder.PERSON, often), (Holder.THREAD, 2 * often))
+        ]
+        return (*minute, *budgets_in(self.budgets))
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of the budgets."""
+        return ZoneInfo(self.time_zone)
 
     @property
     def terms(self) -> Terms:

@@ -7,12 +7,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings
 
-from core.errors import Misconfigured
-from core.model import Prices
+from core.errors import InvalidInput, Misconfigured
+from core.model import Budget, Holder, Period, Prices
 
 
 def _checked_url(value: str, *, schemes: Collection[str], refusal: str) -> str:
@@ -41,6 +42,7 @@ def _beginning(value: SecretStr, *, prefixes: tuple[str, ...], refusal: str) -> 
     return value
 
 
+OFF = "off"
 WEB = "this is not a web address. One looks like https://api.example.com/v1"
 SOCKET = "this is not the address of a gateway. One looks like wss://gateway.example.com"
 BOT = "this is not a bot token. One begins with xoxb-"  # one that is renewed has something in front
@@ -50,6 +52,38 @@ Gateway: TypeAlias = Annotated[str, AfterValidator(partial(_checked_url, schemes
 Key: TypeAlias = Annotated[SecretStr, AfterValidator(_checked_key)]
 BotToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes=("xoxb-", "xoxe.xoxb-"), refusal=BOT))]
 AppToken: TypeAlias = Annotated[Key, AfterValidator(partial(_beginning, prefixes=("xapp-",), refusal=APP))]
+
+
+def _checked_budgets(value: str) -> str:
+    budgets_in(value)
+    return value
+
+
+def budgets_in(text: str) -> tuple[Budget, ...]:
+    """Read budgets that are separated by commas; `off` is none. Raises `ValueError`."""
+    if text.strip().lower() == OFF:
+        return ()
+    try:
+        found = [Budget.parse(each) for each in text.split(",") if each.strip()]
+    except InvalidInput as error:
+        raise ValueError(str(error)) from error
+    if any(each.period is Period.MINUTE or each.holder is Holder.THREAD for each in found):
+        raise ValueError("a budget is for a person, channel or community, and for a day or month")
+    if len({each.name for each in found}) < len(found):
+        raise ValueError("it has two limits of one kind")
+    return tuple(found)
+
+
+def _checked_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError("this is not a time zone that this machine knows. One looks like Europe/Berlin") from error
+    return value
+
+
+BudgetList: TypeAlias = Annotated[str, AfterValidator(_checked_budgets)]
+ZoneName: TypeAlias = Annotated[str, AfterValidator(_checked_zone)]
 
 
 def setting(name: str, default: object, **limits: Any) -> Any:
@@ -65,9 +99,6 @@ def revealed(value: SecretStr | None) -> str | None:
     return None if value is None else value.get_secret_value()
 
 
-OFF = "off"
-
-
 class ServiceSettings(BaseSettings):
     """A chat model, Cohere, a Qdrant server and a Redis server."""
 
@@ -80,6 +111,9 @@ class ServiceSettings(BaseSettings):
     """The chat model, by the name that its service gives it."""
     openai_max_tokens: int = setting("OPENAI_MAX_TOKENS", 8_192, ge=1)
     """The most tokens that the chat model may write at once, thoughts included. What is cut off says so."""
+    openai_seconds: float = setting("OPENAI_SECONDS", 120, ge=1, le=86_400)
+    """How long the chat model may be silent, before its first word and later. One that has to be loaded first may need
+    minutes."""
     price_prompt: float | None = setting("OPENAI_PRICE_PROMPT", None, ge=0, allow_inf_nan=False)
     """What a million prompt tokens cost, in your currency. With both prices, JSON and the log say what an answer
     cost."""

@@ -90,7 +90,11 @@ async def assemble(
             retriever,
             clock=time.monotonic,
             observer=observer,
-            limits=Limits(excerpt_characters=settings.excerpt_characters, history_tokens=settings.history_tokens),
+            limits=Limits(
+                excerpt_characters=settings.excerpt_characters,
+                history_tokens=settings.history_tokens,
+                longest=settings.answer_seconds,
+            ),
             prices=settings.prices,
         )
         private = owner.welcome.store if owner else None

@@ -11,11 +11,14 @@ from discord import AutoShardedClient
 
 from adapters.chat.background import take_over
 from adapters.chat.delivery import PlatformSurface
-from adapters.discord.commands import differences, find, install
+from adapters.chat.removing import Remover
+from adapters.discord.commands import find, install
 from adapters.discord.connection import check, connect, described, log_in, stay_connected
 from adapters.discord.gateway import GATEWAY, Listener
 from adapters.discord.limits import Throttle
+from adapters.discord.people import DiscordMembers
 from adapters.discord.platform import DiscordChat
+from adapters.discord.registering import differences
 from bot.settings import Settings, revealed
 from bot.wiring.platforms import Outlined, Platform, PlatformClient
 from bot.wiring.services import Advice, Check
@@ -42,6 +45,7 @@ class DiscordPlatform(Platform):
         super().__init__(settings, observer, outline, reads_all=settings.discord_message_content)
         self._policies = policies
         self._throttle = Throttle(gate=self._gate())
+        self.membership = self._members = DiscordMembers()
         self._token = revealed(settings.discord_token) or ""
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
@@ -56,6 +60,7 @@ class DiscordPlatform(Platform):
 
         async def set_up(client: Listener) -> None:
             install(client, services, client.commands, client.background)
+            self._members.listening = client
             client.background.begin(partial(announce, client))
 
         given: dict[str, Any] = {"services": services, "setup": set_up, "presence": self._presence}
@@ -63,13 +68,19 @@ class DiscordPlatform(Platform):
         await stay_connected(listener, self._token, self._retries(GATEWAY))
 
     @contextlib.asynccontextmanager
-    async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
+    async def client(self, stores: Stores, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
         """Yield what answers there; it has to log in first."""
         async with self._client(AutoShardedClient) as client:
             chat = DiscordChat(client, reads_all=self._reads_all, policies=self._policies, observer=self._observer)
             gate = self._throttle.gate
-            surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer, gate=gate)
-            yield PlatformClient(surface, partial(self._entered, partial(log_in, client, self._token)))
+            remover = Remover(chat, self.key, stores.removals)
+            surface = PlatformSurface(chat, deliveries=inbox, observer=self._observer, gate=gate, remover=remover)
+
+            async def enter() -> None:
+                await self._entered(partial(log_in, client, self._token))
+                self._members.answering = client
+
+            yield PlatformClient(surface, enter, remover.run)
 
     def checks(self) -> Iterator[Check]:
         """Yield what the doctor looks at."""

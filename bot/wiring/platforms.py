@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -45,10 +45,11 @@ Outlined: TypeAlias = Callable[[Scope], Awaitable[Outline]]
 
 @dataclass(frozen=True, slots=True)
 class PlatformClient:
-    """The surface of a platform, and what logs in to it, which has to come first."""
+    """The surface of a platform, what logs in to it, which has to come first, and what it does beside all along."""
 
     surface: ChatSurface
     log_in: Callable[[], Coroutine[Any, Any, None]]
+    beside: Callable[[], Coroutine[Any, Any, None]]
 
 
 class Platform(ABC):
@@ -59,7 +60,7 @@ class Platform(ABC):
 
     key: str
     name: str  # as people call it
-    membership: Membership | None = None  # knows the members, where only they are answered
+    membership: Membership | None = None  # knows who reads an answer
 
     def __init__(self, settings: Settings, observer: Observer, outline: Outlined, *, reads_all: bool = True) -> None:
         self._settings = settings
@@ -76,7 +77,7 @@ class Platform(ABC):
         """
 
     @abstractmethod
-    def client(self, inbox: Deliveries) -> AbstractAsyncContextManager[PlatformClient]:
+    def client(self, stores: Stores, inbox: Deliveries) -> AbstractAsyncContextManager[PlatformClient]:
         """Return what answers there; it has to log in first."""
 
     def _retries(self, way: str) -> RetryPolicy:
@@ -98,14 +99,13 @@ class Platform(ABC):
 
     def _services(self, stores: Stores, inbox: RedisInbox) -> ChatServices:
         """Return what listeners and commands work with."""
-        from adapters.chat.intake import askers, owns
-        from adapters.chat.services import ChatServices, Waits
+        from adapters.chat.services import ChatServices, Waits, askers, owns
 
         settings, now = self._settings, partial[datetime](datetime.now, UTC)
         members = {self.key: self.membership} if self.membership is not None else {}
         forgetting = Forgetting(stores.conversations, stores.votes, inbox, stores.policies)
         moderation = Moderation(stores.policies, forgetting, now=now)
-        admission = Admission(stores.policies, stores.quota, stores.dedup, now=now, memberships=members)
+        admission = admission_of(settings, stores, members)
         estimate = WaitEstimate(settings.answers_at_once)
         readers: list[str] = []  # the services that are given what people ask
         if settings.has_chat_model:
@@ -136,6 +136,20 @@ class Platform(ABC):
         )
 
 
+def admission_of(settings: Settings, stores: Stores, members: Mapping[str, Membership]) -> Admission:
+    """Return what decides who may ask, on the platforms of the *members*, where only those may."""
+    now = partial[datetime](datetime.now, UTC)
+    return Admission(
+        stores.policies,
+        stores.quota,
+        stores.dedup,
+        now=now,
+        memberships=members,
+        budgets=settings.all_budgets,
+        zone=settings.zone,
+    )
+
+
 class TimedSurface:
     """Notes in *metrics* how long readers wait for their turn and for the first words."""
 
@@ -143,9 +157,10 @@ class TimedSurface:
         self._reply = surface.reply
         self._metrics = metrics
         self.react, self.unreact, self.withdraw = surface.react, surface.unreact, surface.withdraw
+        self.refuse = surface.refuse
 
     async def reply(self, claim: Claim, progress: AsyncIterator[Progress]) -> Delivery:
-        """Draw an answer, and note when there is something to read for the first time; a refusal was no work."""
+        """Draw an answer, and note when there is something to read for the first time."""
         self._metrics.waited(claim)
 
         async def timed() -> AsyncGenerator[Progress, None]:

@@ -92,7 +92,9 @@ class Services:
             api_key=revealed(settings.openai_key) or "",
             base_url=settings.openai_url,
             retries=self._retries(SERVICE),
-            limits=OpenAILimits(tokens=settings.openai_max_tokens, interval=self._timing.interval),
+            limits=OpenAILimits(
+                tokens=settings.openai_max_tokens, read=settings.openai_seconds, interval=self._timing.interval
+            ),
             observer=self._observer,
         )
         self._stack.push_async_callback(model.aclose)

@@ -47,7 +47,8 @@ class SlackPlatform(Platform):
         signs: Sequence[RouteDef] = (),
     ) -> None:
         from adapters.slack.oauth import InstalledWorkspaces
-        from adapters.slack.workspaces import OneWorkspace, People
+        from adapters.slack.people import People
+        from adapters.slack.workspaces import OneWorkspace
 
         super().__init__(settings, observer, outline)
         self._session = session
@@ -66,9 +67,12 @@ class SlackPlatform(Platform):
             self._one = OneWorkspace(session, revealed(settings.slack_bot_token) or "", api_url, self._gate())
             self._workspaces = self._one
         self._people = People(
-            self._workspaces, moderators=settings.slack_moderators or "", guests_read=settings.slack_guests
+            self._workspaces,
+            moderators=settings.slack_moderators or "",
+            policies=stores.policies,
+            guests_read=settings.slack_guests,
         )
-        self.membership = None if settings.slack_guests else self._people
+        self.membership = self._people
         self._entering = asyncio.Lock()
 
     async def listen(self, stores: Stores, inbox: RedisInbox) -> None:
@@ -87,6 +91,7 @@ class SlackPlatform(Platform):
         hooks = SlackHooks(
             running=inbox.running,
             is_moderator=self._people.is_moderator,
+            sharing=self._people.note_sharing,
             text_command=commands.said,
             uninstalled=self._installed.uninstalled if self._installed else None,
         )
@@ -101,15 +106,17 @@ class SlackPlatform(Platform):
             await self._hear(app, stores, catch_up, home.title if home else "")
 
     @contextlib.asynccontextmanager
-    async def client(self, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
+    async def client(self, stores: Stores, inbox: Deliveries) -> AsyncGenerator[PlatformClient]:
         """Yield what answers there; it has to log in first."""
         from adapters.chat.delivery import PlatformSurface
+        from adapters.chat.removing import Remover
         from adapters.slack.platform import PACE, SlackChat
 
         chat = SlackChat(self._workspaces, self._people, observer=self._observer)
-        surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer)
+        remover = Remover(chat, self.key, stores.removals)
+        surface = PlatformSurface(chat, deliveries=inbox, pace=PACE, observer=self._observer, remover=remover)
         try:
-            yield PlatformClient(surface, self._log_in)
+            yield PlatformClient(surface, self._log_in, remover.run)
         finally:
             await self._finish()
 

@@ -21,6 +21,7 @@ from core.ports import (
     Dedup,
     PolicyStore,
     Quota,
+    Removals,
     Vault,
     VoteStore,
 )
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from adapters.redis.inbox import RedisInbox
     from adapters.redis.inbox_store import Bounds
 
-MINUTE = 60.0  # seconds
 LONGEST_WAIT = 60.0  # seconds for a question before the doctor wonders
 UNREADABLE = "The moderators' settings in {} cannot be read, so nothing is answered there."
 SHORTEST_ACCEPTED = 6.0  # seconds for the place of a command's question: no fewer than acknowledging takes
@@ -54,6 +54,7 @@ class Stores:
     dedup: Dedup
     seen: Dedup
     channel_cursor: ChannelCursor
+    removals: Removals
     vault: Vault
     address: str
     opened: Callable[[Observer], AbstractAsyncContextManager[RedisInbox]]
@@ -67,17 +68,18 @@ class Stores:
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings, private: str | None = None) -> AsyncGenerator[Stores]:
     """Reach the server, or start the private one, until the end of the context; *private* is one that runs already."""
-    from adapters.redis.community import RedisPolicies, RedisQuota, RedisVotes
+    from adapters.redis.community import RedisPolicies, RedisVotes
     from adapters.redis.connection import connect
     from adapters.redis.conversations import RedisConversations
-    from adapters.redis.dedup import RedisChannelCursor, RedisDedup
+    from adapters.redis.dedup import RedisChannelCursor, RedisDedup, RedisRemovals
     from adapters.redis.health import require_durable
     from adapters.redis.inbox import RedisInbox
+    from adapters.redis.quota import RedisQuota
     from adapters.redis.secrets import RedisVault, Seal
 
     key = revealed(settings.secret_key)
     seal = Seal.parse(key) if key is not None else Seal.from_file(settings.data_dir / "secret.key")
-    often, bounds = settings.questions_per_minute, _bounds(settings)
+    bounds = _bounds(settings)
     async with _open_client(settings, private) as (url, client):
 
         @contextlib.asynccontextmanager
@@ -91,10 +93,11 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
             conversations=RedisConversations(client, ttl=settings.conversation_ttl, seal=seal),
             policies=RedisPolicies(client),
             votes=RedisVotes(client),
-            quota=RedisQuota(client, per_person=(often, MINUTE), per_thread=(2 * often, MINUTE)),
+            quota=RedisQuota(client, pseudonym=seal.pseudonym),
             dedup=RedisDedup(client),
             seen=RedisDedup(client, kept=SEEN),
             channel_cursor=RedisChannelCursor(client),
+            removals=RedisRemovals(client),
             vault=RedisVault(client, seal=seal),
             address=url,
             opened=opened,

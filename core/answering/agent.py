@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass
 from hashlib import sha256
@@ -15,12 +15,15 @@ from core.answering.prompts import BYTES_PER_TOKEN, NOT_IN_SELECTION, REPAIR, hi
 from core.answering.tools import SearchTool, Tool, Toolbox, asked_for
 from core.answering.verdict import AnswerDraft, Verdict, is_small_talk, judge, stopped
 from core.errors import ModelUnavailable
-from core.events import Observer, ServiceFailed, State, StateChanged, TokensUsed, UrlsRemoved, unobserved
-from core.messages import FAILED
+from core.events import Observer, Service, ServiceFailed, State, StateChanged, TokensUsed, UrlsRemoved, unobserved
+from core.messages import EXPIRED, FAILED
 from core.model import (
     Answer,
+    Awaited,
     Cancellation,
+    ChatMessage,
     Conversation,
+    Cost,
     Interruption,
     ModelTurn,
     Prices,
@@ -34,23 +37,40 @@ from core.model import (
     TextDelta,
     ToolCall,
     Usage,
+    Waiting,
     until,
 )
 from core.ports import ChatModel, Retriever
 
 SEARCH = SearchTool.search_documents.__name__
-STOP = frozenset({Interruption.STOPPED})
+STOP = frozenset({Interruption.STOPPED, Interruption.EXPIRED})
+SERVICES: Mapping[Awaited, Service] = {
+    Awaited.TURN: "inbox",
+    Awaited.MODEL: "chat model",
+    Awaited.SEARCH: "index",
+    Awaited.EMBEDDER: "embedder",
+    Awaited.RERANKER: "reranker",
+}
+LATE_SERVICE = "A question took longer than {:g} seconds in all, and was waiting for this at the end."
 MOST_CALLS = 8  # of one turn; a model that asks for more has lost its way
+FRAME = 400  # bytes around an excerpt: where it stands, and its score
+TOOLS = 2_000  # bytes that describe the tools
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far one answer may go; one of so many characters is some seven messages on Discord."""
+    """How far one answer may go; one of so many characters is some seven messages on Discord.
+
+    After so many seconds of *silence* whoever reads is told what is waited for. The *longest* is what a question takes
+    in all, however often it is tried.
+    """
 
     tool_rounds: int = 4
     excerpt_characters: int = 500
     answer_characters: int = 12_000
     history_tokens: int = 100_000
+    silence: float = 15.0
+    longest: float = 300.0
 
 
 @dataclass
@@ -76,25 +96,55 @@ class Agent:
         conversation: Conversation | None = None,
         *,
         cancelled: Cancellation | None = None,
+        spent: Callable[[Usage], object] = unobserved,
+        waiting: Waiting | None = None,
     ) -> AsyncGenerator[Progress, None]:
         """Yield what happens while the question is answered; the last item is the `Answer`.
 
         Closing the generator early ends the model's work at once. So does a stop, after which the answer is what was
-        shown until then.
+        shown until then. What is being *waited* for is kept up to date, and *spent* hears what each turn has cost, also
+        of one that is broken off.
         """
-        run = Run(self, question, conversation)
-        failed = False
+        waiting, cancelled = waiting or Waiting(), cancelled or Cancellation()
+        run, sentence = Run(self, question, conversation, waiting, spent), ""
         try:
-            async with aclosing(until(run.attempts(), cancelled or Cancellation(), STOP)) as attempts:
+            async with aclosing(until(run.attempts(), cancelled, STOP)) as attempts:
                 async for item in attempts:
                     yield item
         except ModelUnavailable as error:
             self.observer(ServiceFailed("chat model", str(error)))
-            failed = True
+            sentence = FAILED
+        if cancelled.reason is Interruption.EXPIRED and not run.is_finished:
+            self.observer(ServiceFailed(SERVICES[waiting.on], LATE_SERVICE.format(self.limits.longest)))
+            sentence = EXPIRED
         for prompt, usage in run.asked:
             self.bytes_per_token = learned(self.bytes_per_token, _size(prompt), usage.prompt_tokens)
-        for item in run.conclude(failed=failed):
+        for item in run.conclude(sentence):
             yield item
+
+    def most(self, question: Question, conversation: Conversation | None = None) -> Usage:
+        """Return the most tokens that an answer may take: each turn reads all that those before it brought.
+
+        The turns are one for each round of searches, one to answer, and one to repair that.
+        """
+        if not (written := self.model.most_tokens):
+            return Usage()
+        turns = self.limits.tool_rounds + 2 if question.selection is None else 1
+        found = MOST_CALLS * question.top_k * (self.limits.excerpt_characters + FRAME)
+        first = _size(opening(question, self.fitting(question, conversation))) + TOOLS
+        brought = turns * (turns - 1) // 2
+        prompts = (turns * first + brought * found) / self.bytes_per_token + brought * written
+        return Usage(prompt_tokens=round(prompts), completion_tokens=turns * written)
+
+    def cost(self, usage: Usage) -> Cost:
+        """Return what tokens count for in budgets, without the question itself."""
+        money = self.prices.cost(usage) if self.prices else 0.0
+        return Cost(tokens=usage.prompt_tokens + usage.completion_tokens, money=money)
+
+    def fitting(self, question: Question, conversation: Conversation | None) -> tuple[ChatMessage, ...]:
+        """Return as much of a conversation as fits in front of a question."""
+        size = sum(len(str(message["content"]).encode(errors="replace")) for message in opening(question, ()).messages)
+        return history(conversation, budget=self.limits.history_tokens * self.bytes_per_token - size)
 
     async def answer(self, question: Question, conversation: Conversation | None = None) -> Answer:
         """Return the answer alone: the same loop, drained."""
@@ -111,9 +161,18 @@ class Run:
     mark gets one chance to name its passages.
     """
 
-    def __init__(self, agent: Agent, question: Question, conversation: Conversation | None) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        question: Question,
+        conversation: Conversation | None,
+        waiting: Waiting,
+        spent: Callable[[Usage], object] = unobserved,
+    ) -> None:
         self._agent = agent
+        self._spent = spent
         self._question = question
+        self._waiting = waiting
         selection = question.selection
         self._sources = sources = Sources() if selection is None else selected_text(selection)
         self._is_free = selection is not None or is_small_talk(question.text)  # whether no search is needed
@@ -123,12 +182,12 @@ class Run:
             earlier = next((turn.question for turn in reversed(turns) if not is_small_talk(turn.question)), "")
         limits = agent.limits
         limit = limits.excerpt_characters
-        self._search = SearchTool(agent.retriever, question, sources, earlier=earlier, excerpt_limit=limit)
+        self._search = SearchTool(
+            agent.retriever, question, sources, earlier=earlier, excerpt_limit=limit, waiting=waiting
+        )
         tools = (Tool(self._search.search_documents), *(agent.tools(question, sources) if agent.tools else ()))
         self._toolbox = Toolbox(tools, question.message, agent.clock, agent.observer)
-        size = sum(len(str(message["content"]).encode(errors="replace")) for message in opening(question, ()).messages)
-        budget = limits.history_tokens * agent.bytes_per_token - size
-        self._prompt = opening(question, history(conversation, budget=budget))
+        self._prompt = opening(question, agent.fitting(question, conversation))
         self._rounds_left = limits.tool_rounds if selection is None else 0
         self._is_grounded = selection is not None  # whether there is something to answer from
         self._repaired = False
@@ -138,7 +197,7 @@ class Run:
         self._generation_ms = 0.0
         self._draft = AnswerDraft(MarkupReader(Footnotes(sources)), is_live=False)
         self._turn = ModelTurn("")
-        self._is_finished = False
+        self.is_finished = False
         self.asked: list[tuple[Prompt, Usage]] = []
 
     async def attempts(self) -> AsyncGenerator[Progress, None]:
@@ -164,48 +223,71 @@ class Run:
                 yield item
             if self._search.failed and not self._is_grounded:
                 break
-        self._is_finished = True
+        self.is_finished = True
 
     async def _ask(self) -> AsyncGenerator[Progress, None]:
         """Let the model speak once, and show what may be shown."""
         agent, about = self._agent, self._question.message
         agent.observer(StateChanged(about, State.GENERATING))
+        self._waiting.on = Awaited.MODEL
         self._restart()
-        begun = agent.clock()
+        self._turn, begun = ModelTurn(""), agent.clock()
         tools = tuple(tool.spec for tool in self._toolbox.tools) if self._rounds_left else ()
-        turn: ModelTurn | None = None
+        turns = list[ModelTurn]()
+        is_read = True  # whether the model was given the prompt, as far as anybody knows
         try:
             async with aclosing(agent.model.stream(self._prompt, tools=tools)) as stream:
                 async for item in stream:
-                    match item:
-                        case TextDelta(text):
-                            shown = self._draft.feed(text)
-                            if self._draft.is_cut:
-                                break  # which ends the model's work at once
-                        case Restarted():
-                            shown = (item,) if self._restart() else ()
-                        case turn:
-                            self._draft.is_cut = turn.is_cut
-                            shown = self._draft.feed("", is_last=not turn.is_cut)
-                            self.asked.append((self._prompt, turn.usage))
-                    for progress in shown:
+                    for progress in self._taken(item, turns):
                         yield progress
-            self._turn = turn or self._cut_turn()
-            self._usage += self._turn.usage
-            self._model_name = self._turn.model or self._model_name
-            agent.observer(TokensUsed(about, self._model_name, self._turn.usage))
+                    if self._draft.is_cut and not turns:
+                        break  # which ends the model's work at once
+        except ModelUnavailable:
+            is_read = bool(self._draft.text)
+            raise
         finally:
             self._generation_ms += (agent.clock() - begun) * 1000
+            self._end_turn(turns[0] if turns else None, is_read=is_read)
 
-    def _cut_turn(self) -> ModelTurn:
-        """Return what the model has said until it was cut, of which no service tells how many tokens it were."""
-        said = self._draft.text
-        prompt, completion = (
-            round(size / self._agent.bytes_per_token)
-            for size in (_size(self._prompt), len(said.encode(errors="replace")))
-        )
-        usage = Usage(prompt_tokens=prompt, completion_tokens=completion)
-        return ModelTurn(said, usage=usage, model=self._model_name, is_cut=True)
+    def _taken(self, item: TextDelta | Restarted | ModelTurn, turns: list[ModelTurn]) -> Iterable[Progress]:
+        """Take what the model says, and return what may be shown of it; at the end, keep the turn."""
+        match item:
+            case TextDelta(text):
+                return self._draft.feed(text)
+            case Restarted():
+                self._count(self._estimated())
+                return (item,) if self._restart() else ()
+            case turn:
+                turns.append(turn)
+                self._draft.is_cut = turn.is_cut
+                self.asked.append((self._prompt, turn.usage))
+                return self._draft.feed("", is_last=not turn.is_cut)
+
+    def _end_turn(self, turn: ModelTurn | None, *, is_read: bool) -> None:
+        """Keep what the model has said, and count it, also where nobody else does; one that was cut has no turn."""
+        self._turn = turn or ModelTurn(self._draft.text, is_cut=True)
+        self._model_name = self._turn.model or self._model_name
+        if is_read:
+            is_counted = self._turn.usage.prompt_tokens + self._turn.usage.completion_tokens > 0
+            self._count(self._turn.usage if is_counted else self._estimated())
+
+    def _count(self, usage: Usage) -> None:
+        """Count what was read and written once."""
+        self._usage += usage
+        self._spent(usage)
+        self._agent.observer(TokensUsed(self._question.message, self._model_name, usage))
+
+    def _estimated(self) -> Usage:
+        """Return about what the model has read and written where no service tells, as for a turn that was broken off.
+
+        It is nothing for a model that costs nothing.
+        """
+        if not self._agent.model.most_tokens:
+            return Usage()
+        said = self._draft.text + "".join(call.name + call.arguments for call in self._turn.tool_calls)
+        sizes = _size(self._prompt), len(said.encode(errors="replace"))
+        prompt, completion = (round(size / self._agent.bytes_per_token) for size in sizes)
+        return Usage(prompt_tokens=prompt, completion_tokens=completion)
 
     def _restart(self) -> bool:
         """Begin the answer anew; return whether anything of it was shown."""
@@ -245,16 +327,16 @@ class Run:
         self._prompt = Prompt((*self._prompt.messages, own, *results))
         self._is_grounded = bool(self._sources.citations) or self._toolbox.has_grounds
 
-    def conclude(self, *, failed: bool) -> Iterator[Progress]:
+    def conclude(self, failure: str = "") -> Iterator[Progress]:
         """Yield the end: what was shown is taken back where the answer is not it, then the `Answer`.
 
-        Attempts that did not fail and have not finished were stopped.
+        Attempts that have not finished, and of which no sentence tells the *failure*, were stopped.
         """
         agent, question, has_grounds = self._agent, self._question, self._toolbox.has_grounds
-        if self._is_finished:
+        if self.is_finished:
             verdict = judge(question, self._draft, self._search, is_free=self._is_free, has_grounds=has_grounds)
         else:
-            verdict = Verdict(Status.FAILED, FAILED) if failed else stopped(self._draft)
+            verdict = Verdict(Status.FAILED, failure) if failure else stopped(self._draft)
         if removed := self._draft.markup.notes.removed_urls:
             agent.observer(UrlsRemoved(question.message, removed))
         if verdict.status not in (Status.ANSWERED, Status.STOPPED) and self._draft.is_shown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import partial
@@ -11,11 +11,40 @@ from operator import call
 from typing import TypeAlias
 
 from core.answering.agent import Agent, answer_id
-from core.community.admission import Admission
+from core.community.admission import Admission, Refusal
 from core.errors import ShutOut, StoreUnavailable
-from core.events import Answered, ErrorType, MemoryFailed, Observer, Passed, State, StateChanged, Step, unobserved
+from core.events import (
+    Answered,
+    Charged,
+    ErrorType,
+    MemoryFailed,
+    Observer,
+    Passed,
+    State,
+    StateChanged,
+    Step,
+    unobserved,
+)
 from core.messages import FAILED
-from core.model import Answer, Claim, Delivery, MessageRef, Progress, Question, Reaction, Status, Turn
+from core.model import (
+    NOTHING_SPENT,
+    Answer,
+    Claim,
+    Conversation,
+    Delivery,
+    Interruption,
+    MessageRef,
+    Progress,
+    Question,
+    Reaction,
+    Reservation,
+    Status,
+    Telling,
+    Turn,
+    Usage,
+    Waiting,
+    expiring,
+)
 from core.ports import ConversationStore, Deliveries, Surface
 
 _ERRORS: dict[Status, ErrorType] = {
@@ -47,18 +76,26 @@ class Responder:
     async def respond(self, claim: Claim, surface: Surface) -> Answer:
         """Answer the claimed question on *surface*; an answer without memory is better than none.
 
-        A stop ends the answer where it is; any other reason to end early is for whoever called, to cancel this.
+        A stop ends the answer where it is, and the end of its time has the asker told so; any other reason to end early
+        is for whoever called, to cancel this.
         """
         message = claim.message
         self.observer(StateChanged(message, State.RECEIVED))
         self.observer(StateChanged(message, State.VALIDATING))
-        refusal = await self.admission.refusal(claim) if self.admission else None
-        if refusal is None:
-            answer = await self._answer(claim, surface)
+        conversation = await self._conversation(claim)
+        admitted = None
+        if self.admission is not None:
+            most = self.agent.cost(self.agent.most(claim.question, conversation))
+            admitted = await self.admission.admit(claim, most.model_copy(update={"questions": 1}))
+        if isinstance(admitted, Refusal):
+            answer = Answer(id=answer_id(claim.question), text=admitted.sentence, status=Status.REFUSED)
+            if admitted.telling is Telling.WORDS:
+                await self._refuse(claim, surface, admitted.sentence)
+            elif admitted.telling is Telling.MARK:
+                await surface.react(message, Reaction.LIMIT)
         else:
-            answer = Answer(id=answer_id(claim.question), text=refusal.sentence, status=Status.REFUSED)
-            if refusal.is_told:
-                await self._show(claim, surface, _only(answer), [answer])
+            with expiring(claim.cancelled, self.agent.limits.longest - claim.spent):
+                answer = await self._counted(claim, surface, conversation, admitted)
         self.observer(Answered.of(message, answer))
         error = _ERRORS.get(answer.status)
         self.observer(StateChanged(message, State.ERROR if error else State.COMPLETE, error))
@@ -100,6 +137,14 @@ class Responder:
             return await self._mark(claim, surface, delivery)
         return delivery if await self._is_noted(claim, delivery) else Delivery()
 
+    async def _refuse(self, claim: Claim, surface: Surface, sentence: str) -> None:
+        """Tell the asker why there is no answer, and note what stands of one to earlier words."""
+        if claim.delivery.is_marked and await self._holds(claim):
+            await surface.unreact(claim.message, Reaction.WARNING)
+        delivery = await surface.refuse(claim, sentence)
+        self.observer(Passed(claim.message, Step.SHOWN))
+        await self._is_noted(claim, delivery)
+
     async def _mark(self, claim: Claim, surface: Surface, delivery: Delivery) -> Delivery:
         """Mark a question that something went wrong with, which is noted before, so that the mark can be taken away."""
         delivery = delivery.model_copy(update={"is_marked": True})
@@ -117,16 +162,73 @@ class Responder:
     async def _holds(self, claim: Claim) -> bool:
         return self.deliveries is None or await self.deliveries.holds(claim)
 
-    async def _answer(self, claim: Claim, surface: Surface) -> Answer:
+    async def _conversation(self, claim: Claim) -> Conversation | None:
+        """Return what is remembered, if it can be read.
+
+        An answer that this one takes the place of was never said.
+        """
+        memory, question = self._memory(claim.question), claim.question
+        try:
+            conversation = await memory.load(question.message.thread) if memory else None
+        except StoreUnavailable:
+            self.observer(MemoryFailed(question.message, "load"))
+            return None
+        if conversation is None:
+            return None
+        turns = tuple(turn for turn in conversation.turns if turn.question_ref != question.message)
+        return conversation.model_copy(update={"turns": turns})
+
+    def _memory(self, question: Question) -> ConversationStore | None:
+        """Return what remembers a question; others than those of a thread stand alone."""
+        return self.conversations if question.selection is None and question.visibility == "thread" else None
+
+    async def _counted(
+        self, claim: Claim, surface: Surface, conversation: Conversation | None, reservation: Reservation | None
+    ) -> Answer:
+        """Answer, and settle what that has cost, however it ends.
+
+        It counts as a question once there is an answer, or there would have been one, had nobody changed or deleted
+        the question meanwhile; what goes wrong on our side is none.
+        """
+        spent, outcome = list[Usage](), list[Answer]()
+        try:
+            answer = await self._answer(claim, surface, conversation, spent, outcome)
+        except BaseException:
+            is_replaced = claim.cancelled.reason in (Interruption.EDITED, Interruption.DELETED)
+            with suppress(StoreUnavailable):
+                await self._settle(claim, reservation, spent, counts=is_replaced and bool(spent))
+            raise
+        counts = bool(outcome) and not answer.is_failure
+        with suppress(StoreUnavailable):  # then what was set aside ends by itself
+            await self.insist(partial(self._settle, claim, reservation, spent, counts=counts))
+        return answer
+
+    async def _settle(
+        self, claim: Claim, reservation: Reservation | None, spent: Sequence[Usage], *, counts: bool
+    ) -> None:
+        """Count what an answer has cost. Raises `StoreUnavailable`; doing it twice counts it once."""
+        cost = self.agent.cost(sum(spent, Usage())).model_copy(update={"questions": int(counts)})
+        if self.admission and reservation:
+            await self.admission.settle(reservation, cost)
+            if cost != NOTHING_SPENT:
+                self.observer(Charged(claim.message, cost))
+
+    async def _answer(
+        self,
+        claim: Claim,
+        surface: Surface,
+        conversation: Conversation | None,
+        spent: list[Usage],
+        outcome: list[Answer],
+    ) -> Answer:
         """Let the surface show the run, and return the answer at its end; what breaks it is an event too.
 
         What nobody could read is not remembered.
         """
-        question, outcome = claim.question, list[Answer]()
-        is_remembered = question.selection is None and question.visibility == "thread"  # others stand alone
-        memory = self.conversations if is_remembered else None
+        question, memory = claim.question, self._memory(claim.question)
+        run = self._run(claim, conversation, spent, outcome)
         try:
-            delivery = await self._show(claim, surface, self._run(claim, memory, outcome), outcome)
+            delivery = await self._show(claim, surface, run, outcome)
         except (StoreUnavailable, ShutOut):  # is no failure of the model
             raise
         except Exception:
@@ -142,21 +244,18 @@ class Responder:
         return outcome[0]
 
     async def _run(
-        self, claim: Claim, memory: ConversationStore | None, outcome: list[Answer]
+        self, claim: Claim, conversation: Conversation | None, spent: list[Usage], outcome: list[Answer]
     ) -> AsyncGenerator[Progress, None]:
-        """Yield what happens while the question is answered, once a surface asks for it; keep the *outcome*.
+        """Yield what happens while the question is answered, once a surface asks for it.
 
-        An answer that this one takes the place of was never said.
+        Keep the *outcome*, and what each turn of the model has *spent*.
         """
-        question, conversation = claim.question, None
-        try:
-            conversation = await memory.load(question.message.thread) if memory else None
-        except StoreUnavailable:
-            self.observer(MemoryFailed(question.message, "load"))
-        if conversation is not None:
-            turns = tuple(turn for turn in conversation.turns if turn.question_ref != question.message)
-            conversation = conversation.model_copy(update={"turns": turns})
-        async with aclosing(self.agent.run(question, conversation, cancelled=claim.cancelled)) as run:
+        waiting = Waiting(after=self.agent.limits.silence)
+        yield waiting
+        running = self.agent.run(
+            claim.question, conversation, cancelled=claim.cancelled, waiting=waiting, spent=spent.append
+        )
+        async with aclosing(running) as run:
             async for item in run:
                 if isinstance(item, Answer):
                     outcome.append(item)

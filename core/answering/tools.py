@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, TypeAlias, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -26,12 +26,15 @@ from core.model import (
     ToolCall,
     ToolRecord,
     ToolSpec,
+    Waiting,
 )
 from core.ports import Retriever
 
 ToolFunction: TypeAlias = Callable[..., Awaitable[Mapping[str, Any]]]
 
 MOST_KEPT = 2_000  # characters of a call's arguments
+MOST_NAMED = 40  # characters of a tool that there is not
+UNKNOWN = "unknown"  # the name of a tool, or of an argument, that is none
 NEAREST = 3
 NEAR = 0.05  # the relevance below which a section is not worth a look
 
@@ -102,7 +105,8 @@ class Toolbox:
         tool = next((tool for tool in self.tools if tool.spec.name == call.name), None)
         try:
             if tool is None:
-                error = f"There is no tool {call.name!r}. The tools are: {', '.join(t.spec.name for t in self.tools)}."
+                names = ", ".join(each.spec.name for each in self.tools)
+                error = f"There is no tool {call.name[:MOST_NAMED]!r}. The tools are: {names}."
             else:
                 values = tool.arguments.model_validate_json(call.arguments or "{}").model_dump()
                 data = await tool.function(**values)
@@ -124,11 +128,33 @@ class Toolbox:
         is_done = bool(text)
         text = text or json.dumps({"success": False, "data": None, "error": error}, ensure_ascii=False)
         took = (self.clock() - start) * 1000
+        name = tool.spec.name if tool else UNKNOWN
         record = ToolRecord(
-            name=call.name, arguments=call.arguments[:MOST_KEPT], success=is_done, result_size=len(text), time_ms=took
+            name=name, arguments=call.arguments[:MOST_KEPT], success=is_done, result_size=len(text), time_ms=took
         )
-        self.observer(ToolCalled(question=self.question, **record.model_dump()))
+        self.observer(
+            ToolCalled(self.question, name, _sizes(call, tool), success=is_done, result_size=len(text), time_ms=took)
+        )
         return text, record
+
+
+def _sizes(call: ToolCall, tool: Tool | None) -> Mapping[str, str]:
+    """Say how large the arguments of a call are, of which not even the names have to be what the tool asks for."""
+    try:
+        given: object = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        return {UNKNOWN: f"{len(call.arguments)} characters"}
+    sizes, unknown = dict[str, str](), 0
+    for name, value in cast("dict[str, object]", given).items():
+        if tool is None or name not in tool.arguments.model_fields:
+            unknown += 1
+        elif isinstance(value, str | list | dict):
+            sizes[name] = f"{len(cast('Sized', value))} {'characters' if isinstance(value, str) else 'items'}"
+        else:
+            sizes[name] = type(value).__name__
+    return {**sizes, UNKNOWN: f"{unknown} arguments"} if unknown else sizes
 
 
 def asked_for(call: ToolCall) -> str:
@@ -151,6 +177,7 @@ class SearchTool:
     _: KW_ONLY
     earlier: str
     excerpt_limit: int
+    waiting: Waiting = field(default_factory=Waiting)
     searches: int = 0
     completed: int = 0
     lexical_only: bool = False
@@ -177,7 +204,9 @@ class SearchTool:
             scope = scope.model_copy(update={"chapters": (chapter,)})
         self.searches += 1
         try:
-            result = await self.retriever.search(query, limit=limit, scope=scope, earlier=self.earlier)
+            result = await self.retriever.search(
+                query, limit=limit, scope=scope, earlier=self.earlier, waiting=self.waiting
+            )
         except RetrievalUnavailable:
             raise ToolError("The documents cannot be searched right now.") from None
         self.completed += 1

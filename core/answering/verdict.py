@@ -6,12 +6,14 @@ That, and what needs no search, is decided in code; no prompt can talk it out of
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from core.answering.markup import MarkupReader
 from core.answering.tools import SearchTool
 from core.messages import (
+    AWAITED,
     CUT,
     FAILED,
     LEXICAL_ONLY,
@@ -21,7 +23,7 @@ from core.messages import (
     no_context,
     not_in_selection,
 )
-from core.model import Citation, Drafted, Progress, Question, Status
+from core.model import Awaited, Citation, Drafted, PartialAnswer, Progress, Question, Status
 from core.model.markup import Block, Emphasis, Footnote, Paragraph, Text
 
 
@@ -64,6 +66,19 @@ class AnswerDraft:
         self.markup.feed(piece, is_last=is_last)
         self.is_shown = self.is_shown or (self.is_live and bool(piece.strip()))
         return (Drafted(self.markup),) if self.is_shown else ()
+
+
+@dataclass(frozen=True, slots=True)
+class DelayedAnswer:
+    """A `PartialAnswer`: what was written so far, if anything, and below it what is waited for."""
+
+    written: PartialAnswer | None
+    awaited: Awaited
+
+    def read(self) -> tuple[Sequence[Block], Sequence[Block]]:
+        """Return what is finished, and the rest with the words below it."""
+        finished, tail = self.written.read() if self.written else ((), ())
+        return finished, (*tail, _remark(AWAITED[self.awaited]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,36 +1,56 @@
-"""Whether a question is answered: not where moderators do not want it, nor for guests or whoever asks too much."""
+"""Whether a question is answered: not where moderators do not want it, nor in front of guests, nor too often."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from hashlib import sha256
+from secrets import token_hex
 
 from core.errors import StoreUnavailable
-from core.messages import BUSY, CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
-from core.model import Claim, Policy, Question
+from core.messages import BUSY, CLOSED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
+from core.model import (
+    Budget,
+    BudgetAlert,
+    Claim,
+    Cost,
+    Policy,
+    Question,
+    Reached,
+    Reservation,
+    Telling,
+    within,
+)
 from core.ports import Dedup, Membership, PolicyStore, Quota
 
 REMINDER = timedelta(minutes=10)  # after which somebody is told the same again
+ONE_QUESTION = Cost(questions=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why not; nothing is said to somebody who has just been told."""
+    """Why a question is not answered, of what `kind`, and how whoever asked is told: in words at most once in a while.
 
+    `alerts` are what moderators should hear besides.
+    """
+
+    kind: str
     sentence: str
-    is_told: bool = True
+    telling: Telling = Telling.WORDS
+    alerts: tuple[BudgetAlert, ...] = ()
 
 
 @dataclass
 class Admission:
     """Decides who may ask now. A store that is away refuses nobody; a policy that cannot be read refuses everybody.
 
-    On the platforms that have a *membership*, only members are answered; where nobody can say who asks, the question
-    fails and is tried again, since a guest must not be taken for a member.
+    On the platforms that have a *membership*, nothing is answered that guests or strangers would read, unless
+    moderators have opened the channel to them; where nobody can say who reads, the question fails and is tried again.
+    The *budgets* are the operator's, by the calendar of a *zone*.
     """
 
     policies: PolicyStore
@@ -39,21 +59,48 @@ class Admission:
     _: KW_ONLY
     now: Callable[[], datetime]
     memberships: Mapping[str, Membership] = field(default_factory=dict[str, Membership])
+    budgets: Sequence[Budget] = ()
+    zone: tzinfo = UTC
+    named: Callable[[], str] = partial(token_hex, 8)
 
-    async def refusal(self, claim: Claim) -> Refusal | None:
-        """Return why the question is not answered; None if it is. Raises `PeopleUnavailable`."""
-        objection = await self._objection(claim.question)
-        return await self._told(claim, *objection) if objection else None
+    async def admit(self, claim: Claim, most: Cost = ONE_QUESTION) -> Reservation | Refusal:
+        """Set aside the *most* that an answer may cost, or return why there is none. Raises `PeopleUnavailable`.
+
+        What is set aside has to be settled.
+        """
+        question, reached = claim.question, None
+        policy = await self._policy(question)
+        if objection := await self._objection(question, policy):
+            return await self._told(claim, *objection)
+        reservation = self._reservation(question, policy, most)
+        with suppress(StoreUnavailable):
+            reached = await self.quota.reserve(reservation)
+        return await self._turned_away(claim, reached, reservation.at) if reached else reservation
 
     async def admits(self, question: Question) -> bool:
         """Return whether a question would be answered now, of which nobody is told. Raises `PeopleUnavailable`."""
-        return await self._objection(question) is None
-
-    async def _objection(self, question: Question) -> tuple[str, str] | None:
-        """Return why the question is not answered, in a word for the notes and in a sentence; None if it is."""
-        place, policy, seconds = question.message.thread, Policy(), 0.0
+        policy, reached = await self._policy(question), None
+        if await self._objection(question, policy):
+            return False
         with suppress(StoreUnavailable):
-            policy = await self.policies.load(place.home)
+            reached = await self.quota.would_reach(self._reservation(question, policy, ONE_QUESTION))
+        return reached is None
+
+    async def settle(self, reservation: Reservation, spent: Cost) -> Sequence[BudgetAlert]:
+        """Count what an answer has cost; return what moderators should hear. Raises `StoreUnavailable`."""
+        return await self.quota.settle(reservation, spent)
+
+    async def _policy(self, question: Question) -> Policy:
+        with suppress(StoreUnavailable):
+            return await self.policies.load(question.message.thread.home)
+        return Policy()
+
+    async def _objection(self, question: Question, policy: Policy) -> tuple[str, str] | None:
+        """Return why the question is not answered, in a word for the notes and in a sentence; None if it is.
+
+        Budgets come after all of these.
+        """
+        place = question.message.thread
         if policy.fault is not None:
             return "closed", CLOSED
         if policy.paused_by is not None:
@@ -61,14 +108,29 @@ class Admission:
         if place.channel in policy.silent_channels:
             return f"silent:{place.channel}", SWITCHED_OFF
         membership = self.memberships.get(place.platform)
-        if membership is not None and await membership.is_guest(question):
-            return "guest", MEMBERS_ONLY
+        has_strangers = membership is not None and (await membership.readership(question, ())).has_strangers
+        if has_strangers and place.channel not in policy.open_channels:
+            return f"strangers:{place.channel}", STRANGERS_READ
+        return None
+
+    def _reservation(self, question: Question, policy: Policy, most: Cost) -> Reservation:
+        budgets = within(self.budgets, policy.budgets)
+        at = self.now().astimezone(self.zone)
+        return Reservation(question=question, run=self.named(), most=most, budgets=budgets, at=at)
+
+    async def _turned_away(self, claim: Claim, reached: Reached, at: datetime) -> Refusal:
+        """Tell somebody once until the limit lifts, then by a few marks, and always whoever waits for words."""
+        telling = Telling.WORDS
         with suppress(StoreUnavailable):
-            seconds = await self.quota.spend(question)
-        return ("quota", too_many(math.ceil(seconds))) if seconds > 0 else None
+            telling = await self.quota.turn_away(claim.question, reached, at)
+        sentence = limit_reached(reached, at)
+        return Refusal("limit", sentence, Telling.WORDS if _is_awaited(claim) else telling, reached.alerts)
 
     async def _told(self, claim: Claim, kind: str, sentence: str) -> Refusal:
-        """Tell somebody once in a while, and always whoever used a command or was told to wait, and so waits for it."""
+        """Tell somebody once in a while, and always whoever waits for words.
+
+        A worker that died may have noted that it told them, and not have done it.
+        """
         person = sha256(f"{claim.message.thread.home}:{claim.question.author.id}".encode()).hexdigest()[:16]
         key = f"refused:{kind}:{person}"  # nobody is named, as this is not looked up to forget somebody
         period = str(int(self.now().timestamp() // REMINDER.total_seconds()))
@@ -76,8 +138,14 @@ class Admission:
             is_new = await self.dedup.changed(key, period)
         except StoreUnavailable:  # without the notes, somebody is told once more
             is_new = True
-        has_interaction = claim.address is not None and claim.address.interaction is not None
-        return Refusal(sentence, is_told=is_new or has_interaction or claim.delivery.notice is not None)
+        is_told = is_new or claim.is_redelivered or _is_awaited(claim)
+        return Refusal(kind, sentence, Telling.WORDS if is_told else Telling.NOTHING)
+
+
+def _is_awaited(claim: Claim) -> bool:
+    """Return whether somebody used a command, or was told to wait, and so waits for words."""
+    has_interaction = claim.address is not None and claim.address.interaction is not None
+    return has_interaction or claim.delivery.notice is not None
 
 
 USUAL_ANSWER = 6.0  # seconds; a guess

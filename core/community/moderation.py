@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
 from core.errors import NotAllowed, PolicyUnreadable
-from core.messages import ANOTHER_WORKSPACE, NOT_A_MODERATOR, NOT_PART_OF_IT, UNREADABLE
+from core.messages import ANOTHER_WORKSPACE, NOT_A_MODERATOR, NOT_AN_ADMIN, NOT_PART_OF_IT, UNREADABLE
 from core.model import (
     Actor,
     AnyPlace,
@@ -122,6 +122,22 @@ class Moderation:
         """
         kind = OrderKind.AUTO_ANSWER_ON if on else OrderKind.AUTO_ANSWER_OFF
         return (await self._apply(actor, kind, channel)).is_new
+
+    async def open_to_guests(self, actor: Actor, channel: str, *, on: bool) -> bool:
+        """Answer from what is for members also where guests can read it, or no longer; return whether that is new.
+
+        Raises `PolicyUnreadable`.
+        """
+        return (await self._apply(actor, OrderKind.OPEN_CHANNEL if on else OrderKind.CLOSE_CHANNEL, channel)).is_new
+
+    async def let_moderate(self, actor: Actor, group: str, *, on: bool) -> bool:
+        """Let the members of a role or group moderate from now on, or no longer; return whether that is new.
+
+        Only an admin may say so: `NotAllowed`. Raises `PolicyUnreadable`.
+        """
+        if not actor.is_admin:
+            raise NotAllowed(NOT_AN_ADMIN)
+        return (await self._apply(actor, OrderKind.ADD_MODERATORS if on else OrderKind.REMOVE_MODERATORS, group)).is_new
 
     async def forget_thread(self, actor: Actor, thread: ThreadRef) -> bool:
         """Remove one conversation; return whether there was one. Raises `NotAllowed` for one of another workspace."""

@@ -254,7 +254,7 @@ class Chunker:
         found = [(section, name, text) for section in page.sections for name, text in self._texts(page, section, title)]
         return tuple(
             Passage(
-                passage_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.url}\n{position}")),
+                passage_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.source}\n{document.url}\n{position}")),
                 source=document.source,
                 page_url=document.url,
                 # percent-encoded, so that no anchor can break out of a Markdown link

@@ -11,13 +11,13 @@ from itertools import chain, pairwise
 from math import fsum
 
 _WORD = re.compile(r"\w+", re.UNICODE)
-_END = re.compile(
-    r"""(?=[.!?…])(?<![\s.][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
+_END = re.compile(  # linear: a run of marks is read from its first two places at most, and white space line by line
+    r"""(?=[.!?…])(?<![.!?…][.!?…])(?<![\s.][A-Z0-9])(?<!\be\.g)(?<!\bi\.e)  # not an initial or the number of a list
         (?<!\bvs)(?<!\bcf)(?<!\bal)(?<!\bDr)(?<!\bMr)(?<!\bEq)(?<!\bFig)(?<!\betc)
-        [.!?…]+["'”’)\]*_`]*         # the end, with what closes after it
-        (?=\s+["'“‘(\[*_`$]*[^\sa-z])  # and a new beginning
+        [.!?…]++["'”’)\]*_`]*+       # the end, with what closes after it
+        (?=\s++["'“‘(\[*_`$]*[^\sa-z])  # and a new beginning
       | [。！？]+
-      | \n+(?=\s*(?:\n|[-*+>|\#]|\d+[.)]\s|:::|\$\$|[`~]{3}|\Z))  # a new block; a wrapped line goes on
+      | \n+(?=[^\S\n]*+(?:\n|[-*+>|\#]|\d++[.)]\s|:::|\$\$|[`~]{3}|\Z))  # a new block; a wrapped line goes on
       | (?<=\$\$)\s*\n
     """,
     re.VERBOSE,
@@ -58,17 +58,24 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    ends = (found.end() for found in break_after.finditer(text, start, end) if not _in_code(text, start, found))
-    for first, last in pairwise([start, *ends, end]):
+    for first, last in pairwise([start, *_ends(text, start, end, break_after), end]):
         part = text[first:last]
         if part.strip():
             yield first + len(part) - len(part.lstrip()), first + len(part.rstrip())
 
 
-def _in_code(text: str, start: int, found: re.Match[str]) -> bool:
-    """Return whether an end lies between two backticks of one paragraph, where it ends nothing."""
-    here = max(text.rfind("\n", start, found.start()), start)
-    return "\n" not in found[0] and text.count("`", here, found.end()) % 2 == 1
+def _ends(text: str, start: int, end: int, break_after: re.Pattern[str]) -> Iterator[int]:
+    """Yield where sentences end; between two backticks of one line nothing ends."""
+    at, marks = start, 0
+    for found in break_after.finditer(text, start, end):
+        line = text.rfind("\n", at, found.start()) + 1
+        marks = text.count("`", line or at, found.end()) + (0 if line else marks)
+        at = found.end()
+        if found[0].endswith("\n"):
+            marks = 0
+        elif marks % 2:
+            continue
+        yield at
 
 
 def sentences(text: str) -> list[str]:

@@ -109,5 +109,5 @@ class Ingestion:
         if not passages:
             return Unreadable(name=f"{page.title} ({page.url})", reason=EMPTY, url=page.url)
         vectors = await self._embedder.embed_passages([embedding_text(passage) for passage in passages])
-        await self._index.replace(page.url, [*map(EmbeddedPassage, passages, vectors)])
+        await self._index.replace(page.source, page.url, [*map(EmbeddedPassage, passages, vectors)])
         return PageDone(page.url, Outcome.CHANGED if page.url in known else Outcome.ADDED, len(passages))

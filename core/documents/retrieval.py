@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar
 
-from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable
+from core.errors import EmbeddingUnavailable, Misconfigured, RetrievalUnavailable, Unavailable
 from core.events import Observer, ServiceFailed, unobserved
-from core.model import Calibration, Candidate, Hit, IndexQuery, Passage, Scope, SearchResult, Vector
+from core.model import (
+    Awaited,
+    Calibration,
+    Candidate,
+    Hit,
+    IndexQuery,
+    Passage,
+    Scope,
+    SearchResult,
+    Vector,
+    Waiting,
+)
 from core.ports import Embedder, PassageIndex, Reranker
 
 LEXICAL = Calibration(midpoint=1.7, slope=3.3)
@@ -28,6 +40,10 @@ CANDIDATES = 20  # of each list; both scores are filled in for all, so more of t
 NEAREST = 3  # for somebody to look into where nothing is relevant
 DENSE_WEIGHT = 0.5  # .4 to .6 are equally good on the measured sets
 RERANKED = 30
+LONGEST_SEARCH = 10.0  # seconds, whatever is tried in them
+LONGEST_EMBEDDING = 5.0  # seconds of those, so that there is time to search by words
+LONGEST_RERANKING = 8.0  # seconds since the search began, so that there is time to do without
+TOO_SLOW = "There was no answer within {:g} seconds. Try again in a moment."
 
 
 @dataclass(slots=True)
@@ -39,6 +55,24 @@ class _Evidence:
     dense: float = 0.0
     alone: float = 0.0
     lexical: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """The steps of a search that was *begun* at a time of the loop, and whoever is *waiting* for them."""
+
+    waiting: Waiting
+    begun: float
+
+    @asynccontextmanager
+    async def take(self, step: Awaited, longest: float, unavailable: type[Unavailable]) -> AsyncGenerator[None]:
+        """Give a step until so many seconds after the search began; then it ends as *unavailable*."""
+        self.waiting.on = step
+        try:
+            async with asyncio.timeout_at(self.begun + longest):
+                yield
+        except TimeoutError as late:
+            raise unavailable(TOO_SLOW.format(longest)) from late
 
 
 @dataclass
@@ -57,22 +91,25 @@ class HybridRetriever:
     reranker: Reranker | None = None
     observer: Observer = unobserved
 
-    async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
-        """Return the best passages, best first; by words alone while the embedder is down."""
-        start = self.clock()
+    async def search(
+        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+    ) -> SearchResult:
+        """Return the best passages, best first; by words alone while the embedder is down.
+
+        It is given up after ten seconds, of which the embedder and the reranker leave some for what can be done
+        without them.
+        """
+        start, steps = self.clock(), _Steps(waiting or Waiting(), asyncio.get_running_loop().time())
         texts = [query, f"{earlier}\n{query}"] if earlier else [query]
-        vectors: Sequence[Vector | None] = [None] * len(texts)
-        try:
-            vectors = await _together([self.embedder.embed_query(text) for text in texts])
-        except EmbeddingUnavailable as error:
-            self.observer(ServiceFailed("embedder", str(error)))
+        vectors = await self._vectors(texts, steps)
         embedded = self.clock()
         queries = [IndexQuery(text, vector, scope) for text, vector in zip(texts, vectors, strict=True)]
         lexical_only = vectors[0] is None
         try:
-            found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
-            hits = await self._ranked(query, found, lexical_only=lexical_only)
-            has_documents = bool(hits) or (await self.index.outline()).passages > 0
+            async with steps.take(Awaited.SEARCH, LONGEST_SEARCH, RetrievalUnavailable):
+                found = await _together([self.index.candidates(each, limit=CANDIDATES) for each in queries])
+                hits = await self._ranked(query, found, steps, lexical_only=lexical_only)
+                has_documents = bool(hits) or (await self.index.outline()).passages > 0
         except (RetrievalUnavailable, Misconfigured) as error:  # whoever asks cannot fix the settings either
             self.observer(ServiceFailed("index", str(error)))
             raise RetrievalUnavailable(str(error)) from error
@@ -89,7 +126,18 @@ class HybridRetriever:
             has_documents=has_documents,
         )
 
-    async def _ranked(self, query: str, found: Sequence[Sequence[Candidate]], *, lexical_only: bool) -> Sequence[Hit]:
+    async def _vectors(self, texts: Sequence[str], steps: _Steps) -> Sequence[Vector | None]:
+        """Return a vector for each text, or none at all where the embedder does not give them in time."""
+        try:
+            async with steps.take(Awaited.EMBEDDER, LONGEST_EMBEDDING, EmbeddingUnavailable):
+                return await _together([self.embedder.embed_query(text) for text in texts])
+        except EmbeddingUnavailable as error:
+            self.observer(ServiceFailed("embedder", str(error)))
+            return [None] * len(texts)
+
+    async def _ranked(
+        self, query: str, found: Sequence[Sequence[Candidate]], steps: _Steps, *, lexical_only: bool
+    ) -> Sequence[Hit]:
         """Return everything that was found with its relevance, best first.
 
         The evidence is averaged over all queries; what a query did not find at all counts nothing there.
@@ -111,7 +159,8 @@ class HybridRetriever:
         if self.reranker is not None:
             try:
                 passages = [item.passage for item in ranked[:RERANKED]]
-                scores = await self.reranker.rerank(query, passages)
+                async with steps.take(Awaited.RERANKER, LONGEST_RERANKING, RetrievalUnavailable):
+                    scores = await self.reranker.rerank(query, passages)
                 hits = [Hit(passage, score) for passage, score in zip(passages, scores, strict=True)]
                 return sorted(hits, key=lambda hit: -hit.score)
             except RetrievalUnavailable as error:  # reranking refines; what was found still answers without it

@@ -74,8 +74,8 @@ SLACK_COMMANDS = """\
 `/footnote ask [--private] QUESTION`
 `/footnote documents [PAGE]`, `/footnote help`, `/footnote privacy`
 `/footnote forget me` removes everything about you; in a thread, mention me with `forget` to remove the thread.
-`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `forget person @NAME`, `forget everything` are for \
-moderators."""
+`/footnote admin status [PAGE]`, `pause [here]`, `resume [here]`, `guests on|off here`, `forget person @NAME`, \
+`forget everything` are for moderators, and `moderators @GROUP on|off` for admins."""
 FORGET_ME_TITLE = "Forget everything about you?"
 FORGET_ME_WARNING = "Your questions with their answers, and your votes, are removed at once."
 

@@ -10,6 +10,8 @@ from core.messages.wording import Drawing, counted, listed
 from core.model import Applied, AuditEntry, OrderKind, Policy, PolicyFault, Tally, ThreadRef
 
 NOT_A_MODERATOR = "Only moderators may do that. Ask one of them."
+NOT_AN_ADMIN = "Only admins may say who moderates. Ask one of them."
+NOT_EVERYBODY = "Then everybody could moderate. Choose another role."
 ANOTHER_WORKSPACE = "That conversation belongs to another workspace."
 NOBODY_NAMED = "Please name the person."
 UNCHANGED = "Nothing has changed."
@@ -19,8 +21,16 @@ FAULTS = {
     PolicyFault.DAMAGED: "The settings here can't be read.",
 }
 CHANNEL_ORDERS = frozenset(
-    {OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL, OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF}
+    {
+        OrderKind.PAUSE_CHANNEL,
+        OrderKind.RESUME_CHANNEL,
+        OrderKind.AUTO_ANSWER_ON,
+        OrderKind.AUTO_ANSWER_OFF,
+        OrderKind.OPEN_CHANNEL,
+        OrderKind.CLOSE_CHANNEL,
+    }
 )
+GROUP_ORDERS = frozenset({OrderKind.ADD_MODERATORS, OrderKind.REMOVE_MODERATORS})
 NO_ENTRIES = "There are no older entries."
 
 
@@ -56,6 +66,21 @@ def auto_answering(*, on: bool, is_new: bool, is_heard: bool) -> str:
     return ("I'll answer every new post there." if on else "I'll only answer there if I'm mentioned.") + again
 
 
+def opened_to_guests(channel: str, *, on: bool, is_new: bool) -> str:
+    """Confirm whether guests of a channel, which is named as the platform shows it, read what is for members."""
+    again = "" if is_new else " It was already set that way."
+    if on:
+        return f"In {channel}, I'll answer guests and outsiders like members.{again}"
+    return f"In {channel}, guests and outsiders will see nothing that is only for members.{again}"
+
+
+def moderating(group: str, *, on: bool, is_new: bool) -> str:
+    """Confirm whether the members of a role or group moderate, which is named as the platform shows it."""
+    if on:
+        return f"{group} may moderate from now on." if is_new else f"{group} may already moderate."
+    return f"{group} may no longer moderate." if is_new else f"{group} wasn't among the moderators."
+
+
 def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
     """Return what is set, and what to do where that cannot be read."""
     if policy.fault:
@@ -67,6 +92,8 @@ def policy_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
         return
     yield _pause_line(policy, drawing) or "I'm answering questions."
     yield from channel_lines(policy, drawing)
+    if policy.moderators:
+        yield moderators_line([drawing.group(each) for each in sorted(policy.moderators)])
 
 
 def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
@@ -82,16 +109,20 @@ def resumed_lines(applied: Applied, drawing: Drawing) -> Iterator[str]:
 def lost_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
     """Return what of an unreadable policy is known, line by line."""
     known = [line for line in (_pause_line(policy, drawing), *channel_lines(policy, drawing)) if line]
+    if policy.moderators:
+        known.append(moderators_line([drawing.group(each) for each in sorted(policy.moderators)]))
     known.append("Anything else that was set." if known else "Everything that was set.")
     yield from (f"{drawing.bullet} {line}" for line in known)
 
 
 def channel_lines(policy: Policy, drawing: Drawing) -> Iterator[str]:
-    """Return in which channels nothing is answered, and in which every new post is."""
+    """Return in which channels nothing is answered, in which every new post is, and in which guests read along."""
     if policy.silent_channels:
         yield silent_line([drawing.channel(each) for each in sorted(policy.silent_channels)])
     if policy.auto_answer:
         yield auto_answer_line([drawing.channel(each) for each in sorted(policy.auto_answer)])
+    if policy.open_channels:
+        yield open_line([drawing.channel(each) for each in sorted(policy.open_channels)])
 
 
 def silent_line(channels: Sequence[str]) -> str:
@@ -102,6 +133,16 @@ def silent_line(channels: Sequence[str]) -> str:
 def auto_answer_line(channels: Sequence[str]) -> str:
     """Return in which channels every new post is answered, as many as people read."""
     return f"Every new post is answered in {listed(channels)}."
+
+
+def open_line(channels: Sequence[str]) -> str:
+    """Return where guests see what is for members, as many channels as people read."""
+    return f"Guests and outsiders are answered like members in {listed(channels)}."
+
+
+def moderators_line(groups: Sequence[str]) -> str:
+    """Return who moderates besides admins, as many groups as people read."""
+    return f"Besides admins, these may moderate: {listed(groups)}."
 
 
 def log_lines(entries: Sequence[AuditEntry], drawing: Drawing, *, older: int | None) -> Iterator[str]:
@@ -145,4 +186,6 @@ def _about(entry: AuditEntry, drawing: Drawing) -> str:
     if entry.did == OrderKind.FORGET_THREAD:
         with suppress(InvalidInput):
             return drawing.channel(ThreadRef.parse(entry.about).channel)
+    if entry.did in GROUP_ORDERS:
+        return drawing.group(entry.about)
     return drawing.channel(entry.about) if entry.did in CHANNEL_ORDERS else drawing.plain(entry.about)

@@ -22,6 +22,7 @@ class Drawing:
     page: str
     channel: Callable[[str], str] = "<#{}>".format
     person: Callable[[str], str] = "<@{}>".format
+    group: Callable[[str], str] = "<@&{}>".format
 
     def whose(self, person: Person) -> str:
         """Return who did something; of people on a platform only the id is kept, which it shows as a name."""

@@ -4,6 +4,7 @@
 
 from core.model.answer import (
     Answer,
+    Awaited,
     ChatMessage,
     Citation,
     Drafted,
@@ -21,11 +22,27 @@ from core.model.answer import (
     ToolRecord,
     ToolSpec,
     Usage,
+    Waiting,
+)
+from core.model.budgets import (
+    NOTHING_SPENT,
+    SOON,
+    Budget,
+    BudgetAlert,
+    Cost,
+    Holder,
+    Measure,
+    Period,
+    Reached,
+    Reservation,
+    Telling,
+    within,
 )
 from core.model.community import (
     Actor,
     Applied,
     AuditEntry,
+    Communities,
     Complaint,
     Conversation,
     ModerationOrder,
@@ -37,6 +54,7 @@ from core.model.community import (
     Vote,
 )
 from core.model.documents import (
+    Audience,
     Calibration,
     Candidate,
     Document,
@@ -45,7 +63,9 @@ from core.model.documents import (
     IndexQuery,
     Outline,
     Passage,
+    Readership,
     SearchResult,
+    SourceRecord,
     Unreadable,
     Vector,
     heading,
@@ -90,6 +110,7 @@ from core.model.task import (
     Delivery,
     Edited,
     Interruption,
+    Kept,
     Recheck,
     Signal,
     Stopped,
@@ -97,5 +118,6 @@ from core.model.task import (
     WaitNotice,
     Withdrawal,
     ended_by,
+    expiring,
     until,
 )

@@ -148,6 +148,27 @@ class Answer(Value):
         return self.status in (Status.UNAVAILABLE, Status.FAILED)
 
 
+class Awaited(StrEnum):
+    """What a question on its way may wait for."""
+
+    TURN = "turn"
+    MODEL = "model"
+    SEARCH = "search"
+    EMBEDDER = "embedder"
+    RERANKER = "reranker"
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """The question is on its way; `on` says at any time what is waited for, and is read when somebody is told.
+
+    That is whoever has seen nothing new for `after` seconds. What they are told goes with the next thing that they see.
+    """
+
+    on: Awaited = Awaited.MODEL
+    after: float = 15.0
+
+
 @dataclass(frozen=True, slots=True)
 class Searching:
     """The documents are being searched for *query*."""
@@ -187,4 +208,4 @@ class Restarted:
     """All text so far is taken back."""
 
 
-Progress: TypeAlias = Searching | SearchFailed | Drafted | Restarted | Answer
+Progress: TypeAlias = Waiting | Searching | SearchFailed | Drafted | Restarted | Answer

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from core.model.answer import Citation, ToolRecord
+from core.model.budgets import Budget
 from core.model.refs import MessageRef, Person, ThreadRef, Value, WorkspaceRef
 
 
@@ -75,14 +76,18 @@ class Policy(Value):
     """How a workspace wants the bot to behave; without one, it answers those who speak to it.
 
     `auto_answer` are the channels whose new posts are answered although they mention nobody. In `silent_channels` and
-    in their threads, nothing is answered. One with a `fault` is closed: nothing is answered at all, and the other
-    fields are what could be read of it.
+    in their threads, nothing is answered. In `open_channels`, what is for members is answered also where guests and
+    people of other companies can read it. `moderators` are the roles or groups whose members may moderate, besides
+    admins. One with a `fault` is closed: nothing is answered at all, and the other fields are what could be read of it.
     """
 
     paused_by: Person | None = None
     paused_at: datetime | None = None
     auto_answer: frozenset[str] = frozenset()
     silent_channels: frozenset[str] = frozenset()
+    budgets: tuple[Budget, ...] = ()
+    open_channels: frozenset[str] = frozenset()
+    moderators: frozenset[str] = frozenset()
     fault: PolicyFault | None = None
 
     def answers_in(self, channel: str) -> bool:
@@ -90,12 +95,28 @@ class Policy(Value):
         return self.fault is None and self.paused_by is None and channel not in self.silent_channels
 
 
+class Communities(Value):
+    """Which servers and workspaces may use the bot, in the order in which they were allowed.
+
+    `first` has the documents of which nobody has said whose they are; it stays, also once it is not allowed any more.
+    `own` are those whose token the operator has set. `waiting` are those in which somebody has asked that the operator
+    has not allowed, and `settled` the platforms of which it is decided which of those that are there may.
+    """
+
+    allowed: tuple[WorkspaceRef, ...] = ()
+    first: WorkspaceRef | None = None
+    own: tuple[WorkspaceRef, ...] = ()
+    waiting: tuple[WorkspaceRef, ...] = ()
+    settled: frozenset[str] = frozenset()
+
+
 class Actor(Value):
-    """Somebody who gives an order; the platform has said whether they may moderate there."""
+    """Somebody who gives an order; the platform has said whether they may moderate there, and say who else may."""
 
     person: Person
     home: WorkspaceRef
     may_moderate: bool
+    is_admin: bool = False
 
 
 class OrderKind(StrEnum):
@@ -107,6 +128,10 @@ class OrderKind(StrEnum):
     RESUME_CHANNEL = "resume channel"
     AUTO_ANSWER_ON = "auto-answer on"
     AUTO_ANSWER_OFF = "auto-answer off"
+    OPEN_CHANNEL = "open channel to guests"
+    CLOSE_CHANNEL = "close channel to guests"
+    ADD_MODERATORS = "add moderators"
+    REMOVE_MODERATORS = "remove moderators"
     FORGET_THREAD = "forget thread"
     FORGET_PERSON = "forget person"
     FORGET_EVERYTHING = "forget everything"
@@ -114,7 +139,7 @@ class OrderKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModerationOrder:
-    """One order; `about` is the id of the channel or person, or the thread, that it is about.
+    """One order; `about` is the id of the channel, person or group, or the thread, that it is about.
 
     One to forget changes no policy, and is always noted.
     """

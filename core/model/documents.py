@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
 from core.model.question import Scope
-from core.model.refs import Value
+from core.model.refs import Value, WorkspaceRef
 
 Vector: TypeAlias = Sequence[float]
 
@@ -23,6 +23,34 @@ class Document(Value):
     text: str
     chapter: str = ""
     opens_at: datetime | None = None
+
+
+class Audience(Value):
+    """Who may read a source: everybody, or the members of some communities; with neither, nobody."""
+
+    everyone: bool = False
+    communities: frozenset[WorkspaceRef] = frozenset()
+
+    def admits(self, readers: Collection[WorkspaceRef]) -> bool:
+        """Return whether it is open to those who are members of all these communities."""
+        return self.everyone or not self.communities.isdisjoint(readers)
+
+
+class SourceRecord(Value):
+    """What is known of a source; without an `audience` it belongs to the first community that was allowed."""
+
+    name: str
+    audience: Audience | None = None
+
+
+class Readership(Value):
+    """Who reads an answer: everybody who does is known to be a member of each of the `communities`.
+
+    `has_strangers` says that guests, or people of other companies, read along.
+    """
+
+    communities: frozenset[WorkspaceRef] = frozenset()
+    has_strangers: bool = False
 
 
 class Unreadable(Value):

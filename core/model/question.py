@@ -41,9 +41,12 @@ OUT_OF_RANGE = {
 
 
 class Scope(Value):
-    """What may be searched: empty `sources` or `chapters` mean all; `open_at` hides what is released later."""
+    """What may be searched, and no more: no `sources` at all find nothing, and None means every one.
 
-    sources: tuple[str, ...] = ()
+    Empty `chapters` mean all; `open_at` hides what is released later.
+    """
+
+    sources: tuple[str, ...] | None = None
     chapters: tuple[str, ...] = ()
     open_at: datetime | None = None
 
@@ -145,6 +148,7 @@ class Reaction(StrEnum):
     """A mark on somebody's message."""
 
     WARNING = "warning"
+    LIMIT = "limit"
 
 
 class InboundKind(StrEnum):

@@ -47,6 +47,15 @@ class WorkspaceRef(Ref):
     platform: str = Field(min_length=1)
     workspace: str = Field(min_length=1)
 
+    @property
+    def communities(self) -> tuple[WorkspaceRef, ...]:
+        """What somebody who asks here may be a member of: an organization, if it is named too, and the workspace.
+
+        Direct messages, whose names begin with `@`, are in none.
+        """
+        parts = () if self.workspace.startswith("@") else self.workspace.split("/")
+        return tuple(WorkspaceRef(platform=self.platform, workspace=part) for part in parts if part)
+
 
 class ChannelRef(Ref):
     """One place on one platform where people write, with all its threads."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Collection, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import IntEnum
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
@@ -41,6 +42,11 @@ class Delivery(Value):
     is_marked: bool = False
 
     @property
+    def is_seen(self) -> bool:
+        """Whether whoever asked has something to look at, such as words that many wait."""
+        return bool(self.messages or self.notice)
+
+    @property
     def standing(self) -> tuple[MessageRef, ...]:
         """All messages that may be there and are known."""
         return self.messages + self.leaving
@@ -60,12 +66,14 @@ class AboutQuestion(Value):
 class Asked(AboutQuestion):
     """Somebody asks.
 
-    A store that was emptied may have known of it: then `delivery` is what stands there of an answer.
+    A store that was emptied may have known of it: then `delivery` is what stands there of an answer. Where nobody has
+    looked, `age` is how long ago it was asked, so that a store can see whether somebody has to.
     """
 
     kind: Literal["asked"] = "asked"
     address: ReplyAddress | None = None
     delivery: Delivery | None = None
+    age: timedelta | None = None
 
 
 class Edited(AboutQuestion):
@@ -113,10 +121,12 @@ MOST_ATTEMPTS = 3
 class Interruption(IntEnum):
     """Why a run has to end early; the higher one counts where there are several.
 
-    After `STOPPED` the answer ends where it is. After `EDITED` the inbox gives out the newer question next, and after
-    `DELETED` a `Withdrawal`. After `LOST` another worker holds the question, and this one may do nothing any more.
+    After `EXPIRED`, which no inbox tells, whoever asked hears that it took too long. After `STOPPED` the answer ends
+    where it is. After `EDITED` the inbox gives out the newer question next, and after `DELETED` a `Withdrawal`. After
+    `LOST` another worker holds the question, and this one may do nothing any more.
     """
 
+    EXPIRED = 0
     STOPPED = 1
     EDITED = 2
     DELETED = 3
@@ -139,8 +149,8 @@ class Cancellation:
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
 
     def is_set(self) -> bool:
-        """Return whether the run has to end."""
-        return self.reason is not None
+        """Return whether the run has to end for a reason that somebody else has given."""
+        return self.reason not in (None, Interruption.EXPIRED)
 
     def set(self, reason: Interruption) -> None:
         """End the run; a weaker reason than the one before changes nothing."""
@@ -162,7 +172,8 @@ class Attempt:
 
     `fence` grows with each time that somebody takes the thread: whoever has a lower one than the inbox has lost it.
     `delivery` is what earlier attempts posted, to be edited instead of posted again. `was_released` tells that somebody
-    had it before and handed it back, which counts as no attempt.
+    had it before and handed it back, which counts as no attempt. `spent` are the seconds since somebody first had it,
+    but for those after it was handed back; with an edit, or a wish to have it tried again, they begin anew.
     """
 
     attempt: int = 1
@@ -170,6 +181,7 @@ class Attempt:
     delivery: Delivery = Delivery()
     cancelled: Cancellation = field(default_factory=Cancellation, compare=False)
     was_released: bool = False
+    spent: float = field(default=0.0, compare=False)
 
     @property
     def is_redelivered(self) -> bool:
@@ -236,6 +248,18 @@ async def ended_by(cancelled: Cancellation, reasons: Collection[Interruption]) -
         cancelled.listeners.remove(end)
 
 
+@contextmanager
+def expiring(cancelled: Cancellation, seconds: float) -> Generator[None]:
+    """Let what runs inside expire after so many *seconds*, and at once if there are none."""
+    if seconds <= 0:
+        cancelled.set(Interruption.EXPIRED)
+    timer = asyncio.get_running_loop().call_later(max(seconds, 0.0), cancelled.set, Interruption.EXPIRED)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 async def until(
     items: AsyncGenerator[Item, None], cancelled: Cancellation, reasons: Collection[Interruption]
 ) -> AsyncGenerator[Item, None]:
@@ -266,6 +290,14 @@ class Backlog:
     running: int = 0
     dead: int = 0
     oldest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """For how long a store has lost nothing, by its own clock; the `mark` is another one after each loss."""
+
+    age: timedelta
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from core.ports.community import CommunityStore, PolicyStore, Quota, VoteStore
 from core.ports.services import (
     ChatModel,
     ChatSurface,
@@ -24,11 +25,9 @@ from core.ports.stores import (
     Dedup,
     Deliveries,
     Inbox,
-    PolicyStore,
-    Quota,
+    Removals,
     Underway,
     Vault,
-    VoteStore,
     WaitingRoom,
     WaitingWords,
 )

@@ -22,14 +22,18 @@ from core.model import (
     Prompt,
     Question,
     Reaction,
+    Readership,
     Restarted,
     Scope,
     SearchResult,
+    SourceRecord,
     TextDelta,
     ToolSpec,
     Unreadable,
     Vector,
+    Waiting,
     Withdrawal,
+    WorkspaceRef,
 )
 
 
@@ -60,8 +64,11 @@ class PassageIndex(Protocol):
         """Return the union of the *limit* nearest by vector and the *limit* best by words, each with both scores."""
         ...
 
-    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
-        """Replace all passages of the page at *url*, as one step for whoever searches; none removes the page."""
+    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+        """Replace all that *source* has of the page at *url*, as one step for whoever searches; none removes it.
+
+        What another source has of a page with the same address stays.
+        """
         ...
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
@@ -76,15 +83,25 @@ class PassageIndex(Protocol):
         """Return how much there is to search in a scope, and the names that one may use."""
         ...
 
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Return every source that holds passages or was recorded, by name; it is asked before every search."""
+        ...
+
+    async def record(self, record: SourceRecord) -> None:
+        """Write down what is known of a source, in the place of what was; its passages stay as they are."""
+        ...
+
 
 class Retriever(Protocol):
     """Finds passages for a query."""
 
-    async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
+    async def search(
+        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+    ) -> SearchResult:
         """Return at most *limit* passages, best first. Raises `RetrievalUnavailable`.
 
         *earlier* is the question before, for a follow-up that does not stand alone: the scores of *query* and of both
-        joined are averaged.
+        joined are averaged. Who is *waiting* is told for which service.
         """
         ...
 
@@ -95,6 +112,11 @@ class ChatModel(Protocol):
     @property
     def reads_history(self) -> bool:
         """Whether it words a follow-up as a full query by itself; if not, the search blends in the question before."""
+        ...
+
+    @property
+    def most_tokens(self) -> int:
+        """The most tokens that it writes in one turn; 0 for one whose tokens nobody counts or pays for."""
         ...
 
     def stream(
@@ -166,6 +188,14 @@ class Surface(Protocol):
         """
         ...
 
+    async def refuse(self, claim: Claim, sentence: str) -> Delivery:
+        """Say why a question is not answered, to the asker alone where the platform can, and open no thread for it.
+
+        Return what stands of an answer to earlier words of the question, which stays; what an earlier attempt has
+        begun to answer goes. Doing it twice may say it twice. Raises `PostingFailed` if the platform cannot be reached.
+        """
+        ...
+
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Mark a message; doing it twice is no error. Raises nothing: a mark that cannot be set is left out."""
         ...
@@ -187,11 +217,15 @@ class ChatSurface(Surface, Protocol):
 
 
 class Membership(Protocol):
-    """Knows who belongs to the community whose documents are asked about.
+    """Knows who belongs to the communities whose documents are asked about.
 
     Raises `PeopleUnavailable`, or `ShutOut` where the platform says nothing at all for now.
     """
 
-    async def is_guest(self, question: Question) -> bool:
-        """Return whether whoever asks is a guest of the place, or a stranger to it."""
+    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
+        """Return who reads the answer to a question.
+
+        Its communities are those of which everybody who reads it is known to be a member: the place's own, and where
+        only the asker reads it, those *among* the given ones in which the asker is a member.
+        """
         ...

@@ -1,4 +1,4 @@
-"""What has to be remembered: conversations, questions on their way, and what people decided."""
+"""What has to be remembered: conversations, questions on their way, and what was done or has to be."""
 
 from __future__ import annotations
 
@@ -9,25 +9,19 @@ from typing import Protocol
 
 from core.model import (
     AnyPlace,
-    Applied,
     Asked,
-    AuditEntry,
     Backlog,
     ChannelRef,
     Conversation,
     DeadLetter,
     Delivery,
+    Kept,
     MessageRef,
-    ModerationOrder,
-    Person,
-    Policy,
     Question,
     Signal,
-    Tally,
     Task,
     ThreadRef,
     Turn,
-    Vote,
     WaitNotice,
     WorkspaceRef,
 )
@@ -68,11 +62,13 @@ class ConversationStore(Protocol):
 class Inbox(Protocol):
     """Holds questions until they are answered: one at a time of each thread, in order. Raises `StoreUnavailable`."""
 
-    async def put(self, signal: Signal) -> bool:
+    async def put(self, signal: Signal) -> bool | None:
         """Take a signal; False if it changes nothing, as it was seen before or is about nothing that is known.
 
-        A question is known by its message and revision, so putting it again is harmless. An edit or a deletion that
-        comes before its question, since two processes raced, is remembered for a while.
+        None if it is a question that is not known and was asked before all this is kept, by its `age`: it was not
+        taken, as it may have been answered; put it again with the `delivery` that stands there. A question is known by
+        its message and revision, so putting it again is harmless. An edit or a deletion that comes before its question,
+        since two processes raced, is remembered for a while.
         """
         ...
 
@@ -97,8 +93,8 @@ class Inbox(Protocol):
         """Return whether a message was put as a question; what only became of it before it came does not count."""
         ...
 
-    async def kept_since(self) -> datetime:
-        """Return since when questions are remembered: what was asked before may have been answered all the same."""
+    async def kept_for(self) -> Kept:
+        """Return for how long questions are remembered: what was asked before may have been answered all the same."""
         ...
 
     async def waiting(self) -> int:
@@ -226,62 +222,6 @@ class WaitingRoom(Backlogged, Protocol):
         ...
 
 
-class PolicyStore(Protocol):
-    """Keeps what moderators have set until they change it, and their orders for a time. Raises `StoreUnavailable`."""
-
-    async def load(self, home: WorkspaceRef) -> Policy:
-        """Return the policy of a workspace; the usual one if nothing is set, and a closed one if it cannot be read."""
-        ...
-
-    async def apply(self, home: WorkspaceRef, order: ModerationOrder, *, by: Person, at: datetime) -> Applied:
-        """Carry out an order and note it, or neither if it changes nothing. Only one to resume ends a closed policy."""
-        ...
-
-    async def recent(self, home: WorkspaceRef, *, limit: int, skip: int = 0) -> Sequence[AuditEntry]:
-        """Return at most *limit* entries of the log, newest first, after the first *skip* of them."""
-        ...
-
-    async def remove(self, home: WorkspaceRef) -> None:
-        """Remove the policy of a workspace, also a closed one, and note nothing; the log stays."""
-        ...
-
-    async def workspaces(self, platform: str) -> Sequence[WorkspaceRef]:
-        """Return those of which anything at all is stored, in this store or another; it may take long."""
-        ...
-
-    async def closed(self) -> Sequence[WorkspaceRef]:
-        """Return the workspaces whose policies cannot be read; it looks at all that is stored, and may take long."""
-        ...
-
-
-class VoteStore(Protocol):
-    """Counts what readers think of answers, for a time. Raises `StoreUnavailable`."""
-
-    async def cast(self, home: WorkspaceRef, vote: Vote) -> None:
-        """Replace somebody's vote on an answer."""
-        ...
-
-    async def count(self, home: WorkspaceRef) -> Tally:
-        """Count the votes of a workspace."""
-        ...
-
-    async def forget_person(self, home: WorkspaceRef, person_id: str) -> int:
-        """Remove every vote of a person in a workspace; return their number."""
-        ...
-
-    async def forget_workspace(self, home: WorkspaceRef) -> int:
-        """Remove every vote of a workspace; return their number."""
-        ...
-
-
-class Quota(Protocol):
-    """Bounds how much one person, or one thread, may ask in a time. Raises `StoreUnavailable`."""
-
-    async def spend(self, question: Question) -> float:
-        """Count a question, the same one once; return the seconds until it may be asked, 0 if it may be now."""
-        ...
-
-
 class Dedup(Protocol):
     """Remembers for a time what was said or done last, so that it is not repeated. Raises `StoreUnavailable`."""
 
@@ -291,6 +231,25 @@ class Dedup(Protocol):
 
     async def forget(self, key: str) -> None:
         """Take a note back, as what it speaks of could not be done after all."""
+        ...
+
+
+class Removals(Protocol):
+    """Messages of the bot's that are to be removed at a time. Raises `StoreUnavailable`."""
+
+    async def add(self, message: MessageRef, at: datetime) -> None:
+        """Note that a message is to be removed at a time; the same one is kept once."""
+        ...
+
+    async def due(self, platform: str, now: datetime, *, limit: int) -> Sequence[MessageRef]:
+        """Return at most *limit* messages whose time has come by *now*, the earliest first.
+
+        They are given out once more after a minute, as whoever has them may die, until they are `done`.
+        """
+        ...
+
+    async def done(self, message: MessageRef) -> None:
+        """Forget a message; one that is not noted is no error."""
         ...
 
 

@@ -77,7 +77,7 @@ async def add(lister: Lister, source: str, chapter: str, pages: int = 1, **field
     for number in range(pages):
         url = f"https://{source}.example/{chapter}/{number}"
         one = passage("Robots act.", url=url, passage_id=url, source=source, chapter=chapter, **fields)
-        await index.replace(url, [EmbeddedPassage(one, (1.0, 0.0))])
+        await index.replace(source, url, [EmbeddedPassage(one, (1.0, 0.0))])
 
 
 @pytest.mark.promise("release-dates")

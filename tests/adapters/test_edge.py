@@ -53,7 +53,7 @@ def page(*texts: str, version: str) -> list[Passage]:
 async def put(index: EdgeIndex, passages: list[Passage]) -> None:
     """Replace the page by these passages."""
     vectors = await EMBEDDER.embed_passages([embedding_text(one) for one in passages])
-    await index.replace(PAGE, [*map(EmbeddedPassage, passages, vectors)])
+    await index.replace(passages[0].source, PAGE, [*map(EmbeddedPassage, passages, vectors)])
 
 
 def folders(place: Path) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from adapters.telemetry import log_events
+from core.answering.tools import Tool, Toolbox
 from core.events import (
     AnswerAssumed,
     Answered,
@@ -21,11 +23,11 @@ from core.events import (
     State,
     StateChanged,
     TokensUsed,
-    ToolCalled,
     UrlsRemoved,
 )
 from core.model import Status, Usage
 from tests.builders import question
+from tests.fakes.chat import call
 
 REF = question().message
 NAME = str(REF)
@@ -122,21 +124,24 @@ def test_an_event_becomes_one_line(event: Event, line: tuple[str, str, dict[str,
     assert logged(event) == line
 
 
-@pytest.mark.parametrize(
-    ("arguments", "masked"),
-    [
-        ('{"query": "my secret", "top_k": 5}', {"query": "9 characters", "top_k": 5}),
-        ('["my secret"]', "13 characters, no object"),
-        ("my secret {", "11 characters, not JSON"),
-        ('{"query": {"nested": "my secret"}}', {"query": "1 items"}),
-        ('{"query": ["my secret", "another secret"]}', {"query": "2 items"}),
-        ('{"my secret": 1}', {"9 characters": 1}),
-    ],
-)
-def test_arguments_of_a_tool_are_masked(arguments: str, masked: object) -> None:
-    """Names and sizes are logged, never the words, however the model arranged them."""
-    _, _, fields = logged(ToolCalled(REF, "search_documents", arguments, success=True, result_size=7, time_ms=1.5))
+async def look_up(query: str, top_k: int = 5) -> Mapping[str, Any]:
+    """Look something up."""
+    return {"query": query, "top_k": top_k}
 
-    assert "secret" not in str(fields)
-    assert fields["arguments"] == masked
-    assert fields["result_size"] == 7
+
+async def test_nothing_that_a_model_made_up_is_logged_or_kept_as_a_name() -> None:
+    """Neither the name of a tool, nor those of its arguments, nor their numbers: any may be somebody's words."""
+    word, recorder = "xyzzy", Recorder()
+    toolbox = Toolbox([Tool(look_up)], question=REF, clock=lambda: 0.0, observer=log_events(recorder))
+    calls = (
+        call("{}", name=f"{word} " * 2_600),
+        call(f'{{"query": "{word}", "top_k": 4915112345}}', name="look_up"),
+        call(f'{{"my_{word}_is": 1, "query": {{"{word}": 1}}}}', name="look_up"),
+        call(f'["{word}"]', name="look_up"),
+        call(f'{word} {{"', name=word),
+    )
+    await toolbox.call(calls)
+
+    assert len(recorder.lines) == len(toolbox.records) == len(calls)
+    assert not any(word in f"{line}" or "4915112345" in f"{line}" for line in recorder.lines)
+    assert [record.name for record in toolbox.records] == ["unknown", *["look_up"] * 3, "unknown"]

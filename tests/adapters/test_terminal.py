@@ -14,8 +14,10 @@ from rich.console import Console
 from adapters.terminal import JsonSurface, PlainSurface, ScreenSurface
 from adapters.terminal.render import as_json, failure_as_json, plain
 from core.answering.dialect import one_line
+from core.messages import AWAITED
 from core.model import (
     Answer,
+    Awaited,
     Citation,
     Claim,
     Delivery,
@@ -26,6 +28,7 @@ from core.model import (
     SearchFailed,
     Searching,
     Status,
+    Waiting,
 )
 from core.model.markup import Block
 from tests.builders import question
@@ -191,6 +194,24 @@ async def test_what_goes_on_is_said_while_one_waits() -> None:
     await ScreenSurface(screen.console).reply(CLAIM, progress())
 
     assert "robot” …" not in "\n".join(screen.lines())
+
+
+@pytest.mark.promise("never-silent")
+async def test_who_sees_nothing_new_for_long_is_told_what_is_waited_for() -> None:
+    """Below what was written, if anything was; nothing of it is left at the end."""
+    screen, waiting = Screen(width=200), Waiting(Awaited.SEARCH, after=0.01)
+
+    async def progress() -> AsyncIterator[Progress]:
+        yield waiting
+        await wait_until(lambda: AWAITED[Awaited.SEARCH] in screen.getvalue(), what="what is searched")
+        waiting.on = Awaited.MODEL
+        yield drafted("Robots act.\n\nAnd")
+        await wait_until(lambda: AWAITED[Awaited.MODEL] in screen.getvalue(), what="that the model is waited for")
+        yield ANSWER
+
+    await ScreenSurface(screen.console).reply(CLAIM, progress())
+
+    assert "waiting" not in "\n".join(screen.lines())
 
 
 class Watched:

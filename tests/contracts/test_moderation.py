@@ -25,6 +25,8 @@ SWITCHES = (
     (OrderKind.PAUSE, OrderKind.RESUME),
     (OrderKind.PAUSE_CHANNEL, OrderKind.RESUME_CHANNEL),
     (OrderKind.AUTO_ANSWER_ON, OrderKind.AUTO_ANSWER_OFF),
+    (OrderKind.OPEN_CHANNEL, OrderKind.CLOSE_CHANNEL),
+    (OrderKind.ADD_MODERATORS, OrderKind.REMOVE_MODERATORS),
 )
 
 
@@ -75,9 +77,16 @@ async def test_channels_are_part_of_the_policy(policies: PolicyStore) -> None:
     for kind, about in ((OrderKind.AUTO_ANSWER_ON, "a:{b} c"), (OrderKind.RESUME, ""), (OrderKind.PAUSE_CHANNEL, "8")):
         await ordered(policies, kind, about)
     await ordered(policies, OrderKind.RESUME_CHANNEL, "7")
+    for kind in (OrderKind.OPEN_CHANNEL, OrderKind.ADD_MODERATORS):
+        await ordered(policies, kind, "9")
 
-    policy = await policies.load(HOME)
-    assert policy == Policy(auto_answer=frozenset({"7", "a:{b} c"}), silent_channels=frozenset({"8"}))
+    policy, nine = await policies.load(HOME), frozenset({"9"})
+    assert policy == Policy(
+        auto_answer=frozenset({"7", "a:{b} c"}),
+        silent_channels=frozenset({"8"}),
+        open_channels=nine,
+        moderators=nine,
+    )
     assert [policy.answers_in(channel) for channel in ("7", "8", "9")] == [True, False, True]
 
 
@@ -91,10 +100,10 @@ async def test_what_changes_something_is_noted_and_nothing_else(policies: Policy
     ]
     entries = await policies.recent(HOME, limit=99)
 
-    assert told == [False, True, False, True, False] * 3
+    assert told == [False, True, False, True, False] * len(SWITCHES)
     assert [entry.did for entry in reversed(entries)] == [kind for switch in SWITCHES for kind in switch]
     assert entries[-1] == AuditEntry(by=KEPT, did="pause", at=NOON)
-    assert entries[0] == AuditEntry(by=KEPT, did="auto-answer off", about="7", at=NOON)
+    assert entries[0] == AuditEntry(by=KEPT, did="remove moderators", about="7", at=NOON)
 
 
 @pytest.mark.promise("orders-hold")

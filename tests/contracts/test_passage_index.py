@@ -13,7 +13,7 @@ import pytest
 from adapters.beside import Finding, Handshake, OwnerServer, reached
 from adapters.qdrant import EdgeIndex, ServerIndex
 from core.documents.chunking import embedding_text
-from core.model import EmbeddedPassage, IndexQuery, Outline, Passage, Scope
+from core.model import Audience, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord, WorkspaceRef
 from core.ports import PassageIndex
 from tests.builders import passage
 from tests.fakes.embedder import HashEmbedder
@@ -97,7 +97,7 @@ def page(name: str, *texts: str, source: str = "docs", chapter: str = "one", **f
 async def put(index: PassageIndex, passages: Sequence[Passage]) -> None:
     """Embed a page and put it into the index."""
     vectors = await EMBEDDER.embed_passages([embedding_text(one) for one in passages])
-    await index.replace(passages[0].page_url, [*map(EmbeddedPassage, passages, vectors)])
+    await index.replace(passages[0].source, passages[0].page_url, [*map(EmbeddedPassage, passages, vectors)])
 
 
 async def find(index: PassageIndex, text: str, *, limit: int = 10, scope: Scope | None = None) -> list[str]:
@@ -170,6 +170,8 @@ async def test_each_list_has_at_most_as_many_as_were_asked_for(index: PassageInd
         (Scope(chapters=("two",)), {"Robots b.", "Robots c."}),
         (Scope(sources=("docs",), chapters=("two",)), {"Robots b."}),
         (Scope(sources=("none",)), set[str]()),
+        (Scope(sources=()), set[str]()),
+        (Scope(sources=(), chapters=("two",)), set[str]()),
     ],
 )
 async def test_a_scope_limits_what_is_found(index: PassageIndex, scope: Scope, texts: set[str]) -> None:
@@ -216,7 +218,7 @@ async def test_replacing_a_page_by_nothing_removes_it(index: PassageIndex) -> No
     """A page without passages is not there."""
     await put(index, page("a", "Robots act."))
 
-    await index.replace("https://docs.example/a", [])
+    await index.replace("docs", "https://docs.example/a", [])
 
     assert await find(index, "robots") == []
     assert await index.pages("docs") == {}
@@ -273,3 +275,61 @@ async def test_the_outline_of_a_scope_holds_nothing_of_others(index: PassageInde
         Outline(passages=3, pages=3, sources=("docs", "wiki"), chapters=("one", "three", "two")),
         Outline(passages=2, pages=2, sources=("docs",), chapters=("one", "two")),
     ]
+
+
+HERE = WorkspaceRef(platform="discord", workspace="1")
+
+
+async def test_what_is_recorded_of_a_source_stays_beside_its_passages(index: PassageIndex) -> None:
+    """A source is known by its passages or by its record, of which the last one counts; nothing is written anew."""
+    assert await index.sources() == []
+
+    await put(index, page("b", "Robots b.", source="wiki"))
+    assert await index.sources() == [SourceRecord(name="wiki")]
+
+    await index.record(SourceRecord(name="docs", audience=Audience(everyone=True)))
+    await put(index, page("a", "Robots a."))
+    shared = SourceRecord(name="wiki", audience=Audience(communities=frozenset([HERE])))
+    await index.record(SourceRecord(name="wiki", audience=Audience()))
+    await index.record(shared)
+    await put(index, page("b", "Robots b, again.", source="wiki"))
+    assert await index.prune("docs", keep=()) == 1
+
+    assert await index.sources() == [SourceRecord(name="docs", audience=Audience(everyone=True)), shared]
+    assert await find(index, "robots", scope=Scope(sources=("wiki",))) == ["Robots b, again."]
+
+
+async def test_sources_with_a_page_of_the_same_address_keep_their_own(index: PassageIndex) -> None:
+    """Nothing of a source is replaced, pruned or found in the place of another one's, whoever has the same page."""
+    url = "https://handbook.example/start"
+
+    def of(source: str, *texts: str) -> list[Passage]:
+        return [
+            passage(
+                text,
+                url=url,
+                passage_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{source} {url} {number}")),
+                source=source,
+                page_length=len(texts),
+                position=number,
+                content_hash=f"of {source}",
+            )
+            for number, text in enumerate(texts)
+        ]
+
+    await put(index, of("staff", "Robots for staff.", "More robots for staff."))
+    await put(index, of("public", "Robots for everybody."))
+    await put(index, of("staff", "Robots for staff again."))
+
+    async def found(source: str) -> list[str]:
+        return await find(index, "robots", scope=Scope(sources=(source,)))
+
+    assert [await index.pages(one) for one in ("staff", "public")] == [{url: "of staff"}, {url: "of public"}]
+    assert (await found("staff"), await found("public")) == (["Robots for staff again."], ["Robots for everybody."])
+    assert len(await find(index, "robots")) == 2
+
+    await index.replace("public", url, [])
+    assert (await found("staff"), await found("public")) == (["Robots for staff again."], [])
+    await put(index, of("public", "Robots for everybody."))
+    assert await index.prune("staff", keep=()) == 1
+    assert (await found("staff"), await found("public")) == ([], ["Robots for everybody."])

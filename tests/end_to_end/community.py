@@ -17,7 +17,7 @@ from bot.app import Bot
 from bot.roles import shares
 from bot.settings import Settings
 from bot.wiring.stores import open_stores
-from core.answering.agent import Agent
+from core.answering.agent import Agent, Limits
 from core.events import Event, State, StateChanged
 from tests.fakes.shelf import Shelf
 from tests.servers.openai import KEY, MODEL, ChatServer
@@ -43,12 +43,13 @@ class Community(Protocol):
 
     `help` is what the bot says to somebody who asks what it can do, and `hides_answers` says that only who used a
     command sees the answer where the bot may not write. Where it `reads_direct`, the bot can read late what was said to
-    it alone.
+    it alone, and where it `tells_alone`, say something to one person in a channel who has used no command.
     """
 
     help: str
     hides_answers: bool
     reads_direct: bool
+    tells_alone: bool
 
     def open(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Run the platform while the block runs."""
@@ -103,8 +104,24 @@ class Community(Protocol):
         """Let the platform tell of the question once more."""
         ...
 
+    def tell_again(self, asked: str) -> None:
+        """Let the platform tell of the question again, as if it had not, so late that it takes no post for another."""
+        ...
+
     def said(self, asked: str) -> list[str]:
         """Give what the bot says in answer to a question and below, as it stands."""
+        ...
+
+    def told(self, asked: str) -> list[str]:
+        """Give what the bot says to whoever asked beside an answer, as it stands: alone, or where they have asked."""
+        ...
+
+    def has_thread(self, asked: str) -> bool:
+        """Say whether there is a thread on a question."""
+        ...
+
+    def public(self) -> list[str]:
+        """Give what the bot says in the channel itself, before everybody."""
         ...
 
     def warned(self, asked: str) -> bool:
@@ -170,6 +187,7 @@ class Town:
     redis_url: str
     folder: Path
     events: list[Event] = field(default_factory=list[Event])
+    limits: Limits = Limits()
 
     @contextlib.asynccontextmanager
     async def bot(self, **settings: str) -> AsyncGenerator[Bot]:
@@ -185,8 +203,9 @@ class Town:
         model = OpenAIChat(MODEL, api_key=KEY, base_url=self.chat.base_url)
         async with open_stores(read) as stores:
             async with stores.inbox() as inbox:
-                await inbox.kept_since()  # of what was asked before that is first looked at, a new store is not certain
-            bot = Bot(read, Agent(model, self.shelf, clock=lambda: 0.0), stores, self.events.append)
+                await inbox.kept_for()  # of what was asked before that is first looked at, a new store is not certain
+            agent = Agent(model, self.shelf, clock=lambda: 0.0, limits=self.limits)
+            bot = Bot(read, agent, stores, self.events.append)
             running = asyncio.create_task(bot.run(shares((), read)))
             await self.community.ready()
             try:
@@ -205,6 +224,15 @@ class Town:
 
         await self.community.until(lambda: len(complete()) >= times, what=f"{words!r} below {asked}")
         return complete()[-1]
+
+    async def hears(self, asked: str, words: str) -> str:
+        """Wait until whoever asked is told *words* beside an answer; return all that was said."""
+
+        def found() -> str:
+            return next((said for said in self.community.told(asked) if words in said), "")
+
+        await self.community.until(found, what=f"{words!r} beside {asked}")
+        return found()
 
     async def forgets(self, asked: str) -> None:
         """Wait until nothing of the conversation that a question began is stored."""

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.chat.platform import Controls
+from adapters.discord.responses import FILLED
 from core import messages
 from tests.end_to_end.community import PATIENCE, Room
 from tests.servers.discord import TOKEN, Channel, DiscordServer, Interaction, Message, Permission, User
 
+NONCES_GONE = 400.0  # seconds
 UNREACT = "DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/@me"
 
 
@@ -23,6 +25,7 @@ class DiscordCommunity:
     help: str = messages.help_text(messages.Forms())
     hides_answers: bool = False
     reads_direct: bool = False
+    tells_alone: bool = False
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -111,9 +114,33 @@ class DiscordCommunity:
         """Tell of it as after a reconnect."""
         self.server.repeat(self._message(asked))
 
+    def tell_again(self, asked: str) -> None:
+        """Tell of it as after a reconnect, once the nonces of what was posted have expired."""
+        self.server.clock.advance(NONCES_GONE)
+        self.repeat(asked)
+
     def said(self, asked: str) -> list[str]:
         """Read the thread on the question."""
         return [message.content for message in self._of_bot(asked)]
+
+    def told(self, asked: str) -> list[str]:
+        """Read the replies outside of a thread on the question."""
+        place = self._places.get(asked, self.channel).id
+        said = [one for one in self.server.platform.messages.values() if one.channel_id == place and not one.deleted]
+        return [one.content for one in said if one.reference and one.reference[1] == int(asked)]
+
+    def has_thread(self, asked: str) -> bool:
+        """Look for it."""
+        return int(asked) in self.server.platform.channels
+
+    def public(self) -> list[str]:
+        """Read the channel."""
+        said = [one for one in self.server.platform.messages.values() if one.channel_id == self.channel.id]
+        return [
+            one.content or "…"
+            for one in said
+            if one.author_id == self.server.bot.id and not one.deleted and not one.ephemeral
+        ]
 
     def warned(self, asked: str) -> bool:
         """Look at the reactions."""
@@ -191,7 +218,8 @@ class DiscordCommunity:
         ids = [interaction.original_id, *interaction.follow_ups]
         found = [self.server.platform.messages[one] for one in ids if one is not None]
         is_written = not any(_offered(name) is Controls.STOP for one in found for name in one.custom_ids)
-        return "\n".join(one.content for one in found if one.content) if is_written else ""
+        said = [one.content for one in found if one.content not in ("", FILLED.text) and not one.deleted]
+        return "\n".join(said) if is_written else ""
 
     def _thread(self, asked: str) -> Channel:
         return self._places.get(asked) or self.server.platform.channels[int(asked)]

@@ -40,6 +40,7 @@ class SlackCommunity:
     help: str = mrkdwn(messages.help_text(messages.SLACK_FORMS))
     hides_answers: bool = True
     reads_direct: bool = True
+    tells_alone: bool = True
 
     def __post_init__(self) -> None:
         """Let people in."""
@@ -127,9 +128,27 @@ class SlackCommunity:
         """Send both events of the mention again, as if nobody had acknowledged them."""
         self.server.outbox.repeat(*self._message(asked).deliveries)
 
+    def tell_again(self, asked: str) -> None:
+        """Send both events of the mention as for the first time: whoever has heard one of them knows no more of it."""
+        self.server.outbox.deliver(*self._message(asked).deliveries)
+
     def said(self, asked: str) -> list[str]:
         """Read the thread."""
         return [message.shown for message in self._of_bot(asked)]
+
+    def told(self, asked: str) -> list[str]:
+        """Read what only the author sees."""
+        message = self._message(asked)
+        return [one.shown for one in self.server.messages(self._place(asked)) if one.seen_by == message.user_id]
+
+    def has_thread(self, asked: str) -> bool:
+        """Look for what the bot says below it."""
+        return bool(self._of_bot(asked))
+
+    def public(self) -> list[str]:
+        """Read the channel."""
+        said = self.server.messages(self.channel, by=self.workspace.bot)
+        return [one.shown for one in said if one.root_ts == one.ts and not one.ephemeral]
 
     def warned(self, asked: str) -> bool:
         """Look at the reactions."""

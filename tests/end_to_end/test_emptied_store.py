@@ -77,6 +77,23 @@ async def test_wherever_it_was_answered_it_is_not_answered_again(town: Town, roo
 
 @pytest.mark.promise("catches-up")
 @pytest.mark.parametrize("room", Room)
+async def test_what_is_told_again_is_not_answered_again(town: Town, room: Room) -> None:
+    """Nothing in what the platform tells shows that it has told it before, and the store knows of nothing."""
+    async with town.bot():
+        asked = town.community.ask(room=room)
+        await town.sees(asked, ANSWER)
+        await town.remembers(asked)
+        before = town.community.said(asked)
+        await lose(town)
+        town.community.tell_again(asked)
+        await town.sees(town.community.ask("And what not?"), ANSWER)
+
+    assert len(town.community.said(asked)) == len(before) == 1
+    assert begun(town).count(asked) == 1
+
+
+@pytest.mark.promise("catches-up")
+@pytest.mark.parametrize("room", Room)
 async def test_half_an_answer_is_finished_in_its_place(town: Town, room: Room) -> None:
     """Whoever was at it is gone, and only the platform knows; where that is not read late, an edit comes upon it."""
     async with town.bot(FOOTNOTE_GRACE_SECONDS="0"), half_written(town, room) as asked:
@@ -202,6 +219,11 @@ async def test_an_edit_after_the_loss_changes_the_answer_in_its_place(town: Town
         await wait_until(lambda: len(answered(town)) > 1, what="the next answer")
 
     assert len(town.community.said(asked)) == 1
+
+
+def begun(town: Town) -> list[str]:
+    """Name the question of each answer that was begun."""
+    return [event.question.id for event in town.events if isinstance(event, StateChanged) and event.state is BEGUN]
 
 
 def answered(town: Town) -> list[Answered]:

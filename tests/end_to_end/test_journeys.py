@@ -244,7 +244,7 @@ async def test_moderators_pause_and_resume(town: Town) -> None:
     """Whoever asks meanwhile is told so, and answered later."""
     async with town.bot():
         paused = await town.community.command("pause", moderates=True)
-        await town.sees(town.community.ask(), PAUSED)
+        await town.hears(town.community.ask(), PAUSED)
         resumed = await town.community.command("resume", moderates=True)
         await town.sees(town.community.ask("And now?"), ANSWER)
 
@@ -258,7 +258,7 @@ async def test_nothing_is_answered_where_nobody_can_read_what_is_set(town: Town,
         await town.community.command("pause", moderates=True)
         (name,) = [key for key in await all_keys(redis_client) if key.startswith(b"footnote:policy:")]
         await say(redis_client, "HSET", name, "version", "9")
-        await town.sees(town.community.ask(), CLOSED)
+        await town.hears(town.community.ask(), CLOSED)
         status = await town.community.command("status", moderates=True)
         resumed = await town.community.command("resume", moderates=True)
         await town.sees(town.community.ask("And now?"), ANSWER)

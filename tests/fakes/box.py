@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import timedelta
 
 from core.errors import StoreUnavailable
-from core.model import Asked, Backlog, Edited, MessageRef, Question, Signal, Task, ThreadRef, WaitNotice
+from core.model import Asked, Backlog, Edited, Kept, MessageRef, Question, Signal, Task, ThreadRef, WaitNotice
 
 
 @dataclass
@@ -27,13 +27,15 @@ class Box:
     notices: list[WaitNotice] = field(default_factory=list[WaitNotice])
     taken: set[MessageRef] = field(default_factory=set[MessageRef])
     unannounced: int | None = None
-    since: datetime = datetime.min.replace(tzinfo=UTC)
+    age: timedelta = timedelta.max
 
-    async def put(self, signal: Signal) -> bool:
+    async def put(self, signal: Signal) -> bool | None:
         """Keep a signal."""
         self._check()
         if self._is_old(signal):
             return False
+        if isinstance(signal, Asked) and signal.age is not None and signal.age > self.age:
+            return None
         self.known.append(signal)
         self.signals.append(signal)
         self.came.set()
@@ -52,10 +54,15 @@ class Box:
         self._check()
         return any(one.message == message for one in self.known if isinstance(one, Asked))
 
-    async def kept_since(self) -> datetime:
-        """Give what the test has said."""
+    async def kept_for(self) -> Kept:
+        """Say for how long nothing was lost."""
         self._check()
-        return self.since
+        return Kept(self.age, "1")
+
+    def lose(self) -> None:
+        """Lose everything."""
+        self.known.clear()
+        self.age = timedelta()
 
     async def running(self, thread: ThreadRef) -> Question | None:
         """Look among the questions, of which nobody answers any."""

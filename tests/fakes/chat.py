@@ -50,13 +50,15 @@ class ScriptedChatModel:
     """Takes its turns one after the other, and keeps what it was asked in `prompts` and `tools`.
 
     To be asked more often than the script says is an `AssertionError`; `check` raises one if a turn is left over (the
-    fixture `script` calls it). `closed_early` counts the streams that were closed before their end.
+    fixture `script` calls it). `closed_early` counts the streams that were closed before their end. With `most_tokens`
+    it is one that is paid for.
     """
 
     def __init__(self, *turns: ScriptedTurn, reads_history: bool = True) -> None:
         self.prompts: list[Prompt] = []
         self.tools: list[tuple[ToolSpec, ...]] = []
         self.closed_early = 0
+        self.most_tokens = 0
         self._turns = list(turns)
         self._reads_history = reads_history
 

@@ -6,9 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, Literal
+from datetime import timedelta
 
 from core.errors import ApologyFailed, ShutOut, StoreUnavailable
 from core.model import (
@@ -17,94 +15,22 @@ from core.model import (
     Asked,
     AskedAgain,
     Backlog,
-    Cancellation,
-    Claim,
     Deleted,
     Delivery,
     Edited,
     Interruption,
+    Kept,
     MessageRef,
     Question,
     Recheck,
-    ReplyAddress,
     Signal,
     Stopped,
     Task,
     ThreadRef,
     WaitNotice,
-    Withdrawal,
     WorkspaceRef,
 )
-
-
-@dataclass(eq=False)
-class Record:
-    """What is known of a message."""
-
-    message: MessageRef
-    state: Literal["early", "accepted", "waiting", "running", "done", "dead"] = "early"
-    question: Question | None = None
-    address: ReplyAddress | None = None
-    delivery: Delivery = field(default_factory=Delivery)
-    attempts: int = 0
-    begun: bool = False
-    fence: int = 0
-    concluded: bool = False
-    deleted: bool = False
-    stopped: bool = False
-    kept: Question | None = None
-    retried: bool = False
-    asked: datetime | None = None
-    lease: float = 0.0
-    cancelled: Cancellation = field(default_factory=Cancellation)
-
-    def task(self) -> Task:
-        """Give out what is to be done."""
-        self.cancelled = Cancellation()
-        known: dict[str, Any] = {
-            "attempt": self.attempts,
-            "fence": self.fence,
-            "delivery": self.delivery,
-            "cancelled": self.cancelled,
-            "was_released": self.begun,
-        }
-        if self.deleted:
-            return Withdrawal(self.message, **known)
-        assert self.question
-        if self.stopped:
-            self.cancelled.set(Interruption.STOPPED)
-        return Claim(self.question, self.address, is_update=self.concluded, **known)
-
-    def conclude(self) -> None:
-        """Be known for ever, and nothing else."""
-        self.state, self.deleted, self.question, self.address = "done", True, None, None
-
-    def is_by(self, home: WorkspaceRef, person_id: str) -> bool:
-        """Say whether somebody has asked it."""
-        return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
-
-    @property
-    def was_taken(self) -> bool:
-        """Whether somebody has begun with it."""
-        return any((self.attempts, self.begun, self.concluded, self.retried))
-
-    def keep(self) -> None:
-        """Lay the words aside, without those of others."""
-        if self.question and not self.deleted:
-            self.kept = self.question.model_copy(update={"context": ()})
-
-    def is_untouched_and_after(self, time: datetime) -> bool:
-        """Say whether nobody has begun with it, and it was asked later."""
-        is_untouched = self.state == "waiting" and not self.attempts and not self.begun
-        return is_untouched and self.asked is not None and self.asked > time
-
-    def is_held_as(self, task: Task) -> bool:
-        """Say whether *task* is what somebody works on."""
-        return self.state == "running" and self.fence == task.fence
-
-    def is_outdated(self, task: Task) -> bool:
-        """Say whether something newer than *task* is to be done."""
-        return isinstance(task, Claim) and (self.deleted or self.question != task.question)
+from tests.fakes.inbox_record import Record
 
 
 class MemoryInbox:
@@ -188,9 +114,9 @@ class MemoryInbox:
         self._check()
         return [each for each in messages if self._records.get(each, Record(each)).state in ("accepted", "waiting")]
 
-    async def kept_since(self) -> datetime:
+    async def kept_for(self) -> Kept:
         """Nothing is ever lost."""
-        return datetime.min.replace(tzinfo=UTC)
+        return Kept(timedelta.max, "1")
 
     async def knows(self, message: MessageRef) -> bool:
         """Say whether a message was put as a question."""
@@ -257,7 +183,7 @@ class MemoryInbox:
         except ShutOut:
             record.begun = True
             if not self._again(record, task):
-                record.attempts -= 1
+                record.give_back()
                 self._wait(record, self._delays[-1])
             raise
         except Exception as error:
@@ -267,8 +193,7 @@ class MemoryInbox:
         except BaseException:
             record.begun = True
             if not self._again(record, task):
-                record.state = "waiting"
-                record.attempts -= 1
+                record.give_back()
                 self._ready.put_nowait(record.message.thread)
             raise
         if record.is_held_as(task) and not self._again(record, task):
@@ -333,6 +258,7 @@ class MemoryInbox:
         ):
             return False
         record.question, record.kept, record.stopped = question, None, False
+        record.first, record.paused = None, 0.0
         return self._change(record, Interruption.EDITED)
 
     def _delete(self, record: Record) -> bool:
@@ -437,7 +363,7 @@ class MemoryInbox:
             self._ready.put_nowait(thread)
 
     def _join(self, record: Record) -> None:
-        record.state, record.attempts = "waiting", 0
+        record.state, record.attempts, record.first, record.paused = "waiting", 0, None, 0.0
         line = self._lines.setdefault(record.message.thread, deque())
         line.append(record)
         if len(line) == 1:

@@ -7,18 +7,19 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from core.errors import RetrievalUnavailable
-from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, Vector
+from core.model import EVERYTHING, Candidate, EmbeddedPassage, IndexQuery, Outline, Passage, Scope, SourceRecord, Vector
 
 
 class MemoryIndex:
-    """Holds passages in a dictionary by page; words are scored by how many of the query's a passage shares.
+    """Holds passages in a dictionary by source and page; words are scored by how many of the query's a passage shares.
 
     Set `fails` to make every call raise `RetrievalUnavailable`. `writes` lists the pages that were replaced, in order.
     """
 
     def __init__(self) -> None:
         """Start empty."""
-        self._pages: dict[str, tuple[EmbeddedPassage, ...]] = {}
+        self._pages: dict[tuple[str, str], tuple[EmbeddedPassage, ...]] = {}
+        self._records: dict[str, SourceRecord] = {}
         self.fails = False
         self.writes: list[str] = []
 
@@ -39,20 +40,20 @@ class MemoryIndex:
         union = {c.passage.passage_id: c for c in (*nearest, *by_words)}
         return sorted(union.values(), key=lambda c: -((c.dense or 0.0) + (c.lexical or 0.0)))
 
-    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Put the passages in the place of the page's old ones."""
         self._check()
         self.writes.append(url)
-        self._pages.pop(url, None)
+        self._pages.pop((source, url), None)
         if passages:
-            self._pages[url] = tuple(passages)
+            self._pages[source, url] = tuple(passages)
 
     async def prune(self, source: str, *, keep: Collection[str]) -> int:
         """Remove what is not kept."""
         self._check()
         gone = [url for url in await self.pages(source) if url not in keep]
         for url in gone:
-            del self._pages[url]
+            del self._pages[source, url]
         return len(gone)
 
     async def pages(self, source: str) -> Mapping[str, str]:
@@ -60,8 +61,8 @@ class MemoryIndex:
         self._check()
         return {
             url: page[0].passage.content_hash
-            for url, page in self._pages.items()
-            if page[0].passage.source == source and len(page) == page[0].passage.page_length
+            for (of, url), page in self._pages.items()
+            if of == source and len(page) == page[0].passage.page_length
         }
 
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
@@ -75,6 +76,17 @@ class MemoryIndex:
             chapters=tuple(sorted({p.chapter for p in passages if p.chapter})),
         )
 
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Give the records, and new ones of sources that have none."""
+        self._check()
+        unknown = {source: SourceRecord(name=source) for source, _ in self._pages}
+        return [record for _, record in sorted({**unknown, **self._records}.items())]
+
+    async def record(self, record: SourceRecord) -> None:
+        """Keep a record."""
+        self._check()
+        self._records[record.name] = record
+
     def _all(self) -> list[EmbeddedPassage]:
         return [one for page in self._pages.values() for one in page]
 
@@ -85,7 +97,7 @@ class MemoryIndex:
 
 def _is_open(passage: Passage, scope: Scope) -> bool:
     return (
-        (not scope.sources or passage.source in scope.sources)
+        (scope.sources is None or passage.source in scope.sources)
         and (not scope.chapters or passage.chapter in scope.chapters)
         and (scope.open_at is None or passage.opens_at is None or passage.opens_at <= scope.open_at)
     )

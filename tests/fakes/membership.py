@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from core.errors import PeopleUnavailable
-from core.model import Question
+from core.model import Question, Readership, WorkspaceRef
 
 
 class MemoryMembership:
@@ -18,8 +18,10 @@ class MemoryMembership:
         self.fails = False
         self._guests = frozenset(guests)
 
-    async def is_guest(self, question: Question) -> bool:
-        """Look among the guests."""
+    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
+        """Look among the guests; everybody else is a member where they ask, and nowhere else."""
         if self.fails:
             raise PeopleUnavailable("Nobody says who asks. Try again in a moment.")
-        return question.author.id in self._guests
+        if question.author.id in self._guests:
+            return Readership(has_strangers=True)
+        return Readership(communities=frozenset(question.message.thread.home.communities))

@@ -66,6 +66,10 @@ def _after(policy: Policy, order: ModerationOrder, by: Person, at: datetime) -> 
         OrderKind.RESUME_CHANNEL: {"silent_channels": policy.silent_channels - here},
         OrderKind.AUTO_ANSWER_ON: {"auto_answer": policy.auto_answer | here},
         OrderKind.AUTO_ANSWER_OFF: {"auto_answer": policy.auto_answer - here},
+        OrderKind.OPEN_CHANNEL: {"open_channels": policy.open_channels | here},
+        OrderKind.CLOSE_CHANNEL: {"open_channels": policy.open_channels - here},
+        OrderKind.ADD_MODERATORS: {"moderators": policy.moderators | here},
+        OrderKind.REMOVE_MODERATORS: {"moderators": policy.moderators - here},
     }
     after = policy.model_copy(update=changes[order.kind])
     return None if after == policy else after

@@ -44,6 +44,12 @@ class Office:
         self._now = now
         self.reopen()
 
+    def listen(self) -> list[Event]:
+        """Return what the agent tells from now on."""
+        heard = list[Event]()
+        self._agent.observer = heard.append
+        return heard
+
     def reopen(self) -> None:
         """Take another worker in the place of one that has stopped."""
         responder = Responder(self._agent, self.memory, now=lambda: NOON, deliveries=self.inbox)

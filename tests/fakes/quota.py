@@ -2,56 +2,257 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from core.errors import StoreUnavailable
-from core.model import Question
+from core.model import (
+    NOTHING_SPENT,
+    SOON,
+    Budget,
+    BudgetAlert,
+    Cost,
+    Holder,
+    Measure,
+    Period,
+    Question,
+    Reached,
+    Reservation,
+    Telling,
+    WorkspaceRef,
+)
 
-Limit = tuple[int, float]
+HELD = timedelta(minutes=15)
+MINUTE = timedelta(minutes=1)
+MOST_MARKS = 5
+CALENDAR = (Period.DAY, Period.MONTH)
+
+
+@dataclass
+class Held:
+    """What is set aside for a question, and what it has cost already."""
+
+    counters: list[Counted] = field(default_factory=list["Counted"])
+    most: Cost = NOTHING_SPENT
+    until: datetime | None = None
+    run: str = ""
+    counted: int = 0
+    paid: set[str] = field(default_factory=set[str])
+
+
+@dataclass
+class Counted:
+    """What one holder has spent in one period, and what is set aside."""
+
+    spent: Cost = NOTHING_SPENT
+    held: Cost = NOTHING_SPENT
+
+
+@dataclass
+class Away:
+    """How somebody was told of a limit."""
+
+    first: str
+    until: datetime
+    marks: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    is_over: bool = False
 
 
 class MemoryQuota:
-    """Counts questions by person and by thread; each limit is a number of questions and the seconds it is for.
+    """Counts what is asked.
 
     Set `fails` to make every call raise `StoreUnavailable`, as if the server were gone.
     """
 
-    def __init__(self, *, per_person: Limit, per_thread: Limit, now: Callable[[], datetime]) -> None:
+    def __init__(self, *, now: Callable[[], datetime]) -> None:
         self.fails = False
-        self._limits = (per_person, per_thread)
         self._now = now
-        self._spent: dict[str, dict[str, datetime]] = {}
+        self._windows: dict[str, dict[str, datetime]] = defaultdict(dict)
+        self._counted: dict[str, Counted] = defaultdict(Counted)
+        self._holds: dict[str, Held] = defaultdict(Held)
+        self._told: dict[str, int] = defaultdict(int)
+        self._away: dict[str, Away] = {}
 
-    async def spend(self, question: Question) -> float:
-        """Count a question in both windows, or in neither."""
+    async def reserve(self, reservation: Reservation) -> Reached | None:
+        """Set aside what a question may cost, within all limits or not at all."""
+        return self._reserve(reservation, is_meant=True)
+
+    async def would_reach(self, reservation: Reservation) -> Reached | None:
+        """Look only."""
+        return self._reserve(reservation, is_meant=False)
+
+    async def settle(self, reservation: Reservation, spent: Cost) -> Sequence[BudgetAlert]:
+        """Count what a run has cost."""
         self._check()
-        asked = f"{question.message} {question.revision}"
-        person = f"person {question.message.thread.home} {question.author.id}"
-        windows = [
-            (self._spent.setdefault(key, {}), *limit)
-            for key, limit in zip((person, f"thread {question.message.thread}"), self._limits, strict=True)
+        hold = self._holds.get(_asked(reservation.question))
+        if hold is None or reservation.run in hold.paid:
+            return []
+        spent = spent.model_copy(update={"questions": min(spent.questions, 1 - hold.counted)})
+        hold.counted += spent.questions
+        hold.paid.add(reservation.run)
+        if hold.run == reservation.run:
+            self._release(hold)
+        for counted in hold.counters:
+            counted.spent = _sum(counted.spent, spent)
+        return [
+            alert
+            for budget in reservation.budgets
+            if budget.holder is Holder.COMMUNITY and budget.most
+            for alert in self._crossed(
+                budget,
+                reservation,
+                100 * self._counters(reservation, budget.period)[0].spent.of(budget.measure) / budget.most,
+            )
         ]
-        waits = [self._wait(*each) for each in windows]
-        if any(asked in spent for spent, _, _ in windows):
-            return 0.0
-        if wait := max(waits):
-            return wait
-        for spent, _, _ in windows:
-            spent[asked] = self._now()
-        return 0.0
 
-    def _wait(self, spent: dict[str, datetime], count: int, seconds: float) -> float:
-        """Forget what is long ago; give the seconds until there is room for one more."""
-        window = timedelta(seconds=seconds)
-        for asked, at in list(spent.items()):
-            if at <= self._now() - window:
-                del spent[asked]
-        if len(spent) < count:
-            return 0.0
-        oldest = sorted(spent.values())[-count]
-        return (oldest + window - self._now()).total_seconds()
+    async def turn_away(self, question: Question, reached: Reached, at: datetime) -> Telling:
+        """Say how somebody is told."""
+        self._check()
+        asked, now = _asked(question), self._now()
+        who = f"{question.message.thread.home} {question.author.id} {reached.name}"
+        away = self._away.get(who)
+        if away is None or away.until <= now:
+            away = self._away[who] = Away(asked, now + (reached.until - at))
+        if away.first == asked:
+            return Telling.WORDS
+        away.marks = {one: when for one, when in away.marks.items() if when > now - MINUTE}
+        away.is_over = away.is_over or len(away.marks.keys() - {asked}) >= MOST_MARKS
+        if away.is_over and asked not in away.marks:
+            return Telling.NOTHING
+        away.marks[asked] = now
+        return Telling.MARK
+
+    async def spent(
+        self, home: WorkspaceRef, at: datetime, *, person_id: str = "", channel: str = ""
+    ) -> Mapping[tuple[Holder, Period], Cost]:
+        """Say what was spent."""
+        self._check()
+        named = {Holder.COMMUNITY: "", Holder.PERSON: person_id, Holder.CHANNEL: channel}
+        return {
+            (holder, period): self._counted[f"{home} {period.around(at)[0]} {holder} {name}"].spent
+            for period in CALENDAR
+            for holder, name in named.items()
+            if name or holder is Holder.COMMUNITY
+        }
+
+    def _reserve(self, reservation: Reservation, *, is_meant: bool) -> Reached | None:
+        self._check()
+        asked, now = _asked(reservation.question), self._now()
+        for each in self._holds.values():
+            if each.until is not None and each.until <= now:
+                self._release(each)
+        hold = self._holds[asked]
+        if hold.until is not None:
+            if is_meant:
+                hold.run, hold.until = reservation.run, now + HELD
+            return None
+        most = reservation.most
+        most = most.model_copy(update={"questions": max(most.questions - hold.counted, 0)})
+        ends = [*self._full(reservation, asked), *self._spent_up(reservation, most)]
+        if ends:
+            alerts = self._news(reservation, ends) if is_meant else ()
+            return replace(max(ends, key=lambda end: end.until), alerts=tuple(alerts))
+        if is_meant:
+            self._set_aside(reservation, hold, most)
+        return None
+
+    def _news(self, reservation: Reservation, ends: Sequence[Reached]) -> Iterator[BudgetAlert]:
+        for each in ends:
+            if each.budget.holder is Holder.COMMUNITY and not each.is_passing:
+                yield from self._crossed(each.budget, reservation, 100.0)
+
+    def _set_aside(self, reservation: Reservation, hold: Held, most: Cost) -> None:
+        asked = _asked(reservation.question)
+        windows = [window for window, _ in self._windows_of(reservation)]
+        if all(asked not in window for window in windows):
+            for window in windows:
+                window[asked] = self._now()
+        hold.counters = [each for period in CALENDAR for each in self._counters(reservation, period)]
+        hold.most, hold.run, hold.until = most, reservation.run, self._now() + HELD
+        for counted in hold.counters:
+            counted.held = _sum(counted.held, most)
+
+    def _full(self, reservation: Reservation, asked: str) -> Sequence[Reached]:
+        ends = list[Reached]()
+        for window, budget in self._windows_of(reservation):
+            for one, at in list(window.items()):
+                if at <= self._now() - MINUTE:
+                    del window[one]
+            if len(window) >= budget.most:
+                oldest = sorted(window.values())[-int(budget.most)]
+                ends.append(Reached(budget, reservation.at + (oldest + MINUTE - self._now())))
+        return [] if any(asked in window for window, _ in self._windows_of(reservation)) else ends
+
+    def _spent_up(self, reservation: Reservation, most: Cost) -> Sequence[Reached]:
+        ends = list[Reached]()
+        for budget in reservation.budgets:
+            if budget.period is Period.MINUTE:
+                continue
+            counted, wanted = self._counter(reservation, budget.holder, budget.period), most.of(budget.measure)
+            spent, held = counted.spent.of(budget.measure), counted.held.of(budget.measure)
+            is_taken = held > 0 and spent + held + wanted > budget.most
+            if wanted and (spent >= budget.most or (is_taken and budget.measure is Measure.QUESTIONS)):
+                ends.append(Reached(budget, budget.period.around(reservation.at)[1]))
+            elif wanted and is_taken:
+                ends.append(Reached(budget, reservation.at + SOON, is_passing=True))
+        return ends
+
+    def _crossed(self, budget: Budget, reservation: Reservation, share: float) -> Sequence[BudgetAlert]:
+        name = f"{reservation.question.message.thread.home} {budget.name} {budget.period.around(reservation.at)[0]}"
+        percent = next((each for each in (100, 80) if share >= each), 0)
+        if percent <= self._told[name] or not budget.most:
+            return []
+        self._told[name] = percent
+        return [BudgetAlert(budget, percent)]
+
+    def _windows_of(self, reservation: Reservation) -> Sequence[tuple[dict[str, datetime], Budget]]:
+        question = reservation.question
+        named = {Holder.PERSON: f"{question.message.thread.home} {question.author.id}"}
+        return [
+            (self._windows[f"{each.holder} {named.get(each.holder, str(question.message.thread))}"], each)
+            for each in reservation.budgets
+            if each.period is Period.MINUTE
+        ]
+
+    def _counters(self, reservation: Reservation, period: Period) -> Sequence[Counted]:
+        limited = {each.holder for each in reservation.budgets if each.period is period}
+        holders = [Holder.COMMUNITY, *(each for each in (Holder.CHANNEL, Holder.PERSON) if each in limited)]
+        return [self._counter(reservation, holder, period) for holder in holders]
+
+    def _counter(self, reservation: Reservation, holder: Holder, period: Period) -> Counted:
+        question = reservation.question
+        thread = question.message.thread
+        name = {Holder.PERSON: question.author.id, Holder.CHANNEL: thread.channel}.get(holder, "")
+        return self._counted[f"{thread.home} {period.around(reservation.at)[0]} {holder} {name}"]
+
+    def _release(self, hold: Held) -> None:
+        if hold.until is not None:
+            for counted in hold.counters:
+                counted.held = _difference(counted.held, hold.most)
+        hold.until = None
 
     def _check(self) -> None:
         if self.fails:
             raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
+
+
+def _asked(question: Question) -> str:
+    return f"{question.message} {question.revision}"
+
+
+def _sum(one: Cost, other: Cost) -> Cost:
+    return Cost(
+        questions=one.questions + other.questions,
+        tokens=one.tokens + other.tokens,
+        money=round(one.money + other.money, 6),  # in millionths
+    )
+
+
+def _difference(one: Cost, other: Cost) -> Cost:
+    return Cost(
+        questions=max(one.questions - other.questions, 0),
+        tokens=max(one.tokens - other.tokens, 0),
+        money=max(round(one.money - other.money, 6), 0.0),
+    )

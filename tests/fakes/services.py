@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from core.community.moderation import Forgetting, Moderation, SelfHelp
 from core.errors import RetrievalUnavailable, StoreUnavailable
 from core.events import Event, Observer, unobserved
 from core.messages import Practices
-from core.model import Asked, Citation, Deleted, MessageRef, Outline, Scope, Signal, Task, Terms, ThreadRef, Turn
+from core.model import Asked, Citation, Deleted, Kept, MessageRef, Outline, Scope, Signal, Task, Terms, ThreadRef, Turn
 from tests.builders import NOON
 from tests.fakes.channel_cursor import MemoryChannelCursor
 from tests.fakes.conversations import MemoryConversations
@@ -122,9 +122,9 @@ class Counter:
         """Nobody works here."""
         raise NotImplementedError
 
-    async def kept_since(self) -> datetime:
+    async def kept_for(self) -> Kept:
         """Nothing is ever lost."""
-        return datetime.min.replace(tzinfo=UTC)
+        return Kept(timedelta.max, "1")
 
     async def knows(self, message: MessageRef) -> bool:
         """Know what is begun."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import RetrievalUnavailable
-from core.model import Hit, Scope, SearchResult
+from core.model import Hit, Scope, SearchResult, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class Shelf:
         self._hits = hits
         self._by_query = by_query or {}
 
-    async def search(self, query: str, *, limit: int, scope: Scope, earlier: str = "") -> SearchResult:
+    async def search(
+        self, query: str, *, limit: int, scope: Scope, earlier: str = "", waiting: Waiting | None = None
+    ) -> SearchResult:
         """Look along the shelf."""
         self.asked.append(Asked(query, limit, scope, earlier))
         if self.barrier is not None:

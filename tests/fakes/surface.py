@@ -22,7 +22,7 @@ from core.model import (
 
 
 class RecordingSurface:
-    """Keeps all progress in `shown` and all reactions in `reactions`, in order.
+    """Keeps all progress in `shown`, all refusals in `refused` and all reactions in `reactions`, in order.
 
     With `breaks_after` it raises `ConnectionError` once so many items were shown, as a closed terminal does.
     """
@@ -30,6 +30,7 @@ class RecordingSurface:
     def __init__(self, *, breaks_after: int | None = None) -> None:
         self.shown: list[Progress] = []
         self.reactions: list[tuple[MessageRef, Reaction]] = []
+        self.refused: list[str] = []
         self.withdrawn: list[Withdrawal] = []
         self._breaks_after = breaks_after
 
@@ -41,6 +42,11 @@ class RecordingSurface:
                 raise ConnectionError("the surface was told to break")
         question = claim.question.message
         return Delivery(messages=(MessageRef(thread=question.thread, id=f"{question.id}-reply"),))
+
+    async def refuse(self, claim: Claim, sentence: str) -> Delivery:
+        """Keep the sentence; no message of an answer stands for it."""
+        self.refused.append(sentence)
+        return Delivery()
 
     async def react(self, to: MessageRef, reaction: Reaction) -> None:
         """Keep the reaction."""

@@ -159,7 +159,7 @@ class OnSlack:
             return self._roots.get(place, "")
         text = str(self._used[place].payload["text"]).removeprefix("ask ")
         posted = self.server.messages(self._places[place], by=self.workspace.bot)
-        root = next((one.ts for one in posted if one.text.endswith(f"asks:* {text}")), "")
+        root = next((one.ts for one in posted if one.text.endswith(f"asks: {text}")), "")
         if root:
             self._roots[place] = root
         return root

@@ -8,8 +8,26 @@ import pytest
 
 from core.community.admission import Admission, Refusal
 from core.errors import PeopleUnavailable, StoreUnavailable
-from core.messages import CLOSED, MEMBERS_ONLY, PAUSED, SWITCHED_OFF, too_many
-from core.model import Claim, Interaction, Person, Policy, PolicyFault, Question, ReplyAddress, ThreadRef, WorkspaceRef
+from core.messages import CLOSED, PAUSED, STRANGERS_READ, SWITCHED_OFF, limit_reached
+from core.model import (
+    SOON,
+    Budget,
+    Claim,
+    Cost,
+    Holder,
+    Interaction,
+    Period,
+    Person,
+    Policy,
+    PolicyFault,
+    Reached,
+    ReplyAddress,
+    Reservation,
+    Telling,
+    ThreadRef,
+    WorkspaceRef,
+    within,
+)
 from tests.builders import NOON, question, thread
 from tests.fakes.clock import Clock
 from tests.fakes.dedup import MemoryDedup
@@ -22,20 +40,26 @@ PAUSE = Policy(paused_by=Person(id="mod"), paused_at=NOON)
 
 
 class Door:
-    """An admission with everything around it, where one person may ask once a minute."""
+    """An admission with everything around it, and these budgets of the operator's."""
 
-    def __init__(self) -> None:
+    def __init__(self, *budgets: Budget) -> None:
         self.clock = Clock()
         self.policies = MemoryPolicies()
         self.dedup = MemoryDedup()
-        quota = MemoryQuota(per_person=(1, 60.0), per_thread=(10, 60.0), now=self.clock.now)
+        self.quota = MemoryQuota(now=self.clock.now)
         self.membership = MemoryMembership(guests={"guest"})
         memberships = {"test": self.membership}
-        self._admission = Admission(self.policies, quota, self.dedup, now=self.clock.now, memberships=memberships)
+        self._admission = Admission(
+            self.policies, self.quota, self.dedup, now=self.clock.now, memberships=memberships, budgets=budgets
+        )
 
     async def knock(self, claim: Claim) -> Refusal | None:
-        """Ask to be answered."""
-        return await self._admission.refusal(claim)
+        """Ask to be answered, and be it."""
+        admitted = await self._admission.admit(claim)
+        if isinstance(admitted, Refusal):
+            return admitted
+        await self._admission.settle(admitted, Cost(questions=1))
+        return None
 
     async def admits(self, claim: Claim) -> bool:
         """Ask whether one would be answered."""
@@ -53,7 +77,7 @@ class AwayPolicies(MemoryPolicies):
 class AwayQuota(MemoryQuota):
     """Nobody can count in this."""
 
-    async def spend(self, question: Question) -> float:
+    async def reserve(self, reservation: Reservation) -> Reached | None:
         """Fail."""
         raise StoreUnavailable("The data store cannot be reached. Try again in a moment.")
 
@@ -100,8 +124,8 @@ async def test_a_paused_workspace_is_told_once_in_a_while() -> None:
     door.clock.advance(1)
     later = await door.knock(claim("m3"))
 
-    assert told == [Refusal(PAUSED), Refusal(PAUSED, is_told=False)]
-    assert later == Refusal(PAUSED)
+    assert told == [Refusal("paused", PAUSED), Refusal("paused", PAUSED, Telling.NOTHING)]
+    assert later == Refusal("paused", PAUSED)
 
 
 @pytest.mark.promise("paused")
@@ -112,7 +136,7 @@ async def test_whoever_would_be_refused_can_be_known_without_being_told() -> Non
     door.policies.set(thread().home, PAUSE)
 
     assert (before, await door.admits(claim())) == (True, False)
-    assert await door.knock(claim()) == Refusal(PAUSED)
+    assert await door.knock(claim()) == Refusal("paused", PAUSED)
 
 
 @pytest.mark.promise("paused")
@@ -122,7 +146,7 @@ async def test_whoever_may_have_been_told_is_told_again_where_nobody_can_say() -
     door.policies.set(thread().home, PAUSE)
     door.dedup.fails = True
 
-    assert [await door.knock(claim(f"m{number}")) for number in range(2)] == [Refusal(PAUSED)] * 2
+    assert [await door.knock(claim(f"m{number}")) for number in range(2)] == [Refusal("paused", PAUSED)] * 2
 
 
 @pytest.mark.promise("silent-channels")
@@ -137,8 +161,12 @@ async def test_nothing_is_answered_in_a_silent_channel_and_everything_elsewhere(
     told = [await door.knock(one) for one in (claim_in(thread()), claim_in(thread("2")), command)]
     others = [await door.knock(claim_in(place)) for place in (channel("d"), channel("e"), away)]
 
-    assert told == [Refusal(SWITCHED_OFF), Refusal(SWITCHED_OFF, is_told=False), Refusal(SWITCHED_OFF)]
-    assert others == [Refusal(SWITCHED_OFF), None, None]
+    assert told == [
+        Refusal("silent:c", SWITCHED_OFF),
+        Refusal("silent:c", SWITCHED_OFF, Telling.NOTHING),
+        Refusal("silent:c", SWITCHED_OFF),
+    ]
+    assert others == [Refusal("silent:d", SWITCHED_OFF), None, None]
 
 
 @pytest.mark.promise("unreadable-is-closed")
@@ -151,21 +179,46 @@ async def test_nothing_is_answered_where_nobody_can_say_what_is_wanted(fault: Po
     told = [await door.knock(claim(f"m{number}")) for number in range(2)]
     door.clock.advance(TEN_MINUTES)
 
-    assert told == [Refusal(CLOSED), Refusal(CLOSED, is_told=False)]
-    assert await door.knock(claim("m3")) == Refusal(CLOSED)
+    assert told == [Refusal("closed", CLOSED), Refusal("closed", CLOSED, Telling.NOTHING)]
+    assert await door.knock(claim("m3")) == Refusal("closed", CLOSED)
 
 
 @pytest.mark.promise("bounded-asking")
 async def test_whoever_asks_too_much_is_told_how_long_to_wait() -> None:
-    """And asks again then."""
-    door = Door()
+    """Once; then by a mark. Whoever used a command always is, which would seem to think for ever otherwise."""
+    once = Budget(holder=Holder.PERSON, period=Period.MINUTE, most=1)
+    door = Door(once)
+    interaction = Interaction(id="1", token="t", expires_at=NOON + timedelta(minutes=15))
+    command = claim("m4", address=ReplyAddress(thread=thread(), interaction=interaction))
     await door.knock(claim("m1"))
 
-    refused = await door.knock(claim("m2"))
+    refused = [await door.knock(each) for each in (claim("m2"), claim("m3"), command)]
     door.clock.advance(60)
 
-    assert refused == Refusal(too_many(60))
+    sentence = limit_reached(Reached(once, NOON + timedelta(minutes=1)), NOON)
+    tellings = (Telling.WORDS, Telling.MARK, Telling.WORDS)
+    assert refused == [Refusal("limit", sentence, telling) for telling in tellings]
     assert await door.knock(claim("m2")) is None
+
+
+@pytest.mark.promise("bounded-asking")
+async def test_moderators_may_lower_a_budget_and_set_what_the_operator_has_not() -> None:
+    """And not raise what the operator has."""
+    operators = Budget(holder=Holder.PERSON, most=2), Budget(holder=Holder.COMMUNITY, most=4)
+    door = Door(*operators)
+    lower, raised, new = (
+        Budget(holder=Holder.PERSON, most=1),
+        Budget(holder=Holder.COMMUNITY, most=9),
+        Budget(holder=Holder.CHANNEL, most=3),
+    )
+    door.policies.set(thread().home, Policy(budgets=(lower, raised, new)))
+
+    admitted = [await door.admits(claim(f"m{number}")) for number in range(2)]
+    await door.knock(claim("m1"))
+
+    assert within(operators, (lower, raised, new)) == (lower, operators[1], new)
+    assert admitted == [True, True]
+    assert (await door.admits(claim("m1")), await door.admits(claim("m2"))) == (True, False)
 
 
 @pytest.mark.promise("members-only")
@@ -175,8 +228,20 @@ async def test_a_guest_is_refused_politely_and_told_once_in_a_while() -> None:
 
     told = [await door.knock(guests_claim(f"m{number}")) for number in range(2)]
 
-    assert told == [Refusal(MEMBERS_ONLY), Refusal(MEMBERS_ONLY, is_told=False)]
+    kind = "strangers:c"
+    assert told == [Refusal(kind, STRANGERS_READ), Refusal(kind, STRANGERS_READ, Telling.NOTHING)]
     assert await door.knock(guests_claim(platform="elsewhere")) is None
+
+
+@pytest.mark.promise("guests-apart")
+async def test_guests_are_answered_where_moderators_have_opened_the_channel() -> None:
+    """And in no other."""
+    door = Door()
+    door.policies.set(thread().home, Policy(open_channels=frozenset({"d"})))
+    elsewhere = await door.knock(guests_claim())
+    door.policies.set(thread().home, Policy(open_channels=frozenset({"c"})))
+
+    assert (elsewhere, await door.knock(guests_claim())) == (Refusal("strangers:c", STRANGERS_READ), None)
 
 
 @pytest.mark.promise("members-only")
@@ -198,7 +263,7 @@ async def test_a_pause_comes_before_all_else() -> None:
     door.membership.fails = True
     door.policies.set(thread().home, PAUSE)
 
-    assert await door.knock(guests_claim()) == Refusal(PAUSED)
+    assert await door.knock(guests_claim()) == Refusal("paused", PAUSED)
 
 
 async def test_a_command_is_always_told() -> None:
@@ -210,28 +275,61 @@ async def test_a_command_is_always_told() -> None:
 
     told = [await door.knock(claim(f"m{number}", address=address)) for number in range(2)]
 
-    assert told == [Refusal(PAUSED), Refusal(PAUSED)]
+    assert told == [Refusal("paused", PAUSED), Refusal("paused", PAUSED)]
 
 
 async def test_a_store_that_is_away_refuses_nobody() -> None:
     """Neither the policies nor the notes are worth an answer that is not given."""
     clock = Clock()
-    quota = MemoryQuota(per_person=(1, 60.0), per_thread=(1, 60.0), now=clock.now)
+    quota = MemoryQuota(now=clock.now)
     admission = Admission(AwayPolicies(), quota, MemoryDedup(), now=clock.now)
 
-    assert await admission.refusal(claim()) is None
+    assert isinstance(await admission.admit(claim()), Reservation)
 
 
 async def test_where_nobody_can_count_nobody_has_asked_too_much() -> None:
     """A question more is cheaper than an answer that is not given."""
     clock = Clock()
-    quota = AwayQuota(per_person=(1, 60.0), per_thread=(1, 60.0), now=clock.now)
+    quota = AwayQuota(now=clock.now)
     admission = Admission(MemoryPolicies(), quota, MemoryDedup(), now=clock.now)
 
-    assert await admission.refusal(claim()) is None
+    assert isinstance(await admission.admit(claim()), Reservation)
 
 
-def test_a_wait_is_said_as_people_say_it() -> None:
-    """In seconds, or in minutes where it is long."""
-    assert too_many(40).endswith("in about 40 seconds.")
-    assert too_many(150).endswith("in about 2 minutes.")
+@pytest.mark.parametrize(
+    ("budget", "seconds", "reached", "again"),
+    [
+        ("person 1 questions minute", 40, "That's a lot of questions in a short time.", "40 seconds."),
+        ("person 1 questions minute", 150, "That's a lot of questions in a short time.", "2 minutes."),
+        (
+            "person 1 questions day",
+            43_200,
+            "You've reached the limit for today.",
+            "12 hours, on 2 January at 00:00 UTC.",
+        ),
+        (
+            "channel 1 tokens day",
+            3_600,
+            "This channel has reached the limit for today.",
+            "60 minutes, on 1 January at 13:00 UTC.",
+        ),
+        (
+            "community 1 money month",
+            31 * 86_400,
+            "This community has reached the limit for this month.",
+            "31 days, on 1 February at 12:00 UTC.",
+        ),
+    ],
+)
+def test_a_limit_is_said_with_the_time_at_which_it_goes_on(budget: str, seconds: int, reached: str, again: str) -> None:
+    """As people say it."""
+    limit = Reached(Budget.parse(budget), NOON + timedelta(seconds=seconds))
+
+    assert limit_reached(limit, NOON) == f"{reached} You can ask again in about {again}"
+
+
+def test_what_is_set_aside_for_others_is_not_used_up() -> None:
+    """It may be asked again soon."""
+    reached = Reached(Budget.parse("community 1 money month"), NOON + SOON, is_passing=True)
+
+    assert limit_reached(reached, NOON).endswith("You can ask again in about 60 seconds.")

@@ -241,7 +241,9 @@ async def test_every_step_is_an_event(script: Script) -> None:
         StateChanged(about, State.GENERATING),
         TokensUsed(about, "scripted", used),
         StateChanged(about, State.RETRIEVING),
-        ToolCalled(about, "search_documents", '{"query": "robot"}', success=True, result_size=len(FOUND), time_ms=0.0),
+        ToolCalled(
+            about, "search_documents", {"query": "5 characters"}, success=True, result_size=len(FOUND), time_ms=0.0
+        ),
         StateChanged(about, State.GENERATING),
         TokensUsed(about, "scripted", used),
         UrlsRemoved(about, 1),

@@ -66,6 +66,7 @@ async def test_a_model_that_loops_is_silenced_and_its_tokens_are_counted(script:
     """As nearly as can be known, since no service counts what nobody lets it finish."""
     events = list[Event]()
     model = script(turn(search("robot"), usage=Usage(prompt_tokens=900)), turn("Robots act [1].", *[" And"] * 500))
+    model.most_tokens = 1_000
     agent = Agent(model, Shelf(hit()), clock=Clock(), observer=events.append, limits=SHORT)
     answer = await agent.answer(question())
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from adapters.chat.dialect import heading
 from adapters.discord.dialect import DISCORD, DiscordRenderer
+from adapters.extractive.quotes import Source, standing, units
 from adapters.openai.reading import MOST_ARGUMENTS, Reading, Thoughts
 from adapters.slack.dialect import SLACK, SPOKEN, SlackRenderer
 from adapters.slack.events import words
@@ -25,6 +26,7 @@ from core.answering.dialect import MARKDOWN, one_line
 from core.answering.markup import read
 from core.answering.prompts import history
 from core.answering.verdict import is_small_talk
+from core.documents.excerpt import excerpt, sentences
 from core.model import Conversation, without_controls
 from tests.answers import PIECES, answered, make_sources, written
 from tests.builders import thread, turn_of
@@ -56,6 +58,13 @@ MARKS = [
     "&",
     "www.",
     "[!",
+    ".",
+    "…",
+    "!?",
+    "\n ",
+    "$$",
+    '"',
+    "A. robot ",
 ]
 BEGINNINGS = ["", "a", "# a", "Sources:\n\n", "| a | b |\n|---|---|\n", "```py\n", "\n- a\n"]
 
@@ -73,6 +82,12 @@ def _calls(text: str) -> bytes:
     return b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events)
 
 
+def _weighed(text: str) -> None:
+    found = tuple(units(text))
+    for unit in found:
+        standing("What is a robot?", Source(1, 1.0, "", found), unit)
+
+
 READERS: Mapping[str, Callable[[str], Any]] = {
     "an answer": lambda text: MARKDOWN.write(read(text, make_sources())),
     "a quoted text": lambda text: read(text, Quoted()),
@@ -86,6 +101,10 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "text on Discord": DISCORD.text,
     "text on Slack": lambda text: (SLACK.text(text), SPOKEN.text(text)),
     "code": lambda text: (DISCORD.code(text), SLACK.code_line(text)),
+    "sentences": sentences,
+    "an excerpt": lambda text: excerpt(text, "What is a robot?", limit=800),
+    "quotes": units,
+    "what a quote is about": _weighed,
     "a message of Slack": words,
     "an event of a stream": lambda text: Reading("m", ()).read(text.encode(errors="replace")),
     "thoughts": lambda text: Thoughts().without("<think>a</think>" * (len(text) // 16) + text),
@@ -121,6 +140,13 @@ def test_twice_the_text_takes_about_twice_the_time(reader: Callable[[str], Any],
     quick = A_STEP if reader in MESSAGES else ALWAYS_QUICK
 
     assert long < quick or long / seconds(reader, beginning, unit, SHORT) < MOST
+
+
+@pytest.mark.parametrize("unit", [".", "…", "!?", '"'])
+@pytest.mark.parametrize("name", ["sentences", "an excerpt", "quotes", "what a quote is about"])
+def test_a_run_of_marks_is_read_once(name: str, unit: str) -> None:
+    """Not from each of its characters on, which took seconds; the CPU's time, so that a busy machine changes little."""
+    assert seconds(READERS[name], "", unit, 40_000) < 1.0
 
 
 @pytest.mark.parametrize("make", [DiscordRenderer, SlackRenderer])

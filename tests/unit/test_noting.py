@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from core.events import Answered, MemoryFailed, Passed, State, StateChanged, Step
-from core.model import Asked, Claim, Deleted, Delivery, MessageRef, Progress, Status
+from core.events import Answered, Charged, MemoryFailed, Passed, State, StateChanged, Step
+from core.model import Asked, Claim, Cost, Deleted, Delivery, MessageRef, Progress, Status
 from tests.builders import question, thread
 from tests.fakes.chat import Script
 from tests.fakes.inbox import MemoryInbox
@@ -50,6 +50,7 @@ async def test_an_answer_that_the_store_does_not_note_at_its_end_is_found_by_the
         Passed(about, Step.SHOWN),
         MemoryFailed(about, "append"),
         Passed(about, Step.REMEMBERED),
+        Charged(about, Cost(questions=1)),
         Answered.of(about, answer),
         StateChanged(about, State.COMPLETE),
     ]

@@ -11,12 +11,13 @@ from core.answering.agent import Agent
 from core.answering.responder import Responder
 from core.community.admission import Admission
 from core.errors import ModelUnavailable
-from core.events import Answered, Event, MemoryFailed, Passed, State, StateChanged, Step
+from core.events import Answered, Charged, Event, MemoryFailed, Passed, State, StateChanged, Step
 from core.messages import PAUSED
 from core.model import (
     Answer,
     Claim,
     Conversation,
+    Cost,
     Delivery,
     MessageRef,
     Person,
@@ -69,7 +70,7 @@ class Desk:
         agent = Agent(model, shelf or Shelf(hit()), clock=Clock())
         conversations = self.store if remembers else None
         policies = MemoryPolicies({"test:w": Policy(paused_by=Person(id="mod"))} if paused else {})
-        quota = MemoryQuota(per_person=(9, 60.0), per_thread=(9, 60.0), now=lambda: NOON)
+        quota = MemoryQuota(now=lambda: NOON)
         self._responder = Responder(
             agent,
             conversations,
@@ -120,6 +121,7 @@ async def test_the_answer_is_drawn_and_remembered(script: Script) -> None:
         StateChanged(question().message, State.VALIDATING),
         Passed(question().message, Step.SHOWN),
         Passed(question().message, Step.REMEMBERED),
+        Charged(question().message, Cost(questions=1)),
         Answered.of(question().message, answer),
         StateChanged(question().message, State.COMPLETE),
     ]
@@ -189,7 +191,7 @@ async def test_a_refusal_is_said_once_and_neither_searched_nor_remembered(script
     answers = [await desk.ask(), await desk.ask(question(id="m2"))]
 
     assert [answer.status for answer in answers] == [Status.REFUSED, Status.REFUSED]
-    assert desk.surface.shown == [answers[0]]
+    assert (desk.surface.refused, desk.surface.shown) == ([answers[0].text], [])
     assert answers[0].text == PAUSED
     assert desk.surface.reactions == []
     assert await desk.store.load(thread()) is None
@@ -250,6 +252,7 @@ async def test_a_store_that_is_down_costs_the_memory_and_not_the_answer(script: 
         MemoryFailed(about, "load"),
         Passed(about, Step.SHOWN),
         MemoryFailed(about, "append"),
+        Charged(about, Cost(questions=1)),
         Answered.of(about, answer),
         StateChanged(about, State.COMPLETE),
     ]
@@ -353,7 +356,7 @@ async def test_a_surface_that_breaks_ends_the_models_work_and_the_error_comes_ou
     """Nothing is remembered that nobody has seen whole."""
     model = script(turn(search("robot")), turn("Robots ", "sense ", "and act [1]."))
     desk = Desk(model)
-    desk.surface = RecordingSurface(breaks_after=2)
+    desk.surface = RecordingSurface(breaks_after=3)
 
     with pytest.raises(ConnectionError):
         await desk.ask()

@@ -150,10 +150,33 @@ async def test_results_and_records_keep_the_order_of_the_calls() -> None:
         {"role": "tool", "tool_call_id": id_, "content": text} for id_, text in zip("123", texts, strict=True)
     ]
     assert toolbox.records == [
-        ToolRecord(name=one.name, arguments=one.arguments, success=good, result_size=len(text), time_ms=2000.0)
-        for one, good, text in zip(calls, (True, False, True), texts, strict=True)
+        ToolRecord(name=name, arguments=one.arguments, success=good, result_size=len(text), time_ms=2000.0)
+        for one, name, good, text in zip(calls, ("add", "unknown", "ping"), (True, False, True), texts, strict=True)
     ]
-    assert events == [ToolCalled(question().message, **record.model_dump()) for record in toolbox.records]
+    assert events == [
+        ToolCalled(question().message, each.name, given, each.success, each.result_size, each.time_ms)
+        for each, given in zip(toolbox.records, ({"a": "int"}, {}, {}), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sizes"),
+    [
+        ('{"a": "my secret", "b": 4242}', {"a": "9 characters", "b": "int"}),
+        ('["my secret"]', {"unknown": "13 characters"}),
+        ("my secret {", {"unknown": "11 characters"}),
+        ('{"a": {"my": "secret"}, "b": ["my secret", "another secret"]}', {"a": "1 items", "b": "2 items"}),
+        ('{"a": 1e99, "my_secret": 1, "another": "secret"}', {"a": "float", "unknown": "2 arguments"}),
+        ('{"a": true, "b": null}', {"a": "bool", "b": "NoneType"}),
+        ('{"a": %s}' % ("4" * 5_000), {"unknown": "5007 characters"}),
+    ],
+)
+async def test_an_event_tells_how_large_arguments_are(arguments: str, sizes: Mapping[str, str]) -> None:
+    """By the tool's own names for them, and never what they say, however the model arranged it."""
+    events: list[Event] = []
+    await make_toolbox(events).call([call(arguments, name="add")])
+
+    assert [event.arguments for event in events if isinstance(event, ToolCalled)] == [sizes]
 
 
 def test_the_toolbox_lists_its_tools() -> None:

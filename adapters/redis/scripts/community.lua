@@ -1,4 +1,4 @@
--- What a community has decided: what its moderators have set, how readers vote, and how much is asked.
+-- What a community has decided: what its moderators have set, and how readers vote.
 --
 -- What moderators have set in a workspace, and the log of their orders:
 --
@@ -7,6 +7,8 @@
 --       paused            who paused the bot, and when, as JSON
 --       silent:<channel>  nothing is answered there
 --       auto:<channel>    every new post is answered there
+--       open:<channel>    what is for members is answered there also in front of guests
+--       moderators:<id>   the members of this role or group may moderate
 --       legacy            what was set before there were versions, if it held more than is known today
 --     audit             the beginning of the names of the log's keys:
 --       order             the numbers of the entries, newest first, also of some that have expired
@@ -14,9 +16,61 @@
 --
 -- Before there were versions, a policy was one JSON text. It becomes a hash with the first order that changes it.
 -- `moderate` returns a fault or '', 'new' or '' for an order that changed nothing, and the fields and values as they
--- were before it.
+-- were before it. Of moderators only ids are kept: where an older version has written a name, it goes when anybody looks
+-- at the policy, and out of the log as well when a process does so for the first time.
 local POLICY_VERSION = 1
 local LEGACY = {paused_by = true, paused_at = true, auto_answer = true, silent_channels = true}
+
+-- Returns a text of JSON without the name of the person in its object that is called `field`, byte for byte as it was
+-- otherwise, as what is not known of it may be of another version; nil where there is no name.
+local function without_name(text, field)
+  local is_read, set = pcall(cjson.decode, text)
+  local who = is_read and type(set) == 'table' and set[field]
+  if type(who) ~= 'table' or type(who.id) ~= 'string' or (who.name or '') == '' then return nil end
+  local _, first = string.find(text, '"' .. field .. '"%s*:%s*{')
+  local at, depth = first, first and 1
+  while depth and depth > 0 do
+    at = string.find(text, '[{}"]', at + 1)
+    local sign = string.sub(text, at, at)
+    if sign == '"' then -- a text, which may hold braces
+      repeat
+        at = string.find(text, '["\\\\]', at + 1)
+        local is_end = string.sub(text, at, at) == '"'
+        if not is_end then at = at + 1 end
+      until is_end
+    else
+      depth = depth + (sign == '{' and 1 or -1)
+    end
+  end
+  return first and string.sub(text, 1, first - 1) .. cjson.encode({id = who.id}) .. string.sub(text, at + 1)
+end
+
+-- Takes names out of the log.
+local function strip_log(audit)
+  local numbers, keys = redis.call('LRANGE', audit .. 'order', 0, -1), {}
+  for i, number in ipairs(numbers) do keys[i] = audit .. 'deed:' .. number end
+  for i = 1, #keys, 500 do
+    local last = math.min(i + 499, #keys)
+    for j, entry in ipairs(redis.call('MGET', unpack(keys, i, last))) do
+      local nameless = entry and without_name(entry, 'by')
+      if nameless then redis.pcall('SET', keys[i + j - 1], nameless, 'KEEPTTL') end
+    end
+  end
+end
+
+-- Takes names out of a policy; a server without room keeps them until it has some.
+local function strip_policy(policy, form)
+  if form == 'string' then
+    local nameless = without_name(redis.call('GET', policy), 'paused_by')
+    if nameless then redis.pcall('SET', policy, nameless, 'KEEPTTL') end
+  elseif form == 'hash' and tonumber(redis.call('HGET', policy, 'version') or '') == POLICY_VERSION then
+    for name, field in pairs({paused = 'by', legacy = 'paused_by'}) do
+      local text = redis.call('HGET', policy, name)
+      local nameless = text and without_name(text, field)
+      if nameless then redis.pcall('HSET', policy, name, nameless) end
+    end
+  end
+end
 
 -- Raises an error for anything that no version has written.
 local function fields_of(text)
@@ -38,9 +92,11 @@ local function fields_of(text)
 end
 
 -- Reads the policy and, unless `entry` is empty, carries out an order and notes it; some replace a policy that is closed.
-function script.moderate(field, value, entry, replaces, most, life)
+function script.moderate(field, value, entry, replaces, most, life, is_first)
   local policy, audit = KEYS[1], KEYS[2]
   local form = redis.call('TYPE', policy).ok
+  strip_policy(policy, form)
+  if is_first then strip_log(audit) end
   local stored, fault = {version = POLICY_VERSION}, ''
   if form == 'hash' then
     local flat = redis.call('HGETALL', policy)
@@ -151,29 +207,4 @@ function script.forget_votes(person)
     redis.call('DEL', PREFIX .. index)
   end
   return gone
-end
-
--- Counts a question in every window of the keys or in none; returns the milliseconds until it may be asked. A window is
--- a sorted set of questions by the time of each; `windows` is JSON of the count and the milliseconds of each.
-function script.spend(asked, windows)
-  local at, wait, is_known, bounds = now(), 0, false, cjson.decode(windows)
-  for i, window in ipairs(KEYS) do
-    local count, length = unpack(bounds[i])
-    local found, newest = redis.call('ZRANGE', window, 0, -1, 'WITHSCORES'), {}
-    for j = 1, #found, 2 do
-      if tonumber(found[j + 1]) > at - length then
-        is_known = is_known or found[j] == asked
-        table.insert(newest, 1, found[j + 1])
-      end
-    end
-    if #newest < #found / 2 then redis.call('ZREMRANGEBYSCORE', window, '-inf', at - length) end
-    if newest[count] then wait = math.max(wait, newest[count] + length - at) end
-  end
-  if is_known then return 0 end
-  if wait > 0 then return wait end
-  for i, window in ipairs(KEYS) do
-    redis.call('ZADD', window, at, asked)
-    redis.call('PEXPIRE', window, bounds[i][2])
-  end
-  return 0
 end

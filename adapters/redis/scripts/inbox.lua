@@ -31,6 +31,9 @@
 -- `delayed` whenever its list is not empty. It may be in `ready` twice: whoever takes an entry of a thread whose first
 -- message is worked on under another entry drops it.
 --
+-- Since when somebody has been at a question is in `first`; of one that was handed back, it is how long somebody was, as a
+-- negative number, since the time in which nobody is does not count.
+--
 -- Of a question, `put` tells by which start of the server, and when, it was last written down: whoever works on it finds
 -- by this whether the store has lost it, and has it again. `strays` are the messages of a worker that had it before such
 -- a loss; whoever takes the question next has them as `leaving`, and removes them at the end.
@@ -47,11 +50,27 @@ local FAILED_LIFE = 3600000 -- an hour for the words of a question that failed
 local DEAD_LIFE = 86400000 -- a day for those of a question that nobody tries any more, so that an operator can
 local LONGEST_PARK = 5000 -- after these the first thread of a line is looked at even if nobody has called it
 
+local this_run -- which start of the server this is, as far as it has been asked
+
 -- Returns which start of the server this is; not every user may ask, and then it is always the same.
 local function run_id()
-  local about = redis.pcall('INFO', 'server')
-  return type(about) == 'string' and string.match(about, 'run_id:(%x+)') or ''
+  local about = this_run or redis.pcall('INFO', 'server')
+  this_run = type(about) == 'string' and string.match(about, 'run_id:(%x+)') or this_run or ''
+  return this_run
 end
+
+-- Returns since when nothing was lost, which is noted at first, and whenever the server has started again.
+local function kept_since()
+  local run, found = run_id(), redis.call('MGET', RUN, SINCE)
+  local known, since = found[1], found[2]
+  if known ~= run then redis.call('SET', RUN, run, 'PX', LIFE) end
+  if since and (not known or known == run) then return tonumber(since) end
+  redis.call('SET', SINCE, now(), 'PX', LIFE)
+  return now()
+end
+
+-- Returns for how many milliseconds nothing was lost; the clock may have been put back meanwhile.
+local function kept_for() return math.max(now() - kept_since(), 0) end
 
 local function key(kind, name) return PREFIX .. kind .. ':' .. name end
 
@@ -176,12 +195,11 @@ function script.backlog(lease)
   return {redis.call('ZCARD', WAITING), pending.err and 0 or pending[1], redis.call('ZCARD', DEAD), oldest}
 end
 
-function script.kept_since()
-  local run, known = run_id(), redis.call('GET', RUN)
-  redis.call('SET', RUN, run, 'PX', LIFE)
-  if known and known ~= run then redis.call('DEL', SINCE) end
-  if redis.call('PEXPIRE', SINCE, LIFE) == 0 then redis.call('SET', SINCE, now(), 'PX', LIFE) end
-  return tonumber(redis.call('GET', SINCE))
+-- Returns for how many milliseconds nothing was lost, and what tells this time without a loss from any other.
+function script.kept_for()
+  local since = kept_since()
+  for _, name in ipairs({RUN, SINCE}) do redis.call('PEXPIRE', name, LIFE) end
+  return {kept_for(), run_id() .. ' ' .. since}
 end
 
 function script.waiting()

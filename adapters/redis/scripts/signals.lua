@@ -27,6 +27,7 @@ end
 local function reopen(ref, thread)
   redis.call('ZREM', DEAD, ref)
   set_state(ref, 'waiting')
+  redis.call('HDEL', key('question', ref), 'first')
   redis.call('HSET', key('question', ref), 'put', run_id() .. ' ' .. now())
   redis.call('PEXPIRE', key('question', ref), LIFE)
   enqueue(thread, ref)
@@ -47,9 +48,11 @@ local function first_asked_after(thread, time)
 end
 
 -- Writes down a question, and that it is no longer what was `accepted`, where that is not empty. One with a delivery may
--- have been worked on before all was lost that was known of it; one that `is_bare` has nothing of an answer.
+-- have been worked on before all was lost that was known of it; one that `is_bare` has nothing of an answer. One of an
+-- `age` of milliseconds that nobody knows, while all this is kept for a shorter time, may have been answered: then
+-- nothing is done, and it is -1. An age below 0 counts for nothing.
 function script.ask(ref, thread, revision, text, person, home, address, interaction, left, asked_at, accepted, delivery,
-  is_bare)
+  is_bare, age)
   local question = key('question', ref)
   if accepted ~= '' then
     local former = redis.call('HGET', key('question', accepted), 'state')
@@ -59,6 +62,7 @@ function script.ask(ref, thread, revision, text, person, home, address, interact
   end
   local state, is_deleted, known = look(ref)
   if state and (state ~= 'early' or is_deleted) then return false end
+  if age >= 0 and age > kept_for() then return -1 end
   note_asker(ref, person, home, 'state', 'waiting', 'attempts', 0, 'address', address, 'asked', asked_at,
     'put', run_id() .. ' ' .. now(), 'way', interaction ~= '' and 1 or 0)
   if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
@@ -82,7 +86,7 @@ function script.edit(ref, thread, revision, text, person, home)
   local state, is_deleted, known = look(ref)
   if is_deleted or state == 'accepted' or revision <= known then return false end
   note_asker(ref, person, home, 'revision', revision, 'text', text)
-  redis.call('HDEL', question, 'stopped', 'reason')
+  redis.call('HDEL', question, 'stopped', 'reason', 'first')
   redis.call('DEL', key('retry', ref))
   if not state or state == 'early' then return keep_early(ref) end
   redis.call('PEXPIRE', question, LIFE)

@@ -36,14 +36,15 @@ local function conclude_task(ref, thread, state)
   local question = key('question', ref)
   redis.call('HSET', question, 'state', state, 'concluded', 1)
   redis.call('HDEL', question, 'entry', 'holder', 'text', 'way', 'stopped', 'person', 'home', 'asked', 'begun',
-    'leaving')
+    'leaving', 'first')
   dequeue(thread, ref)
 end
 
 -- Lets a question wait that somebody had who did not come to its end, as if it had not been taken.
 local function give_back(ref)
   redis.call('HINCRBY', key('question', ref), 'attempts', -1)
-  set_state(ref, 'waiting')
+  local first = tonumber(redis.call('HGET', key('question', ref), 'first') or '0')
+  set_state(ref, 'waiting', 'first', first > 0 and math.min(first - now(), 0) or first)
 end
 
 -- Lets a thread wait if as much as may be is done at once for whoever asks; returns whether it does.
@@ -97,7 +98,7 @@ function script.sweep(consumer, lease)
 end
 
 local NAMES = {'state', 'entry', 'person', 'home', 'attempts', 'fence', 'strays', 'leaving', 'revision', 'put', 'failures',
-  'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way'}
+  'text', 'address', 'delivery', 'concluded', 'deleted', 'stopped', 'begun', 'way', 'first'}
 
 -- Takes the first question of a thread; false if there is none, if somebody else has it, or if it has to wait.
 function script.take(entry, thread, consumer, holder, lease, per_person, per_workspace)
@@ -129,7 +130,9 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
   redis.call('XCLAIM', READY, GROUP, consumer, 0, entry, 'JUSTID') -- its time begins now, and not when it was read
   acquire_slots(ref, lease)
   local question, attempt, fence = key('question', ref), (known.attempts or 0) + 1, (known.fence or 0) + 1
-  set_state(ref, 'running', 'attempts', attempt, 'fence', fence, 'entry', entry, 'holder', holder)
+  local first = tonumber(known.first or '0')
+  if first <= 0 then first = first + now() end
+  set_state(ref, 'running', 'attempts', attempt, 'fence', fence, 'entry', entry, 'holder', holder, 'first', first)
   if attempt > 1 or known.begun then redis.call('DEL', key('retry', ref)) end -- no other one has been tried
   if attempt == 1 and known.failures then redis.call('HDEL', question, 'failures') end
   if known.strays then
@@ -138,7 +141,7 @@ function script.take(entry, thread, consumer, holder, lease, per_person, per_wor
   end
   touch(ref, thread)
   local is_old = string.match(known.put or '', '^%x*') ~= run_id() -- what was posted may have been lost
-  return {ref, attempt, fence, known.revision, known.put, attempt > 1 and known.failures,
+  return {ref, attempt, fence, known.revision, known.put, attempt > 1 and known.failures, math.max(now() - first, 0),
     known.way ~= '0' and redis.call('GET', key('interaction', ref)), known.text, known.address, known.delivery,
     known.strays or known.leaving, known.concluded, known.deleted, known.stopped, is_old and '1' or known.begun}
 end
@@ -183,7 +186,7 @@ end
 -- Puts back a question of which the store has lost everything, for the worker that is at it; returns the entry under
 -- which that holds it. One that was `put` again counts as it is there: then it is -1; and 0 if nothing was lost, and
 -- another worker has it.
-function script.restore(ref, thread, entry, consumer, lease, holder, fence, attempt, put, is_update, is_withdrawn,
+function script.restore(ref, thread, entry, consumer, lease, holder, fence, attempt, spent, put, is_update, is_withdrawn,
   revision, text, person, home, address, interaction, left, asked_at, delivery)
   local question = key('question', ref)
   local state, is_deleted, known = look(ref)
@@ -194,7 +197,8 @@ function script.restore(ref, thread, entry, consumer, lease, holder, fence, atte
     leave(ref, thread, state, is_deleted, text, delivery)
     return -1
   end
-  redis.call('HSET', question, 'attempts', attempt, 'fence', fence, 'holder', holder, 'put', put)
+  redis.call('HSET', question, 'attempts', attempt, 'fence', fence, 'holder', holder, 'put', put,
+    'first', now() - spent)
   if revision > known then redis.call('HSET', question, 'revision', revision, 'text', text) end
   if delivery ~= '' then redis.call('HSET', question, 'delivery', delivery) end
   if is_update then redis.call('HSET', question, 'concluded', 1) end

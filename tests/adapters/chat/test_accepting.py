@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from adapters.chat.background import NO_STORE, SHARE, accepted, settle, take_ove
 from core.errors import StoreUnavailable, Unreachable
 from core.events import Event, Passed, Step
 from core.messages import BROKEN
-from core.model import Asked, Delivery, Signal
+from core.model import Asked, Delivery, Kept, Signal
 from tests.builders import question
 from tests.fakes.services import Counter, MemoryServices
 from tests.inboxes import asked
@@ -269,10 +269,10 @@ class Emptied(Counter):
 
     looks = 0
 
-    async def kept_since(self) -> datetime:
-        """Give another time from the second look on."""
+    async def kept_for(self) -> Kept:
+        """Give another mark from the second look on."""
         self.looks += 1
-        return datetime.min.replace(tzinfo=UTC, year=min(self.looks, 2))
+        return Kept(timedelta(), str(min(self.looks, 2)))
 
 
 @pytest.mark.promise("crash-safe")

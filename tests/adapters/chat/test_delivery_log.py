@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.chat.delivery import DeliveryLog, while_held
+from adapters.chat.delivery import DeliveryLog
+from adapters.chat.lease import while_held
 from adapters.chat.platform import Destination, Part
 from core.errors import Gone, LeaseLost, StoreUnavailable
 from core.events import Event, Passed, Step

@@ -18,6 +18,7 @@ from core.model import Answer, MessageRef, PartialAnswer, Progress, Restarted, S
 from tests.builders import question, thread
 from tests.fakes.poster import DELETED, Thread
 from tests.fakes.surface import drafted, text_of
+from tests.platforms import CITED
 from tests.portion import examples
 
 QUESTION = MessageRef(thread=thread(), id="m1")
@@ -186,7 +187,7 @@ async def test_what_can_be_done_with_an_answer_hangs_on_how_it_ended(
     status: Status, visibility: str, controls: Controls
 ) -> None:
     """Answers can be judged, and what failed can be tried again; but a private question is kept by nobody."""
-    platform, ended = Thread(), Answer(id="a", text="So it ended.", status=status)
+    platform, ended = Thread(), Answer(id="a", text="So it ended.", status=status, nearest=(CITED,))
     asked = question().model_copy(update={"visibility": visibility})
 
     async def progress() -> AsyncIterator[Progress]:

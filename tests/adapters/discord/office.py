@@ -10,8 +10,10 @@ from typing import Any
 
 from adapters.chat.background import BackgroundTasks
 from adapters.chat.services import ChatServices
-from adapters.discord.commands import LOOKED_EVERY, install, is_current
+from adapters.discord.commands import install
 from adapters.discord.connection import connect
+from adapters.discord.moderators import DiscordModerators
+from adapters.discord.registering import LOOKED_EVERY, is_current
 from core.model import ThreadRef, WorkspaceRef
 from tests.adapters.discord.eager import EagerClient
 from tests.fakes.services import SOURCE, TERMS, MemoryServices
@@ -26,14 +28,15 @@ READ = "GET /applications/{application}/commands"
 class OfficeClient(EagerClient):
     """Learns the commands before it connects."""
 
-    def __init__(self, *, services: ChatServices, **options: Any) -> None:
+    def __init__(self, *, services: ChatServices, moderators: DiscordModerators | None = None, **options: Any) -> None:
         super().__init__(**options)
         self._services = services
+        self._moderators = moderators
         self.commands, self.background = BackgroundTasks(ignore=()), BackgroundTasks()
 
     async def setup_hook(self) -> None:
         """Install everything."""
-        install(self, self._services, self.commands, self.background)
+        install(self, self._services, self.commands, self.background, self._moderators)
 
     async def close(self) -> None:
         """End what goes on beside."""
@@ -53,7 +56,9 @@ class Office(MemoryServices):
         await (self.looks.acquire() if seconds == LOOKED_EVERY else self.sleep(seconds))
 
     @contextlib.asynccontextmanager
-    async def open(self, *, waits: bool = True) -> AsyncGenerator[OfficeClient]:
+    async def open(
+        self, *, waits: bool = True, moderators: DiscordModerators | None = None
+    ) -> AsyncGenerator[OfficeClient]:
         """Run a client that is connected and knows its guilds, and where it *waits*, has looked at its commands."""
         before = len(self.server.requests_to(READ)), len(self.events)
         client = connect(
@@ -62,6 +67,7 @@ class Office(MemoryServices):
             api_url=self.server.api_url,
             gateway_url=self.server.gateway_url,
             services=replace(self.services, reads_all=False, sleep=self._rest),
+            moderators=moderators,
         )
         running = asyncio.create_task(client.start(self.server.token))
         try:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.chat.platform import Controls
-from adapters.discord.commands import MENU_NAME
 from adapters.discord.dialect import controls_view
+from adapters.discord.registering import MENU_NAME
 from core import messages
 from core.answering.agent import answer_id
 from core.model import Asked, AskedAgain, Complaint, MessageRef, Person, Question, Stopped, Tally, Vote
@@ -204,6 +204,30 @@ async def test_another_opinion_replaces_the_one_before(office: Office, place: Pl
         await office.told(office.server.press(place.ada, message, message.custom_ids[0]))
 
     assert await office.votes.count(home(place.guild.id)) == Tally(helpful=1)
+
+
+@pytest.mark.promise("forums")
+async def test_a_post_is_no_longer_answered_when_its_author_says_so(office: Office, place: Place) -> None:
+    """And again if the author says that it helped after all; what others think of it changes no tag."""
+    server = office.server
+    forum = server.add_channel(place.guild, "help", forum=True, tags=("Answered",))
+    server.allow(forum, Permission.MANAGE_THREADS)
+    post, _ = server.post_in_forum_as(place.ada, forum, "Robots", "What is a robot?")
+    server.change_thread(post, applied_tags=list(forum.tags))
+    bob, seen = server.add_member(place.guild, "Bob"), list[bool]()
+    async with office.open() as client:
+        view = controls_view(Controls.VOTE, question_of(place))
+        assert view is not None
+        await client.wait_until_ready()
+        thread = client.get_partial_messageable(post.id)
+        message = server.platform.messages[(await thread.send("An answer.", view=view)).id]
+        for who, button, tagged in ((place.ada, 1, False), (place.ada, 0, True), (bob, 1, True)):
+            pressed = server.press(who, message, message.custom_ids[button])
+            await server.until(lambda pressed=pressed: pressed.acknowledged)
+            await server.until(lambda tagged=tagged: bool(post.applied_tags) is tagged)
+            seen.append(bool(post.applied_tags))
+
+    assert (seen, len(post.applied_tags)) == ([False, True, True], 1)
 
 
 async def test_a_vote_that_cannot_be_kept_is_told_so(office: Office, place: Place) -> None:

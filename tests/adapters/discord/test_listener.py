@@ -55,7 +55,7 @@ class SlowBox(Box):
         super().__init__(fails=True)
         self.reached, self.answers = asyncio.Event(), asyncio.Event()
 
-    async def put(self, signal: Signal) -> bool:
+    async def put(self, signal: Signal) -> bool | None:
         """Let whoever puts something wait."""
         self.reached.set()
         await self.answers.wait()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.interactions import ADMIN as NAME
+from adapters.discord.registering import ADMIN as NAME
 from core import messages
 from core.model import AuditEntry, Complaint, Person, Policy, PolicyFault, Signal, Vote
 from tests.adapters.discord.conftest import Place
@@ -65,6 +65,7 @@ async def test_the_commands_are_shown_to_moderators_only(office: Office) -> None
         "pause",
         "resume",
         "auto-answer",
+        "moderators",
         "forget",
     ]
 

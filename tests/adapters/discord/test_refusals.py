@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from bot.settings import Settings
 from bot.wiring.discord import DiscordPlatform
 from core.events import Event, Passed, PlaceRefused
+from tests.fakes.removals import MemoryRemovals
 from tests.fakes.services import empty
 from tests.on_discord import OnDiscord, on_discord
 from tests.platforms import ANSWER, progress
@@ -25,11 +27,12 @@ async def _discord() -> AsyncIterator[OnDiscord]:
 async def test_a_place_that_is_closed_to_the_bot_is_told_to_whoever_runs_it(discord: OnDiscord) -> None:
     """By the event of a bot that is put together from settings; it holds no words."""
     values: dict[str, Any] = {"discord_token": discord.server.token, "discord_api_url": discord.server.api_url}
+    stores: Any = SimpleNamespace(removals=MemoryRemovals())
     events = list[Event]()
     claim = await discord.asks()
     discord.forbids(claim)
 
-    async with DiscordPlatform(Settings(**values), events.append, empty).client(discord.notes) as client:
+    async with DiscordPlatform(Settings(**values), events.append, empty).client(stores, discord.notes) as client:
         await client.log_in()
         await client.surface.reply(claim, progress(ANSWER))
 

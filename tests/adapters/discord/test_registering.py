@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.commands import is_current
+from adapters.discord.registering import is_current
 from core.events import CommandsFailed, CommandsRegistered
 from tests.adapters.discord.conftest import Place
 from tests.adapters.discord.office import READ, Office

@@ -14,7 +14,7 @@ from adapters.discord.limits import Throttle
 from adapters.discord.responses import ResponsePoster
 from core.errors import RateLimited
 from core.messages import FAILED, MENTION_AGAIN
-from core.model import Answer, Delivery, MessageRef, Progress, Status, Withdrawal
+from core.model import Answer, Delivery, MessageRef, Progress, Restarted, Status, Withdrawal
 from tests.fakes.surface import drafted
 from tests.on_discord import ORIGINAL, OVER, POST, OnDiscordByCommand, on_discord
 from tests.platforms import ANSWER, progress
@@ -36,7 +36,7 @@ def whole(discord: OnDiscordByCommand) -> list[Message]:
 
 
 async def test_the_answer_fills_the_response_below_the_question(discord: OnDiscordByCommand) -> None:
-    """Others have not seen what was asked; whoever wants to go on finds a thread."""
+    """Others have not seen what was asked; whoever wants to go on is told how, and no empty thread is opened."""
     claim = await discord.commanded()
 
     delivery = await discord.surface.reply(claim, progress(drafted("A robot "), ANSWER))
@@ -45,7 +45,7 @@ async def test_the_answer_fills_the_response_below_the_question(discord: OnDisco
     assert (str(said.id), said.thinking, said.suppresses_embeds) == (claim.message.id, False, True)
     assert said.content.startswith("> What is a robot?\nA robot acts.")
     assert said.content.endswith(MENTION_AGAIN)
-    assert discord.server.platform.channels[said.id].name == "What is a robot?"
+    assert said.id not in discord.server.platform.channels
     place = claim.message.thread.model_copy(update={"thread": str(discord.channel.id)})
     assert delivery == Delivery(messages=(MessageRef(thread=place, id=claim.message.id),))
 
@@ -80,15 +80,41 @@ async def test_no_right_in_the_channel_is_needed(discord: OnDiscordByCommand) ->
     assert claim.message.id not in map(str, discord.server.platform.channels)
 
 
-async def test_further_messages_go_through_the_channel_where_they_may(discord: OnDiscordByCommand) -> None:
-    """There Discord knows a message that is posted again."""
+@pytest.mark.promise("long-answers-in-threads")
+async def test_the_rest_of_a_long_answer_goes_into_a_thread_on_the_response(discord: OnDiscordByCommand) -> None:
+    """It is opened for what stands in it, which is edited there; in the channel stands the first part."""
     claim = await discord.commanded()
 
-    delivery = await discord.surface.reply(claim, progress(LONG))
+    delivery = await discord.surface.reply(claim, progress(drafted("Robot number 0.\n\nAnd"), LONG))
+    again = await discord.surface.reply(replace(claim, delivery=delivery, attempt=2), progress(LONG))
+    thread = discord.server.platform.channels[int(claim.message.id)]
+    rest = [one for one in discord.server.platform.messages_in(thread, by=discord.server.bot) if one.content]
+    places = [message.thread.thread for message in delivery.messages]
 
-    assert [str(message.id) for message in whole(discord)] == [message.id for message in delivery.messages]
+    assert (len(whole(discord)), len(rest), thread.name, again) == (1, 1, "What is a robot?", delivery)
+    assert places == [str(discord.channel.id), claim.message.id]
     assert (len(discord.server.requests_to(POST)), len(discord.server.requests_to(FOLLOW_UP))) == (1, 0)
-    assert [bool(message.custom_ids) for message in whole(discord)] == [False, True]
+    assert [bool(message.custom_ids) for message in (*whole(discord), *rest)] == [False, True]
+    assert [text.count("> What is a robot?") for text in discord.stands(claim)] == [1, 0]
+
+
+@pytest.mark.promise("long-answers-in-threads")
+async def test_while_a_long_answer_is_written_its_first_part_alone_grows(discord: OnDiscordByCommand) -> None:
+    """So that no thread is opened for what may be taken back."""
+    claim = await discord.commanded()
+    shown = list[list[str]]()
+
+    async def written() -> AsyncIterator[Progress]:
+        yield drafted(f"{LONG.text}\n\nAnd")
+        await discord.until(lambda: discord.stands(claim))
+        shown.append(discord.stands(claim))
+        yield Restarted()
+        yield ANSWER
+
+    await discord.surface.reply(claim, written())
+
+    assert len(shown[0]) == 1
+    assert int(claim.message.id) not in discord.server.platform.channels
 
 
 @pytest.mark.promise("bounded-pace")
@@ -167,7 +193,7 @@ async def test_a_thread_that_may_not_be_opened_is_none(discord: OnDiscordByComma
 async def test_an_answer_with_a_thread_that_people_use_stays(discord: OnDiscordByCommand) -> None:
     """It was opened for them to go on."""
     claim = await discord.commanded()
-    delivery = await discord.surface.reply(claim, progress(ANSWER))
+    delivery = await discord.surface.reply(claim, progress(LONG))
     thread = discord.server.platform.channels[int(claim.message.id)]
     discord.server.post_as(discord.ada, thread, "Thank you.")
 

@@ -30,7 +30,7 @@ from core.model import (
 )
 from tests.fakes.surface import drafted
 from tests.on_discord import POST, OnDiscord, on_discord
-from tests.platforms import ANSWER, progress
+from tests.platforms import ANSWER, CITED, progress
 from tests.servers.discord import Channel, Message, Permission, Reply, Reset
 
 TYPING = "POST /channels/{channel}/typing"
@@ -185,7 +185,9 @@ async def test_typing_that_does_not_work_costs_nothing(discord: OnDiscord, fault
     ("answer", "buttons"),
     [
         (ANSWER, ["up", "down"]),
-        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT), ["up", "down"]),
+        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT, nearest=(CITED,)), ["up", "down"]),
+        (Answer(id="a", text="Nothing fits.", status=Status.NO_CONTEXT), []),
+        (Answer(id="a", text="Hello!", status=Status.ANSWERED), []),
         (Answer(id="a", text=FAILED, status=Status.FAILED), ["retry"]),
         (Answer(id="a", text="Stopped.", status=Status.STOPPED), []),
         (Answer(id="a", text="Not now.", status=Status.REFUSED), []),
@@ -229,7 +231,7 @@ async def test_a_message_that_was_posted_with_other_buttons_gets_the_right_ones(
     await going_on.wait()
     first.cancel()
     await asyncio.wait([first])
-    whole = ANSWER.model_copy(update={"text": "A robot acts.", "citations": ()})
+    whole = ANSWER.model_copy(update={"text": "A robot acts.", "citations": (), "has_relevant_context": True})
     await discord.surfaced(reads_all=True).reply(replace(claim, attempt=2), progress(whole))
 
     (said,) = [message for message in discord.answers(claim) if message.content]

@@ -19,6 +19,7 @@ from core.events import unobserved
 from core.model import Answer, Claim, Policy, Status, WorkspaceRef
 from tests.adapters.discord.test_surface import in_place
 from tests.fakes.moderation import MemoryPolicies
+from tests.fakes.removals import MemoryRemovals
 from tests.on_discord import OnDiscord, on_discord
 from tests.platforms import ANSWER, progress
 from tests.servers.discord import Channel, Fault, Permission, Reply, Reset
@@ -126,13 +127,14 @@ async def test_a_bot_made_from_settings_knows_where_all_posts_are_answered(disco
     """It is given what moderators have set."""
     forum = forum_of(discord, "answered")
     home = WorkspaceRef(platform="discord", workspace=str(forum.guild_id))
-    stores = {"policies": MemoryPolicies({str(home): Policy(auto_answer=frozenset({str(forum.id)}))}), "vault": None}
+    policies = MemoryPolicies({str(home): Policy(auto_answer=frozenset({str(forum.id)}))})
+    stores: Any = SimpleNamespace(policies=policies, vault=None, removals=MemoryRemovals())
     values: dict[str, Any] = {"discord_token": discord.server.token, "discord_api_url": discord.server.api_url}
     post, first = begun(discord, forum)
 
     async with (
-        open_platforms(Settings(**values), unobserved, cast("Any", SimpleNamespace(**stores)), unknown) as found,
-        found[0].client(cast("Any", discord.notes)) as client,
+        open_platforms(Settings(**values), unobserved, stores, unknown) as found,
+        found[0].client(stores, cast("Any", discord.notes)) as client,
     ):
         await client.log_in()
         await client.surface.reply(followed(discord, post, first), progress(ANSWER))

@@ -58,7 +58,7 @@ def page(name: str, *texts: str, source: str = "docs", version: str = "1") -> li
 async def put(index: ServerIndex, passages: list[Passage]) -> None:
     """Replace the page by these passages."""
     vectors = await EMBEDDER.embed_passages([embedding_text(one) for one in passages])
-    await index.replace(passages[0].page_url, [*map(EmbeddedPassage, passages, vectors)])
+    await index.replace(passages[0].source, passages[0].page_url, [*map(EmbeddedPassage, passages, vectors)])
 
 
 async def texts(index: ServerIndex, words: str = "robots", *, limit: int = 50) -> set[str]:

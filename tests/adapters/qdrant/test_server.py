@@ -128,10 +128,10 @@ async def test_a_replacement_cut_in_two_shows_no_mixed_page() -> None:
 def test_of_each_page_the_latest_is_kept() -> None:
     """Pages are judged one by one, whatever the order of their passages."""
     payloads = {
-        1: {"page_url": "a", STORED_AT: 1},
-        2: {"page_url": "b", STORED_AT: 1},
-        3: {"page_url": "a", STORED_AT: 2},
-        4: {"page_url": "a", STORED_AT: 2},
+        1: {"source": "docs", "page_url": "a", STORED_AT: 1},
+        2: {"source": "docs", "page_url": "b", STORED_AT: 1},
+        3: {"source": "docs", "page_url": "a", STORED_AT: 2},
+        4: {"source": "docs", "page_url": "a", STORED_AT: 2},
     }
 
     assert [*newest(payloads)] == [2, 3, 4]

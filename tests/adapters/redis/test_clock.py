@@ -15,6 +15,7 @@ from adapters.redis.inbox_store import PREFIX, Bounds
 from core.model import Asked, Claim, Interaction, MessageRef, ReplyAddress
 from tests.adapters.redis.desk import Desk
 from tests.builders import thread
+from tests.fixtures.redis import say
 from tests.inboxes import asked, asks, fail, taken
 from tests.portion import WHOLE
 from tests.servers.clock import ServerClock
@@ -98,6 +99,29 @@ async def test_nobody_counts_as_being_answered_for_an_hour(desk: Desk, clock: Se
     async with desk.inbox(bounds=bounds) as inbox:
         await inbox.put(asked("m2", in_thread="2"))
         assert asks(await taken(inbox)) == asked("m2", in_thread="2").question
+
+
+@pytest.mark.promise("catches-up")
+@pytest.mark.parametrize("ahead", [0, *JUMPS])
+async def test_a_clock_that_is_wrong_hides_no_loss(desk: Desk, clock: ServerClock, ahead: int) -> None:
+    """What was asked a minute ago, by the clocks of the platform and of ours, may have been answered before."""
+    clock.put(ahead=ahead)
+    async with desk.inbox() as inbox:
+        await say(desk.client, "FLUSHALL")
+        kept = await inbox.kept_for()
+        assert await inbox.put(asked().model_copy(update={"age": timedelta(minutes=1)})) is None
+
+    assert timedelta() <= kept.age < timedelta(minutes=1)
+
+
+async def test_a_clock_that_is_put_back_makes_nothing_older(desk: Desk, clock: ServerClock) -> None:
+    """It is no loss; who asks has the platform looked at, for as long as the clock has not caught up."""
+    async with desk.inbox() as inbox:
+        before = await inbox.kept_for()
+        clock.put(ahead=-HOUR)
+        after = await inbox.kept_for()
+
+    assert (after.mark, after.age) == (before.mark, timedelta())
 
 
 MANY = 5_000 if WHOLE else 100  # questions beyond the bound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,19 @@ async def test_a_withdrawal_that_was_lost_is_put_back(desk: Desk) -> None:
         assert await say(desk.client, "HGET", key_of("question", "m1"), "deleted") == b"1"
 
 
+@pytest.mark.promise("asked-once")
+async def test_what_was_asked_before_the_loss_is_taken_once_somebody_has_looked(desk: Desk) -> None:
+    """It may have been answered; what was asked since, or what the store knows, is taken as ever."""
+    old, new = (asked(name).model_copy(update={"age": timedelta(seconds=age)}) for name, age in (("m1", 60), ("m2", 0)))
+    async with desk.inbox() as inbox:
+        await lose(desk)
+        refused, taken_, known = await inbox.put(old), await inbox.put(new), await inbox.put(new)
+        looked = await inbox.put(asked().model_copy(update={"delivery": POSTED}))
+        assert [refused, taken_, known, looked] == [None, True, False, True]
+        assert await inbox.put(old) is False
+        assert (await taken(inbox)).delivery.messages in (POSTED.messages, ())
+
+
 async def test_a_server_that_started_again_may_have_lost_what_it_was_told_last(tmp_path: Path) -> None:
     """Such as what was posted: so the platforms are asked what they know, as after a loss of everything."""
     with valkey.alone(tmp_path) as node:
@@ -229,12 +243,14 @@ async def test_a_server_that_started_again_may_have_lost_what_it_was_told_last(t
             inbox = Desk(client, client).inbox()
             await inbox.put(asked())
             await inbox.put(asked("m2", in_thread="2"))
-            first, before = await taken(inbox), [await inbox.kept_since(), await inbox.kept_since()]
+            first, before = await taken(inbox), [await inbox.kept_for(), await inbox.kept_for()]
             await asyncio.to_thread(node.kill)
             node.start()
             await asyncio.to_thread(valkey.wait_for, node)
-            second, after = await taken(inbox), [await inbox.kept_since(), await inbox.kept_since()]
+            second, after = await taken(inbox), [await inbox.kept_for(), await inbox.kept_for()]
 
-            assert before[0] == before[1] < after[0] == after[1]
+            assert before[0].mark == before[1].mark != after[0].mark == after[1].mark
+            assert before[0].age <= before[1].age
+            assert after[0].age <= after[1].age
             assert (first.is_redelivered, second.is_redelivered) == (False, True)
             assert await inbox.knows(asked().message)

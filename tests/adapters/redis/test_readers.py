@@ -9,10 +9,10 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis import community, dedup
-from adapters.redis.community import RedisQuota, RedisVotes
+from adapters.redis.community import RedisVotes
 from adapters.redis.dedup import RedisChannelCursor, RedisDedup
-from core.errors import Misconfigured
-from core.model import ChannelRef, Tally, Vote
+from adapters.redis.quota import RedisQuota
+from core.model import Budget, ChannelRef, Cost, Holder, Period, Reservation, Tally, Vote
 from tests.builders import NOON, question, thread
 from tests.fixtures.redis import all_keys, say
 from tests.past import let_pass
@@ -81,22 +81,19 @@ async def test_of_the_voters_of_a_forgotten_workspace_nothing_is_left(redis_clie
     assert await all_keys(redis_client) == []
 
 
-async def test_a_quota_is_gone_when_its_time_is_over(redis_client: Redis) -> None:
-    """Nobody's asking is noted for longer than needed."""
-    quota = RedisQuota(redis_client, per_person=(1, 60), per_thread=(1, 0.5))
-    await quota.spend(question())
-    await let_pass(redis_client, 0.5)
-    assert len(await all_keys(redis_client)) == 1
-    await let_pass(redis_client, 59.5)
+async def test_what_was_asked_is_gone_when_its_time_is_over(redis_client: Redis) -> None:
+    """A minute, or two days after the day and the month."""
+    quota = RedisQuota(redis_client, pseudonym=str)
+    budgets = (Budget(holder=Holder.PERSON, period=Period.MINUTE, most=1), Budget(holder=Holder.PERSON, most=1))
+    run = Reservation(question=question(), run="1", most=Cost(questions=1), budgets=budgets, at=NOON)
+    await quota.reserve(run)
+    await quota.settle(run, Cost(questions=1))
+    lives = [len(await all_keys(redis_client))]
+    for days in (1 / 1_440, 2, 0.5, 31):
+        await let_pass(redis_client, days * DAY)
+        lives.append(len(await all_keys(redis_client)))
 
-    assert await all_keys(redis_client) == []
-
-
-@pytest.mark.parametrize("limit", [(0, 60.0), (1, 0.0), (1, -1.0), (-1, -1.0)])
-def test_a_quota_that_allows_nothing_is_refused(redis_client: Redis, limit: tuple[int, float]) -> None:
-    """It would silence the bot."""
-    with pytest.raises(Misconfigured, match="at least one question"):
-        RedisQuota(redis_client, per_person=limit, per_thread=(1, 1))
+    assert lives == [4, 3, 2, 1, 0]
 
 
 async def test_a_note_that_is_repeated_is_kept(redis_client: Redis) -> None:

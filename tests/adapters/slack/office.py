@@ -12,8 +12,9 @@ from adapters.slack.api import connect, open_session, tell
 from adapters.slack.commands import SlackCommands, install
 from adapters.slack.dialect import blocks_of
 from adapters.slack.listener import make_app
+from adapters.slack.people import People
 from adapters.slack.sockets import SocketConnection
-from adapters.slack.workspaces import OneWorkspace, People
+from adapters.slack.workspaces import OneWorkspace
 from core.model import Question, ThreadRef, WorkspaceRef
 from tests.fakes.services import MemoryServices
 from tests.servers.slack import Channel, Delivery, Message, SlackServer, User, View, Workspace
@@ -45,7 +46,7 @@ class Office(MemoryServices):
             client = connect(session, token=self.workspace.token, api_url=self.server.api_url)
             workspaces = OneWorkspace(session, self.workspace.token, self.server.api_url)
             app = make_app(workspaces, client)
-            people = People(workspaces, moderators=moderators)
+            people = People(workspaces, moderators=moderators, policies=self.policies)
             commands = install(app, self.services, workspaces, people)
             opened: Any = await cast("Any", client).apps_connections_open(app_token=self.server.app_token)
             link = await SocketConnection.open(session, str(opened["url"]), app.async_dispatch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 
 import pytest
 
@@ -141,12 +140,12 @@ async def test_a_question_that_the_bot_has_written_down_can_be_deleted(place: Pl
 @pytest.mark.parametrize("hindrance", ["missing_scope", "thread_not_found"])
 async def test_an_edit_is_left_where_nobody_can_know_whether_there_is_an_answer(place: Place, hindrance: str) -> None:
     """The store was emptied, and Slack does not let the bot read what stands there; this is told."""
-    box, told = Box(since=datetime.max.replace(tzinfo=UTC)), asyncio.Queue[Event]()
+    box, told = Box(), asyncio.Queue[Event]()
     async with listening(place, box, observer=told.put_nowait):
         message = place.ask("What is a robt?")
         asked = await box.question()
         await place.server.settled()
-        box.known.clear()
+        box.lose()
         place.server.faults.break_("conversations.replies", refuse(hindrance))
         place.server.edit_as(place.ada, message, f"{place.bot.mention} What is a robot?")
         await place.server.settled()

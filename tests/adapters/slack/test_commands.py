@@ -61,6 +61,13 @@ async def _office() -> AsyncIterator[Office]:
         ("admin pause <#C2|help>", "admin pause", {"channel": "C2"}),
         ("admin pause there", "admin pause", None),
         ("admin auto-answer C1", "admin auto-answer", None),
+        ("admin guests on here", "admin guests", {"on": True, "channel": "C1"}),
+        ("admin guests off <#C2|help>", "admin guests", {"on": False, "channel": "C2"}),
+        ("admin guests here", "admin guests", None),
+        ("admin moderators <!subteam^S1|@helpers> on", "admin moderators", {"role": "S1", "on": True}),
+        ("admin moderators S012345678 off", "admin moderators", {"role": "S012345678", "on": False}),
+        ("admin moderators <@U1> on", "admin moderators", None),
+        ("admin moderators <!subteam^S1>", "admin moderators", None),
         ("admin forget person <@U1|ada>", "admin forget", {"what": "person", "person": "U1"}),
         ("admin forget person <@W2>", "admin forget", {"what": "person", "person": "W2"}),
         ("admin forget person <@U1> <@U2>", "admin forget", {"what": "person", "person": ""}),
@@ -128,8 +135,9 @@ async def test_a_question_is_asked_before_all_in_a_message_that_begins_its_threa
     assert asked.address is not None
     assert asked.address.interaction is not None
     assert (asked.question, asked.address.message, asked.address.interaction.token) == (question, message, way_back)
-    assert root.text.replace(GAP, "") == "*ada asks:* What do &lt;!channel&gt; and @ada say of the docs, @here?"
-    assert (root.live, root.unfurls, root.seen_by, root.thread_ts) == ([], False, None, None)
+    who = f"<@{office.ada.id}>"
+    assert root.text.replace(GAP, "") == f"{who} asks: What do &lt;!channel&gt; and @ada say of the docs, @here?"
+    assert (root.live, root.unfurls, root.seen_by, root.thread_ts) == ([who], False, None, None)
 
 
 async def test_a_private_question_is_answered_by_the_way_back(office: Office) -> None:
@@ -243,7 +251,9 @@ async def test_a_command_that_comes_again_asks_once(office: Office) -> None:
         office.server.slash(office.ada, office.channel, "/footnote", "ask --private And an arm?")
         other = await office.heard()
 
-    assert [one.text for one in office.server.messages(office.channel) if not one.ephemeral] == ["*ada asks:* What?"]
+    assert [one.text for one in office.server.messages(office.channel) if not one.ephemeral] == [
+        f"<@{office.ada.id}> asks: What?"
+    ]
     assert isinstance(other, Asked)
     assert (other.question.text, office.inbox.signals) == ("And an arm?", [])
 

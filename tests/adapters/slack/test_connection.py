@@ -11,7 +11,8 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
 from adapters.slack.api import API, Denied, ask, connect, never_arrived, tell
-from adapters.slack.workspaces import NotInstalled, OneWorkspace, People, Profile, Workspace, parse, workspace_of
+from adapters.slack.people import People, Profile
+from adapters.slack.workspaces import NotInstalled, OneWorkspace, Workspace, parse, workspace_of
 from core.errors import Gone, PostingFailed, RateLimited, Unreachable
 from tests.on_slack import OnSlack
 from tests.servers.slack import Fault, Reply, Reset, User, limit, refuse
@@ -164,7 +165,7 @@ async def test_people_are_known_for_what_they_are(slack: OnSlack) -> None:
     found = [await people.profile(slack.workspace.team_id, user.id) for user in kinds]
     unknown = await people.profile(slack.workspace.team_id, "U404")
 
-    assert [one.name for one in found if one.is_moderator] == ["cleo", "dan"]
+    assert [one.name for one in found if one.is_admin] == ["cleo", "dan"]
     assert [one.name for one in found if one.is_guest] == ["eve", "flo", "gus", "hal"]
     assert (found[-1].team_id, unknown) == ("T9", Profile("U404", is_guest=True))
 

@@ -6,7 +6,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.home import FORGET_ME, PAUSE, RESUME, SECTION, SILENT, home_blocks, moderation_blocks
+from adapters.slack.home import (
+    FORGET_ME,
+    MENUS,
+    OPEN,
+    PAUSE,
+    RESUME,
+    SECTION,
+    SILENT,
+    home_blocks,
+    moderation_blocks,
+)
 from adapters.slack.interactions import mrkdwn
 from core import messages
 from core.model import Outline, Policy, PolicyFault
@@ -84,17 +94,18 @@ async def test_moderators_see_how_things_are_and_can_pause_the_bot(office: Offic
         resumed = await shown(office, office.boss, office.server.press(office.boss, home(office, office.boss), RESUME))
         last = await shown(office, office.boss, office.server.open_home(office.boss))
 
-    assert first[-3:] == [
+    assert first[-4:] == [
         "For moderators",
         "I'm answering questions.\nVotes: 0 helpful, 0 not helpful.\nIn the queue, everywhere: 0 questions.",
         "Channels where I stay silent",
+        MENUS[OPEN][0],
     ]
     assert (paused[0], resumed[0], last[0]) == (
         messages.paused(is_new=True),
         messages.resumed(is_new=True),
         "What I know",
     )
-    assert paused[-2].startswith(f"Paused by <@{office.boss.id}> <!date^")
+    assert paused[-3].startswith(f"Paused by <@{office.boss.id}> <!date^")
     assert buttons(office, office.boss) == [FORGET_ME, PAUSE, RESUME]
 
 
@@ -144,6 +155,25 @@ async def test_moderators_choose_the_channels_without_answers(office: Office) ->
         ("pause channel", three.id),
         ("resume channel", one.id),
     ]
+
+
+@pytest.mark.promise("guests-apart")
+async def test_moderators_choose_the_channels_where_guests_are_answered_like_members(office: Office) -> None:
+    """In a menu of its own, beside the other."""
+    async with office.open():
+        await shown(office, office.boss, office.server.open_home(office.boss))
+        told = [
+            (
+                await shown(
+                    office, office.boss, office.server.choose(office.boss, home(office, office.boss), OPEN, each)
+                )
+            )[0]
+            for each in ([office.channel], [])
+        ]
+
+    name, noted = f"<#{office.channel.id}>", await office.policies.recent(office.home(), limit=9)
+    assert told == [messages.opened_to_guests(name, on=on, is_new=True) for on in (True, False)]
+    assert [entry.did for entry in noted] == ["close channel to guests", "open channel to guests"]
 
 
 @pytest.mark.promise("moderators-only")
@@ -228,7 +258,7 @@ def test_the_home_has_room_for_any_index() -> None:
     """No section is too long, however many sources there are and whatever they are called."""
     many = Outline(passages=9, pages=3_000, sources=tuple(f"{'<' * 300}{n}" for n in range(500)), chapters=())
     lines = [*messages.outline_lines(many), *["<" * 900] * 9]
-    blocks = [*home_blocks("said", lines, messages.Practices()), *moderation_blocks(lines, ["C1"])]
+    blocks = [*home_blocks("said", lines, messages.Practices()), *moderation_blocks(lines, {SILENT: ["C1"]})]
 
     assert len(blocks) <= 100
     assert max(len(block["text"]["text"]) for block in blocks if block["type"] == "section") <= SECTION

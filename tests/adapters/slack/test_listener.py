@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 
 import pytest
 
 from adapters.slack.api import open_session
 from adapters.slack.listener import SlackHooks
-from adapters.slack.workspaces import OneWorkspace, People
+from adapters.slack.people import People
+from adapters.slack.workspaces import OneWorkspace
 from core.errors import PeopleUnavailable, StoreUnavailable
 from core.messages import CANNOT_TAKE, NOT_YOURS, PROMPTS, PROMPTS_TITLE
 from core.model import (
@@ -19,6 +20,7 @@ from core.model import (
     Delivery,
     Inbound,
     Person,
+    Readership,
     ReplyAddress,
     Stopped,
     Terms,
@@ -156,7 +158,7 @@ async def test_a_question_that_came_for_the_last_time_is_kept_as_soon_as_it_can_
 @pytest.mark.promise("asked-once")
 async def test_a_question_of_which_slack_cannot_say_what_was_answered_waits_for_it(place: Place) -> None:
     """A store that was emptied knows of no answer, and Slack, which sends the event for the last time, is away."""
-    box, waits = Box(since=datetime.max.replace(tzinfo=UTC)), list[float]()
+    box, waits = Box(age=timedelta()), list[float]()
 
     async def back(seconds: float) -> None:
         waits.append(seconds)
@@ -378,7 +380,8 @@ async def test_whoever_cannot_be_looked_up_is_no_member(place: Place) -> None:
     guest = place.server.add_member(place.workspace, "gus", is_restricted=True)
     team = place.workspace.team_id
     asked = question()
-    thread = asked.message.thread.model_copy(update={"platform": "slack", "workspace": team})
+    where = {"platform": "slack", "workspace": team, "channel": place.channel.id}
+    thread = asked.message.thread.model_copy(update=where)
     message = asked.message.model_copy(update={"thread": thread})
     by = {
         user.id: asked.model_copy(update={"message": message, "author": Person(id=user.id)})
@@ -389,6 +392,9 @@ async def test_whoever_cannot_be_looked_up_is_no_member(place: Place) -> None:
         guests = People(one)
         place.server.faults.add("users.info", limit(60))
         with pytest.raises(PeopleUnavailable):
-            await guests.is_guest(by[place.ada.id])
+            await guests.readership(by[place.ada.id], ())
 
-        assert [await guests.is_guest(by[user.id]) for user in (guest, place.ada)] == [True, False]
+        assert [await guests.readership(by[user.id], ()) for user in (guest, place.ada)] == [
+            Readership(has_strangers=True),
+            Readership(communities=frozenset([thread.home])),
+        ]

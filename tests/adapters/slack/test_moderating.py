@@ -54,6 +54,57 @@ async def test_members_of_the_group_of_moderators_may_give_orders(office: Office
     assert told == messages.paused(is_new=True)
 
 
+@pytest.mark.promise("moderators-named")
+async def test_members_of_a_group_that_an_admin_names_moderate(office: Office) -> None:
+    """By the command and in the home, until the admin takes that back; they cannot pass it on."""
+    group = office.server.add_group(office.workspace, office.ada)
+    name = f"<!subteam^{group}>"
+    async with office.open():
+        told = [
+            await office.use(who, f"admin {order}")
+            for who, order in (
+                (office.ada, "pause"),
+                (office.boss, f"moderators <!subteam^{group}|@helpers> on"),
+                (office.ada, "pause"),
+                (office.ada, f"moderators <!subteam^{group}|@helpers> on"),
+            )
+        ]
+        status = (await office.use(office.ada, "admin status")).split("\n")
+        told.append(await office.use(office.boss, f"admin moderators <!subteam^{group}|@helpers> off"))
+        told.append(await office.use(office.ada, "admin resume"))
+
+    assert told == [
+        REFUSED,
+        messages.moderating(name, on=True, is_new=True),
+        messages.paused(is_new=True),
+        messages.NOT_AN_ADMIN,
+        messages.moderating(name, on=False, is_new=True),
+        REFUSED,
+    ]
+    assert (status[1], f"add moderators ({name})" in status[-1]) == (messages.moderators_line([name]), True)
+
+
+@pytest.mark.promise("guests-apart")
+async def test_moderators_open_a_channel_to_guests_and_close_it(office: Office) -> None:
+    """It is confirmed, noted and shown by the status; direct messages are no such channel."""
+    direct = office.server.direct(office.workspace, office.boss)
+    async with office.open():
+        told = [await office.use(office.boss, f"admin guests {on} here") for on in ("on", "on", "off", "off")]
+        await office.use(office.boss, "admin guests on here")
+        status = (await office.use(office.boss, "admin status")).split("\n")
+        refused = [
+            await office.use(office.ada, "admin guests on here"),
+            await office.use(office.boss, "admin guests on here", direct),
+        ]
+
+    name = f"<#{office.channel.id}>"
+    assert told == [
+        messages.opened_to_guests(name, on=on, is_new=is_new) for on in (True, False) for is_new in (True, False)
+    ]
+    assert (status[1], refused) == (messages.open_line([name]), [REFUSED, messages.ONLY_IN_CHANNELS])
+    assert await office.policies.load(office.home()) == Policy(open_channels=frozenset({office.channel.id}))
+
+
 async def test_a_pause_and_its_end_are_confirmed_and_noted(office: Office) -> None:
     """Doing it twice is told."""
     async with office.open():

@@ -23,6 +23,7 @@ from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
 from tests.fakes.moderation import MemoryPolicies
 from tests.fakes.quota import MemoryQuota
+from tests.fakes.removals import MemoryRemovals
 from tests.fakes.services import empty
 from tests.fakes.vault import MemoryVault
 from tests.fakes.votes import MemoryVotes
@@ -30,8 +31,6 @@ from tests.servers.slack import Hold
 from tests.waiting import adapters_at_work
 
 __all__ = ["place_fixture"]
-
-OFTEN = 9, 60.0
 
 
 @contextlib.asynccontextmanager
@@ -43,11 +42,12 @@ async def platform(place: Place) -> AsyncGenerator[asyncio.Task[None]]:
         conversations=MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON),
         policies=MemoryPolicies(),
         votes=MemoryVotes(),
-        quota=MemoryQuota(per_person=OFTEN, per_thread=OFTEN, now=lambda: NOON),
+        quota=MemoryQuota(now=lambda: NOON),
         dedup=dedup,
         seen=dedup,
         address="",
         channel_cursor=MemoryChannelCursor(),
+        removals=MemoryRemovals(),
         vault=MemoryVault(),
         opened=unopened,
         require_durable=unopened,

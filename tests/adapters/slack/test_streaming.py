@@ -10,9 +10,10 @@ import pytest
 
 from adapters.chat.platform import Controls, Part, Posted
 from adapters.slack.api import Denied
+from adapters.slack.people import People
 from adapters.slack.poster import Place
-from adapters.slack.streaming import STARTS, AnswerPoster, Budget, Budgets
-from adapters.slack.workspaces import OneWorkspace, People
+from adapters.slack.streaming import STARTS, AnswerPoster, Budgets, CallBudget
+from adapters.slack.workspaces import OneWorkspace
 from core.errors import RateLimited
 from core.model import Answer, Claim, Delivery, Interruption, MessageRef, Progress, Restarted, Status
 from tests.fakes.surface import drafted
@@ -275,7 +276,7 @@ async def test_beyond_the_limit_of_streams_answers_are_edits(slack: OnSlack) -> 
 def test_streams_are_counted_by_workspace_and_minute() -> None:
     """What Slack asks for besides is kept to as well."""
     now = [0.0]
-    budget = Budget(2, clock=lambda: now[0])
+    budget = CallBudget(2, clock=lambda: now[0])
 
     taken = [budget.take("T1"), budget.take("T1"), budget.take("T1"), budget.take("T2")]
     now[0] = 60.0
@@ -319,7 +320,7 @@ async def test_where_edits_are_too_many_only_the_answer_is_shown(slack: OnSlack)
 @pytest.mark.promise("streams-degrade")
 async def test_beyond_the_limit_of_edits_answers_are_posted_whole(slack: OnSlack) -> None:
     """Of more posts that grow, Slack would refuse the last edit, and the end of the answer would come late."""
-    budgets, whole = Budgets(posts=Budget(1), edits=Budget(1)), Part("A robot acts.")
+    budgets, whole = Budgets(posts=CallBudget(1), edits=CallBudget(1)), Part("A robot acts.")
     grows, waits, elsewhere = [await answering(slack, budgets, name) for name in ("", "", "T2")]
     open_, over = asyncio.Event(), asyncio.Event()
 

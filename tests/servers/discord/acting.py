@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from tests.servers.discord.channels import Channel, ChannelKind
-from tests.servers.discord.guilds import Guild, User
+from tests.servers.discord.guilds import CHANNEL, ROLE, USER, CommandRule, Guild, Role, User
 from tests.servers.discord.intents import Intent
 from tests.servers.discord.interactions import Asked, Interaction
 from tests.servers.discord.messages import Message
@@ -25,7 +25,7 @@ from tests.servers.discord.posting import Marks, create, delete, edit, react, te
 from tests.servers.discord.shape import Json
 from tests.servers.discord.threads import Opening, change, open_in, open_on, open_post
 
-Option: TypeAlias = str | int | bool | User | Channel
+Option: TypeAlias = str | int | bool | User | Channel | Role
 ALL_MENTIONS = ["users", "roles", "everyone"]
 SLASH, MESSAGE_MENU = 1, 3
 SUBCOMMANDS = (1, 2)
@@ -116,6 +116,31 @@ class Acting:
             role.permissions &= ~permissions
             data = {"guild_id": str(guild.id), "role": role_payload(role, 0)}
             self.platform.tell(Event("GUILD_ROLE_UPDATE", data, guild.id, Intent.GUILDS))
+
+    def add_role(self, guild: Guild, name: str = "helpers", *members: User) -> Role:
+        """Make a role without permissions, and give it to somebody."""
+        role = Role(self.platform.new_id(), name, NOTHING)
+        guild.roles[role.id] = role
+        data = {"guild_id": str(guild.id), "role": role_payload(role, 1)}
+        self.platform.tell(Event("GUILD_ROLE_CREATE", data, guild.id, Intent.GUILDS))
+        for user in members:
+            guild.members[user.id].roles.add(role.id)
+        return role
+
+    def set_command(
+        self, guild: Guild, name: str | None, subject: User | Role | Channel | None, *, allowed: bool
+    ) -> None:
+        """Say in the settings of a guild who may use a command, or where; without a *name*, all of the bot's.
+
+        Without a *subject* it holds for all channels; everyone is the role with the guild's own id.
+        """
+        about = self.platform.bot.id if name is None else int(self._known(name)["id"])
+        kind = ROLE if isinstance(subject, Role) else USER if isinstance(subject, User) else CHANNEL
+        rule = CommandRule(guild.id - 1 if subject is None else subject.id, kind, allowed)
+        guild.command_rules.setdefault(about, []).append(rule)
+
+    def _known(self, name: str) -> Json:
+        return next(command for command in self.platform.commands[None] if command["name"] == name)
 
     # Messages
 
@@ -218,7 +243,9 @@ class Acting:
             for one in options
             if isinstance(one, Channel)
         }
-        return {kind: found for kind, found in (("users", people), ("channels", places)) if found}
+        roles = {str(one.id): role_payload(one, 1) for one in options if isinstance(one, Role)}
+        named = (("users", people), ("channels", places), ("roles", roles))
+        return {kind: found for kind, found in named if found}
 
     def menu(self, user: User, message: Message, name: str) -> Interaction:
         """Use a command of a message's menu."""
@@ -278,7 +305,9 @@ def _options(declared: list[Json], path: list[str], given: Mapping[str, Option])
         kind = by_name[path[0]]["type"]
         inner = _options(by_name[path[0]].get("options", []), path[1:], given)
         return [{"name": path[0], "type": kind, "options": inner}]
-    values = {name: str(value.id) if isinstance(value, User | Channel) else value for name, value in given.items()}
+    values = {
+        name: str(value.id) if isinstance(value, User | Channel | Role) else value for name, value in given.items()
+    }
     for name, value in values.items():
         choices = [choice["value"] for choice in by_name[name].get("choices") or ()]
         assert not choices or value in choices, f"{value!r} is none of {choices}"

@@ -43,13 +43,27 @@ class Member:
 
     user: User
     roles: set[int] = field(default_factory=set[int])
+    pending: bool = False  # has not accepted the rules yet
+
+
+ROLE, USER, CHANNEL = 1, 2, 3  # kinds of rules
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRule:
+    """Whether a role, a user or a channel may use commands; two ids stand for everyone and for all channels."""
+
+    id: int
+    kind: int
+    allowed: bool
 
 
 @dataclass(slots=True)
 class Guild:
     """A community; the role with the guild's own id is everyone's.
 
-    In `updates_channel_id` the platform itself writes to the moderators.
+    In `updates_channel_id` the platform itself writes to the moderators. `command_rules` are what admins have set for
+    integrations, by the id of a command, or of the application for all of its commands.
     """
 
     id: int
@@ -58,6 +72,7 @@ class Guild:
     updates_channel_id: int | None = None
     roles: dict[int, Role] = field(default_factory=dict[int, Role])
     members: dict[int, Member] = field(default_factory=dict[int, Member])
+    command_rules: dict[int, list[CommandRule]] = field(default_factory=dict[int, list[CommandRule]])
 
     def __post_init__(self) -> None:
         self.roles.setdefault(self.id, Role(self.id, "@everyone", EVERYONE))

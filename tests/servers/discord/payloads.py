@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from tests.servers.discord.channels import Channel, ChannelKind
-from tests.servers.discord.guilds import Guild, Role, User
+from tests.servers.discord.guilds import Guild, Member, Role, User
 from tests.servers.discord.interactions import Asked, Interaction
 from tests.servers.discord.messages import Message
 from tests.servers.discord.permissions import Permission
@@ -32,16 +32,16 @@ def user_payload(user: User) -> Json:
 
 def member_payload(guild: Guild, user: User, *, with_user: bool = True) -> Json:
     """Write a member; in messages the user stands beside it."""
-    roles = guild.members[user.id].roles if user.id in guild.members else set[int]()
+    found = guild.members.get(user.id, Member(user))
     member: Json = {
-        "roles": [str(role) for role in sorted(roles)],
+        "roles": [str(role) for role in sorted(found.roles)],
         "nick": None,
         "avatar": None,
         "joined_at": JOINED,
         "deaf": False,
         "mute": False,
         "flags": 0,
-        "pending": False,
+        "pending": found.pending,
     }
     return {**member, "user": user_payload(user)} if with_user else member
 

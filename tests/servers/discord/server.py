@@ -13,6 +13,7 @@ from aiohttp import BodyPartReader, web
 
 from tests.servers.discord import (
     account_routes,
+    command_permissions,
     command_routes,
     interaction_routes,
     message_routes,
@@ -67,6 +68,7 @@ class DiscordServer(Acting):
             *account_routes.ROUTES,
             *message_routes.ROUTES,
             *thread_routes.ROUTES,
+            *command_permissions.ROUTES,
             *command_routes.ROUTES,
             *interaction_routes.ROUTES,
             Route("GET /gateway", self._where),

@@ -16,9 +16,10 @@ class ChannelKind(StrEnum):
 
 @dataclass(eq=False, slots=True)
 class Channel:
-    """A channel; `shared_with` are other teams that use it, `refuses` is the code with which posts are refused.
+    """A channel; `shared_with` are other companies' teams that use it.
 
-    `locked` holds the timestamps of the threads that are locked.
+    `is_org_shared` says that other workspaces of the same organization use it too, and `refuses` is the code with which
+    posts are refused. `locked` holds the timestamps of the threads that are locked.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Channel:
     shared_with: set[str] = field(default_factory=set[str])
     locked: set[str] = field(default_factory=set[str])
     is_archived: bool = False
+    is_org_shared: bool = False
     refuses: str | None = None
 
     @property

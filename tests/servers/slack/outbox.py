@@ -61,6 +61,11 @@ class Outbox:
             self._attempt(delivery, delivery.attempts[-1].number + 1 if delivery.attempts else 1, reason)
         return again
 
+    def deliver(self, *deliveries: Delivery) -> None:
+        """Send what was sent before as if it had not been."""
+        for delivery in deliveries:
+            self._attempt(delivery, 0, "")
+
     def _attempt(self, delivery: Delivery, number: int, reason: str) -> None:
         if self.webhooks.url:
             self.webhooks.send(delivery, number, reason if number else "")

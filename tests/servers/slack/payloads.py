@@ -77,8 +77,12 @@ def user_payload(user: User) -> Json:
         "is_app_user": False,
         "updated": 1,
         **({"is_stranger": True} if user.is_stranger else {}),
-        **({"enterprise_user": {"id": user.id, "enterprise_id": user.enterprise_id}} if user.enterprise_id else {}),
+        **({"enterprise_user": _in_organization(user)} if user.enterprise_id else {}),
     }
+
+
+def _in_organization(user: User) -> Json:
+    return {"id": user.id, "enterprise_id": user.enterprise_id, "teams": sorted({user.team_id, *user.teams})}
 
 
 def channel_payload(channel: Channel, viewer: User) -> Json:
@@ -94,7 +98,8 @@ def channel_payload(channel: Channel, viewer: User) -> Json:
         "is_archived": channel.is_archived,
         "is_member": viewer.id in channel.members,
         "is_ext_shared": bool(channel.shared_with),
-        "is_shared": bool(channel.shared_with),
+        "is_org_shared": channel.is_org_shared,
+        "is_shared": bool(channel.shared_with) or channel.is_org_shared,
         "context_team_id": channel.team_id,
         "shared_team_ids": [channel.team_id, *sorted(channel.shared_with)],
         **({"user": next(iter(channel.members - {viewer.id}), "")} if channel.is_direct else {}),

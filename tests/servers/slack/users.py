@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class User:
-    """An account; `team_id` is where it is at home, which may be elsewhere than where it writes."""
+    """An account; `team_id` is where it is at home, which may be elsewhere than where it writes.
+
+    `teams` are other workspaces of its organization that it is in.
+    """
 
     id: str
     team_id: str
@@ -21,6 +24,7 @@ class User:
     deleted: bool = False
     locale: str = "en-US"
     enterprise_id: str | None = None
+    teams: frozenset[str] = frozenset()
 
     @property
     def mention(self) -> str:

@@ -22,6 +22,7 @@ from core.model import (
     Passage,
     Scope,
     SearchResult,
+    SourceRecord,
     Vector,
 )
 from core.ports import Reranker
@@ -47,7 +48,7 @@ class ScriptedIndex:
         self.asked.append((query, limit))
         return self._found[query.text]
 
-    async def replace(self, url: str, passages: Sequence[EmbeddedPassage]) -> None:
+    async def replace(self, source: str, url: str, passages: Sequence[EmbeddedPassage]) -> None:
         """Nothing is written here."""
         raise NotImplementedError
 
@@ -62,6 +63,14 @@ class ScriptedIndex:
     async def outline(self, scope: Scope = EVERYTHING) -> Outline:
         """Give the size that a real corpus has."""
         return Outline(passages=SIZE, pages=2, sources=("docs",), chapters=())
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        """Name the one of the outline."""
+        return [SourceRecord(name="docs")]
+
+    async def record(self, record: SourceRecord) -> None:
+        """Nothing is written here."""
+        raise NotImplementedError
 
 
 class ListReranker:

@@ -1,0 +1,88 @@
+"""Who is a member of which server on Discord, asked there seldom."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from functools import partial
+
+from discord import AutoShardedClient
+
+from adapters.discord.events import PLATFORM
+from adapters.discord.poster import translated
+from adapters.retry import QUICK, RetryPolicy
+from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut, Unreachable
+from core.messages import UNKNOWN_ASKER
+from core.model import Question, Readership, WorkspaceRef
+
+MOST_KEPT = 10_000
+KEPT, STRANGERS_KEPT = 300.0, 60.0  # seconds: who has just joined does not want to wait
+
+
+class DiscordMembers:
+    """Looks members up by REST, and remembers them for some minutes; implements `Membership`.
+
+    It asks by the client that answers or, where none does in this process, by the one that listens.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, retries: RetryPolicy = QUICK) -> None:
+        self.answering: AutoShardedClient | None = None
+        self.listening: AutoShardedClient | None = None
+        self._clock = clock
+        self._retries = retries
+        self._kept = OrderedDict[tuple[str, str], tuple[float, bool]]()
+
+    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
+        """Return the server where somebody asks in one, and else those *among* the given ones that the asker is in.
+
+        What is asked outside of the bot's servers is answered to the asker alone. Raises `PeopleUnavailable` where
+        Discord does not say of all of them, or `ShutOut`.
+        """
+        home = question.message.thread.home
+        if home.communities:
+            return Readership(communities=frozenset(home.communities))
+        person, servers = question.author.id, [each for each in among if each.platform == PLATFORM]
+        failures: list[PostingFailed] = []
+
+        async def is_member(server: WorkspaceRef) -> bool:
+            try:
+                return await self._is_member(server.workspace, person)
+            except PostingFailed as failure:
+                failures.append(failure)
+                return False
+
+        async with asyncio.TaskGroup() as looks:
+            found = [(server, looks.create_task(is_member(server))) for server in servers]
+        for failure in failures:
+            if isinstance(failure, ShutOut):
+                raise failure  # the question waits
+            raise PeopleUnavailable(UNKNOWN_ASKER) from failure
+        return Readership(communities=frozenset(server for server, task in found if task.result()))
+
+    async def _is_member(self, guild_id: str, person_id: str) -> bool:
+        """Return whether somebody is in a server, as the bot can see. Raises `PostingFailed`."""
+        at, is_member = self._kept.get((guild_id, person_id), (float("-inf"), False))
+        if self._clock() - at < (KEPT if is_member else STRANGERS_KEPT):
+            return is_member
+        is_member = await self._look_up(guild_id, person_id)
+        self._kept[guild_id, person_id] = self._clock(), is_member
+        self._kept.move_to_end((guild_id, person_id))
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return is_member
+
+    async def _look_up(self, guild_id: str, person_id: str) -> bool:
+        """Ask Discord; whoever has not accepted the rules of a server yet is no member. Raises `PostingFailed`."""
+        client = self.answering or self.listening
+        if client is None:
+            raise Unreachable("nobody is logged in yet")
+        if not (guild_id.isdecimal() and person_id.isdecimal()):
+            return False
+        ask = partial(client.http.get_member, int(guild_id), int(person_id))
+        try:
+            found = await self._retries.call(lambda: translated(ask()))
+        except Rejected:  # there is no such member, or the bot does not see the server
+            return False
+        return found.get("pending") is not True

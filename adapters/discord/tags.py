@@ -1,0 +1,32 @@
+"""The tag "answered" of a forum's post, which a forum may have, however it is spelt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adapters.discord.poster import translated
+
+if TYPE_CHECKING:
+    from discord import Client
+
+TAG = "answered"
+MOST_TAGS = 5  # Discord takes no more on a post
+
+
+async def tag_answered(client: Client, forum: str, post: str, *, by: str = "", on: bool = True) -> None:
+    """Put the tag on a post, or take it off; *by* is whose post it has to be, if that matters.
+
+    Nothing is done where the channel is no forum with such a tag, the post has it already, or has no room for it.
+    Raises `PostingFailed`.
+    """
+    tags: Any = (await translated(client.http.get_channel(int(forum)))).get("available_tags") or ()
+    tag = next((str(one["id"]) for one in tags if str(one.get("name", "")).strip().casefold() == TAG), None)
+    if tag is None:
+        return
+    found: Any = await translated(client.http.get_channel(int(post)))
+    others = [str(each) for each in found.get("applied_tags") or () if str(each) != tag]
+    has_it = len(others) < len(found.get("applied_tags") or ())
+    if has_it == on or (on and len(others) >= MOST_TAGS) or by not in ("", str(found.get("owner_id"))):
+        return
+    wanted, reason = ([*others, tag], "The question was answered") if on else (others, "The answer did not help")
+    await translated(client.http.edit_channel(int(post), applied_tags=wanted, reason=reason))

@@ -1,0 +1,108 @@
+"""What is known of each source, beside the passages: in a file of the embedded index, or a collection of the server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from adapters.qdrant.connection import FOREIGN, Missing, QdrantConnection, WrongSettings
+from core.errors import Misconfigured, RetrievalUnavailable
+from core.model import SourceRecord
+
+if TYPE_CHECKING:
+    from qdrant_client.http.models import UpdateOperation
+
+RECORDS = TypeAdapter(list[SourceRecord])
+PAGE_OF_SCROLL = 1_000
+DAMAGED = (
+    "{} cannot be read, which says who may read which documents. If a newer Footnote wrote it, run that one. Otherwise "
+    "remove the file; then every source belongs to the first community, until you type footnote sources share."
+)
+
+
+class FileRecords:
+    """Keeps records in one file, which is written as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> dict[str, SourceRecord]:
+        """Return what is written, by name. Raises `Misconfigured` where it cannot be read."""
+        try:
+            written = self._path.read_bytes()
+        except FileNotFoundError:
+            return {}
+        try:
+            return {record.name: record for record in RECORDS.validate_json(written)}
+        except ValidationError as error:
+            raise Misconfigured(DAMAGED.format(self._path)) from error
+
+    def among(self, names: Iterable[str]) -> dict[str, SourceRecord]:
+        """Return the records, and those of the sources of which nothing is written. Raises `Misconfigured`."""
+        return {**{name: SourceRecord(name=name) for name in names}, **self.read()}
+
+    def put(self, record: SourceRecord) -> None:
+        """Write a record among the others, so that a crash leaves the file as it was or as it is to be."""
+        records = {**self.read(), record.name: record}
+        new = self._path.with_suffix(".new")
+        with new.open("wb") as file:
+            file.write(RECORDS.dump_json([*records.values()], indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._path)
+
+
+class ServerRecords:
+    """Keeps records in a collection of their own, which stays where the passages move to another one."""
+
+    def __init__(self, connection: QdrantConnection, collection: str) -> None:
+        self._connection = connection
+        self._name = f"{collection}-sources"
+
+    async def read(self) -> dict[str, SourceRecord]:
+        """Return what is written, by name. Raises `RetrievalUnavailable`."""
+        found: list[SourceRecord] = []
+        offset: Any = None
+        try:
+            while True:
+                points, offset = await self._connection.ask(
+                    lambda client, offset=offset: client.scroll(
+                        self._name, limit=PAGE_OF_SCROLL, offset=offset, with_payload=True
+                    )
+                )
+                found += [SourceRecord.model_validate(point.payload) for point in points]
+                if offset is None:
+                    return {record.name: record for record in found}
+        except Missing:
+            return {}
+        except ValidationError as error:
+            raise WrongSettings(FOREIGN) from error
+
+    async def put(self, record: SourceRecord) -> None:
+        """Write a record in the place of the one of the same name. Raises `RetrievalUnavailable`."""
+        from qdrant_client.models import PointsList, PointStruct, UpsertOperation
+
+        number = int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8]) >> 1
+        point = PointStruct(id=number, vector={}, payload=record.model_dump(mode="json"))
+        operations: Sequence[UpdateOperation] = [UpsertOperation(upsert=PointsList(points=[point]))]
+
+        async def write() -> None:
+            await self._connection.ingest(lambda client: client.batch_update_points(self._name, operations, wait=True))
+
+        try:
+            await write()
+        except Missing:
+            await self._create()
+            await write()
+
+    async def _create(self) -> None:
+        """Make the collection, without any vectors; it is there all the same if another process was quicker."""
+        try:
+            await self._connection.ingest(lambda client: client.create_collection(self._name, vectors_config={}))
+        except RetrievalUnavailable:
+            await self._connection.ingest(lambda client: client.get_collection(self._name))

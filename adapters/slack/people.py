@@ -1,0 +1,205 @@
+"""Who somebody is on Slack: a member of the workspace, a guest or a stranger, and whether they moderate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, cast
+
+from adapters.slack.api import Denied, ask
+from adapters.slack.events import PLATFORM
+from adapters.slack.slash import DIRECT_MESSAGE
+from adapters.slack.workspaces import Recent, Workspace, Workspaces
+from core.errors import PeopleUnavailable, PostingFailed, Rejected, ShutOut
+from core.messages import UNKNOWN_ASKER
+from core.model import Question, Readership, WorkspaceRef
+
+if TYPE_CHECKING:
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from core.ports import PolicyStore
+
+MOST_PEOPLE = MOST_CHANNELS = 10_000
+REACH_KEPT = 60.0  # seconds: whoever shares a channel expects it to hold soon
+UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A person; `team_id` is the home of the account, which is another workspace's for people of shared channels.
+
+    `teams` are the workspaces that the person is in, as far as Slack says so.
+    """
+
+    id: str
+    name: str = ""
+    is_guest: bool = False
+    is_admin: bool = False
+    team_id: str = ""
+    teams: frozenset[str] = frozenset()
+
+
+class Reach(StrEnum):
+    """Who can read a channel: people of one workspace, of an organization, or of other companies too."""
+
+    WORKSPACE = "workspace"
+    ORGANIZATION = "organization"
+    OUTSIDE = "outside"
+
+
+class People:
+    """Looks people up by REST, and remembers them for some minutes; implements `Membership`.
+
+    Owners and admins of a workspace are moderators, and so are the members of the groups of users that they name, which
+    the *policies* have, and of the one that *moderators* names. What the documents are about is for members, unless
+    *guests_read* as well.
+    """
+
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        *,
+        moderators: str = "",
+        policies: PolicyStore | None = None,
+        guests_read: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._workspaces = workspaces
+        self._group = moderators
+        self._policies = policies
+        self._guests_read = guests_read
+        self._profiles = Recent[Profile](MOST_PEOPLE, clock)
+        self._members = Recent[frozenset[str]](MOST_PEOPLE, clock)
+        self._reaches = Recent[Reach](MOST_CHANNELS, clock, REACH_KEPT)
+
+    async def profile(self, workspace: str, user_id: str) -> Profile:
+        """Return somebody; an account that the workspace does not know is a guest's. Raises `PostingFailed`."""
+        key = f"{workspace} {user_id}"
+        profile = self._profiles.get(key)
+        if profile is None:
+            profile = self._profiles.put(key, await _look_up(await self._workspaces.find(workspace), user_id))
+        return profile
+
+    async def is_moderator(self, workspace: str, user_id: str) -> bool:
+        """Return whether somebody may moderate; only who wants to waits for a look at the groups.
+
+        Raises `PostingFailed` or `StoreUnavailable`.
+        """
+        profile = await self.profile(workspace, user_id)
+        if profile.is_admin or profile.is_guest:
+            return profile.is_admin
+        groups = {self._group} if self._group else set[str]()
+        if self._policies is not None:
+            policy = await self._policies.load(WorkspaceRef(platform=PLATFORM, workspace=workspace))
+            groups |= policy.moderators if policy.fault is None else set()
+        for group in sorted(groups):
+            if user_id in await self._members_of(workspace, group):
+                return True
+        return False
+
+    async def readership(self, question: Question, among: Collection[WorkspaceRef]) -> Readership:
+        """Return the workspace and its organization, as far as whoever asks, and whoever reads along, is in them.
+
+        They are none where guests or other companies read along, or where Slack does not show the bot the channel; a
+        private answer is read by the asker alone. Raises `PeopleUnavailable` where Slack does not say, or `ShutOut`.
+        """
+        place = question.message.thread
+        is_alone = question.visibility == "private" or place.channel.startswith(DIRECT_MESSAGE)
+        try:
+            workspace = await self._workspaces.find(place.workspace)
+            organization = {workspace.enterprise_id} - {""}
+            if self._guests_read:
+                return _readers({workspace.team_id} | organization)
+            profile = await self.profile(place.workspace, question.author.id)
+            if profile.is_guest:
+                return Readership(has_strangers=True)
+            reach = Reach.WORKSPACE if is_alone else await self._reach(workspace, place.channel)
+        except ShutOut:
+            raise  # the question waits
+        except PostingFailed as failure:
+            raise PeopleUnavailable(UNKNOWN_ASKER) from failure
+        if reach is Reach.OUTSIDE:
+            return Readership(has_strangers=True)
+        return _readers(organization | (profile.teams & {workspace.team_id} if reach is Reach.WORKSPACE else set()))
+
+    def note_sharing(self, workspace: str, channel: str, *, is_external: bool) -> None:
+        """Take note of what an event says of a channel, which is newer than what was looked up."""
+        key = f"{workspace} {channel}"
+        if is_external:
+            self._reaches.put(key, Reach.OUTSIDE)
+        elif self._reaches.get(key) is Reach.OUTSIDE:
+            self._reaches.drop(key)
+
+    async def _reach(self, workspace: Workspace, channel: str) -> Reach:
+        """Return who can read a channel; one that Slack does not show to the bot counts as read by anybody."""
+        key = f"{workspace.name} {channel}"
+        reach = self._reaches.get(key)
+        if reach is None:
+            try:
+                said = (await ask(workspace.client, "conversations.info", channel=channel)).get("channel")
+            except Rejected:
+                said = None
+            reach = self._reaches.put(key, _reach_of(said))
+        return reach
+
+    async def may_read(self, workspace: str, user_id: str) -> bool:
+        """Return whether somebody may see what the documents are about: not where Slack does not say who it is."""
+        try:
+            return self._guests_read or not (await self.profile(workspace, user_id)).is_guest
+        except PostingFailed:
+            return False
+
+    async def _members_of(self, workspace: str, group: str) -> frozenset[str]:
+        """Return the members of a group; none if that cannot be known, since nobody is to be taken for one."""
+        members = self._members.get(f"{workspace} {group}")
+        if members is None:
+            try:
+                members = await members_of(group, (await self._workspaces.find(workspace)).client)
+            except PostingFailed:
+                members = frozenset[str]()  # for as long, so that Slack is not asked each time
+            self._members.put(f"{workspace} {group}", members)
+        return members
+
+
+def _readers(ids: Collection[str]) -> Readership:
+    return Readership(communities=frozenset(WorkspaceRef(platform=PLATFORM, workspace=each) for each in ids))
+
+
+def _reach_of(said: object) -> Reach:
+    if not isinstance(said, Mapping) or cast("Mapping[str, Any]", said).get("is_ext_shared") is not False:
+        return Reach.OUTSIDE
+    return Reach.ORGANIZATION if cast("Mapping[str, Any]", said).get("is_org_shared") else Reach.WORKSPACE
+
+
+async def members_of(group: str, client: AsyncWebClient) -> frozenset[str]:
+    """Return who is in a group of users. Raises `PostingFailed`."""
+    said = await ask(client, "usergroups.users.list", usergroup=group)
+    return frozenset(str(user) for user in cast("list[object]", said.get("users") or ()))
+
+
+async def _look_up(workspace: Workspace, user_id: str) -> Profile:
+    try:
+        said = await ask(workspace.client, "users.info", user=user_id)
+    except Denied as denied:
+        if denied.code in UNKNOWN:
+            return Profile(user_id, is_guest=True)
+        raise
+    user = cast("Mapping[str, Any]", said["user"])
+    shown = cast("Mapping[str, Any]", user.get("profile") or {})
+    organization, team = cast("Mapping[str, Any]", user.get("enterprise_user") or {}), str(user.get("team_id") or "")
+    is_colleague = team == workspace.team_id or (  # an organization's workspaces are one company
+        workspace.enterprise_id != "" and organization.get("enterprise_id") == workspace.enterprise_id
+    )
+    is_limited = any(user.get(flag) for flag in ("is_restricted", "is_ultra_restricted", "is_stranger"))
+    is_guest = is_limited or not is_colleague
+    name = shown.get("display_name") or shown.get("real_name") or user.get("real_name") or user.get("name")
+    return Profile(
+        id=user_id,
+        name=str(name or ""),
+        is_guest=is_guest,
+        is_admin=not is_guest and any(user.get(flag) for flag in ("is_admin", "is_owner", "is_primary_owner")),
+        team_id=team,
+        teams=frozenset({team, *map(str, cast("Collection[object]", organization.get("teams") or ()))}),
+    )

@@ -1,0 +1,127 @@
+"""Who reads an answer on Discord: a server's members in it, and elsewhere whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from discord import AutoShardedClient
+
+from adapters.discord.connection import connect
+from adapters.discord.people import KEPT, STRANGERS_KEPT, DiscordMembers
+from adapters.retry import QUICK
+from core.errors import PeopleUnavailable, ShutOut
+from core.model import MessageRef, Person, Question, Readership, WorkspaceRef
+from tests.adapters.discord.conftest import Place
+from tests.adapters.discord.office import home, thread_ref
+from tests.builders import NOON
+from tests.servers.discord import DiscordServer, Guild, Reply, User
+
+LOOK = "GET /guilds/{guild}/members/{user}"
+
+
+@pytest.fixture(name="now")
+def _now() -> list[float]:
+    return [0.0]
+
+
+@pytest.fixture(name="members")
+async def _members(server: DiscordServer, now: list[float]) -> AsyncIterator[DiscordMembers]:
+    members = DiscordMembers(clock=lambda: now[0], retries=replace(QUICK, attempts=1))
+    client = connect(AutoShardedClient, message_content=False, api_url=server.api_url, gateway_url=server.gateway_url)
+    async with client:
+        await client.login(server.token)
+        members.answering = client
+        yield members
+
+
+def asked(by: User | str, where: object = "@me") -> Question:
+    """What somebody asks, in a server or in none."""
+    person = by if isinstance(by, str) else str(by.id)
+    return Question(
+        message=MessageRef(thread=thread_ref(where, 5, 6), id="6"),
+        text="What is a robot?",
+        author=Person(id=person),
+        asked_at=NOON,
+    )
+
+
+def reading(*guilds: Guild) -> Readership:
+    """Name the servers."""
+    return Readership(communities=frozenset(home(each.id) for each in guilds))
+
+
+@pytest.mark.promise("strangers-apart")
+async def test_a_server_is_read_by_its_own_members(
+    members: DiscordMembers, server: DiscordServer, place: Place
+) -> None:
+    """Of those who ask there nobody is looked up, whatever else they are in."""
+    other = server.add_guild("Cooks")
+    server.platform.member(other, place.ada)
+
+    found = await members.readership(asked(place.ada, place.guild.id), [home(other.id), home(place.guild.id)])
+
+    assert (found, server.requests_to(LOOK)) == (reading(place.guild), [])
+
+
+@pytest.mark.promise("strangers-apart")
+async def test_in_direct_messages_somebody_is_a_member_of_what_the_bot_can_see(
+    members: DiscordMembers, server: DiscordServer, place: Place
+) -> None:
+    """Of the servers that are asked for; not of one that the bot has left, or that is on another platform."""
+    other, left, unasked = (server.add_guild(name) for name in ("Cooks", "Left", "Unasked"))
+    for guild in (left, unasked):
+        server.platform.member(guild, place.ada)
+    server.kick_bot(left)
+    slack = WorkspaceRef(platform="slack", workspace="T1")
+    among = [home(place.guild.id), home(other.id), home(left.id), home("no-id"), home(404), slack]
+
+    assert await members.readership(asked(place.ada), among) == reading(place.guild)
+    assert await members.readership(asked(server.add_member(other, "Eve")), among) == reading(other)
+    assert await members.readership(asked(server.add_user("Nobody")), among) == reading()
+    assert await members.readership(asked("webhook"), among) == reading()
+
+
+async def test_who_has_not_accepted_the_rules_of_a_server_is_no_member_yet(
+    members: DiscordMembers, server: DiscordServer, place: Place
+) -> None:
+    """They can say nothing there either."""
+    place.guild.members[place.ada.id].pending = True
+
+    assert await members.readership(asked(place.ada), [home(place.guild.id)]) == reading()
+
+
+@pytest.mark.promise("strangers-apart")
+async def test_members_are_looked_up_seldom_and_strangers_sooner(
+    members: DiscordMembers, server: DiscordServer, place: Place, now: list[float]
+) -> None:
+    """Whoever leaves reads on for some minutes, and whoever joins waits for one."""
+    eve, there = server.add_user("Eve"), [home(place.guild.id)]
+    found = [await members.readership(asked(by), there) for by in (place.ada, eve)]
+    del place.guild.members[place.ada.id]
+    server.platform.member(place.guild, eve)
+    for at in (STRANGERS_KEPT - 1, STRANGERS_KEPT, KEPT):
+        now[0] = at
+        found += [await members.readership(asked(by), there) for by in (place.ada, eve)]
+
+    yes, no = reading(place.guild), reading()
+    assert found == [yes, no, yes, no, yes, yes, no, yes]
+    assert len(server.requests_to(LOOK)) == 4
+
+
+@pytest.mark.promise("strangers-apart")
+async def test_nobody_is_taken_for_a_member_while_discord_does_not_say(
+    members: DiscordMembers, server: DiscordServer, place: Place
+) -> None:
+    """The question fails, to be tried again; where nothing at all is let through, it waits."""
+    there = [home(place.guild.id)]
+    server.faults.break_(LOOK, Reply(503, {"code": 0}))
+    with pytest.raises(PeopleUnavailable):
+        await members.readership(asked(place.ada), there)
+    server.faults.mend()
+    server.faults.add(LOOK, Reply(401, {"code": 0}))
+    with pytest.raises(ShutOut):
+        await members.readership(asked(place.ada), there)
+    with pytest.raises(PeopleUnavailable):
+        await DiscordMembers().readership(asked(place.ada), there)

@@ -1,0 +1,106 @@
+"""What an inbox in memory knows of a message."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from core.model import (
+    Cancellation,
+    Claim,
+    Delivery,
+    Interruption,
+    MessageRef,
+    Question,
+    ReplyAddress,
+    Task,
+    Withdrawal,
+    WorkspaceRef,
+)
+
+
+@dataclass(eq=False)
+class Record:
+    """What is known of a message."""
+
+    message: MessageRef
+    state: Literal["early", "accepted", "waiting", "running", "done", "dead"] = "early"
+    question: Question | None = None
+    address: ReplyAddress | None = None
+    delivery: Delivery = field(default_factory=Delivery)
+    attempts: int = 0
+    begun: bool = False
+    fence: int = 0
+    concluded: bool = False
+    deleted: bool = False
+    stopped: bool = False
+    kept: Question | None = None
+    retried: bool = False
+    asked: datetime | None = None
+    lease: float = 0.0
+    first: float | None = None
+    paused: float = 0.0
+    cancelled: Cancellation = field(default_factory=Cancellation)
+
+    def task(self) -> Task:
+        """Give out what is to be done."""
+        self.cancelled = Cancellation()
+        known: dict[str, Any] = {
+            "attempt": self.attempts,
+            "fence": self.fence,
+            "delivery": self.delivery,
+            "cancelled": self.cancelled,
+            "was_released": self.begun,
+            "spent": self.spent(),
+        }
+        if self.deleted:
+            return Withdrawal(self.message, **known)
+        assert self.question
+        if self.stopped:
+            self.cancelled.set(Interruption.STOPPED)
+        return Claim(self.question, self.address, is_update=self.concluded, **known)
+
+    def spent(self) -> float:
+        """Return for how many seconds somebody has been at it, and count on."""
+        now = asyncio.get_running_loop().time()
+        self.first, self.paused = (now - self.paused if self.first is None else self.first), 0.0
+        return now - self.first
+
+    def give_back(self) -> None:
+        """Wait as if nobody had taken it, and count no time in which nobody is at it."""
+        self.state, self.attempts = "waiting", self.attempts - 1
+        if self.first is not None:
+            self.first, self.paused = None, asyncio.get_running_loop().time() - self.first
+
+    def conclude(self) -> None:
+        """Be known for ever, and nothing else."""
+        self.state, self.deleted, self.question, self.address = "done", True, None, None
+
+    def is_by(self, home: WorkspaceRef, person_id: str) -> bool:
+        """Say whether somebody has asked it."""
+        return self.message.thread.home == home and self.question is not None and self.question.author.id == person_id
+
+    @property
+    def was_taken(self) -> bool:
+        """Whether somebody has begun with it."""
+        return any((self.attempts, self.begun, self.concluded, self.retried))
+
+    def keep(self) -> None:
+        """Lay the words aside, without those of others."""
+        if self.question and not self.deleted:
+            self.kept = self.question.model_copy(update={"context": ()})
+
+    def is_untouched_and_after(self, time: datetime) -> bool:
+        """Say whether nobody has begun with it, and it was asked later."""
+        is_untouched = self.state == "waiting" and not self.attempts and not self.begun
+        return is_untouched and self.asked is not None and self.asked > time
+
+    def is_held_as(self, task: Task) -> bool:
+        """Say whether *task* is what somebody works on."""
+        return self.state == "running" and self.fence == task.fence
+
+    def is_outdated(self, task: Task) -> bool:
+        """Say whether something newer than *task* is to be done."""
+        return isinstance(task, Claim) and (self.deleted or self.question != task.question)
