@@ -108,8 +108,13 @@ def _newest(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return tuple(reversed(kept))
 
 
+def _picked(scope: Scope) -> Scope:
+    """Nobody picks no source at all, and earlier versions have stored an empty list for every one."""
+    return scope if scope.sources != () else scope.model_copy(update={"sources": None})
+
+
 class Question(Value):
-    """What somebody wants to know, with everything that the answer depends on."""
+    """What somebody wants to know, with everything that the answer depends on; the `scope` is what they have picked."""
 
     message: MessageRef
     revision: int = 0
@@ -120,7 +125,7 @@ class Question(Value):
     reply_to: MessageRef | None = None
     visibility: Literal["thread", "private"] = "thread"
     asked_at: datetime
-    scope: Scope = Scope()
+    scope: Annotated[Scope, AfterValidator(_picked)] = Scope()
     top_k: int = Field(default=5, ge=1, le=20)
     relevance_threshold: float = Field(default=0.5, ge=0.0, le=1.0, allow_inf_nan=False)
 

@@ -80,15 +80,17 @@ async def test_a_window_that_is_known_by_a_refusal_is_not_tried_again(discord: O
 
 @pytest.mark.promise("long-windows")
 async def test_an_answer_to_a_command_does_without_a_thread_that_cannot_be_opened_soon() -> None:
-    """It stands in the response."""
+    """What does not fit into the response stands below it in the channel."""
+    long = ANSWER.model_copy(update={"text": "\n\n".join(f"Robot number {n}. {'word ' * 60}[1]" for n in range(9))})
     async with on_discord(OnDiscordByCommand) as discord:
         exhausted(discord)
         claim = await discord.asks()
 
         async with asyncio.timeout(5):
-            delivery = await discord.surface.reply(claim, progress(ANSWER))
+            delivery = await discord.surface.reply(claim, progress(long))
 
-        assert (len(delivery.messages), len(discord.stands(claim))) == (1, 1)
+        assert {message.thread.thread for message in delivery.messages} == {str(discord.channel.id)}
+        assert (len(delivery.messages), len(discord.stands(claim))) == (2, 2)
         assert [limited.route for limited in discord.server.limits.refused] == [THREADS]
 
 

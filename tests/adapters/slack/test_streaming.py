@@ -22,7 +22,7 @@ from tests.platforms import ANSWER, CITED, progress
 from tests.servers.slack import Fault, Lost, Message, Reset, limit, refuse
 from tests.servers.slack import Streaming as Streamed
 
-WHOLE = ANSWER.model_copy(update={"text": "A robot acts. It moves.", "citations": ()})
+WHOLE = ANSWER.model_copy(update={"text": "A robot acts. It moves.", "citations": (), "has_relevant_context": True})
 DRAFT = Part("A robot", Controls.STOP)
 GONE = refuse("message_not_in_streaming_state")
 STREAMS = (START, APPEND, STOP, UPDATE, POST)
