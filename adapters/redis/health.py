@@ -23,11 +23,11 @@ PREFIX = "footnote:"
 # The commands that are needed, by what stands behind them so that nothing changes as long as the key is not there.
 HARMLESS: Mapping[str, str] = {
     "": "TIME",
-    "{key}": "DEL, EXISTS, GET, HGETALL, HLEN, LLEN, LPOP, RPOP, TYPE, ZCARD, ZPOPMIN",
+    "{key}": "DEL, EXISTS, GET, HGETALL, HLEN, LLEN, LPOP, MGET, RPOP, TYPE, ZCARD, ZPOPMIN",
     "{key} 1": "HDEL, HEXISTS, HGET, HMGET, PEXPIRE, XINFO CONSUMERS, XPENDING, ZMSCORE, ZREM, ZSCORE",
     "{key} 0": "LINDEX",
     "{key} 0 -1": "LRANGE, LTRIM, ZRANGE",
-    "{key} 0 1": "LSET, ZCOUNT, ZREMRANGEBYRANK, ZREMRANGEBYSCORE",
+    "{key} 0 1": "LSET, ZCOUNT, ZRANGEBYSCORE, ZREMRANGEBYRANK, ZREMRANGEBYSCORE",
     "{key} BEFORE 1 1": "LINSERT",
     "{key} 1 XX": "SET",
     "{key} 1 1": "LREM, XGROUP DELCONSUMER",

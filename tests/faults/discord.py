@@ -170,28 +170,35 @@ class OnDiscord:
         age = (self.server.platform.clock.now() - used.at).total_seconds() if used is not None else 0.0
         return used is not None and used.acknowledged is None and age > LATEST
 
+    def _root(self, place: str) -> int | None:
+        """Give what the answers of a place belong to: the message that asks, or the response to a command."""
+        used = self._used.get(place)
+        return used.original_id if used is not None else int(place) if place.isdigit() else None
+
     def _removed(self, place: str) -> list[Message]:
-        """Look at what is gone of a thread, and of the replies in the channel."""
-        about, channel = int(place) if place.isdigit() else None, self._channels.get(place)
+        """Look at what is gone of a thread, of a response and what follows it, and of the replies in the channel."""
+        root, used = self._root(place), self._used.get(place)
+        channels = {self._channels.get(place), root} - {None}
+        known = {root, *(used.follow_ups if used is not None else ())} - {None}
         gone = [
             one for one in self.server.platform.messages.values() if one.deleted and one.author_id == self.server.bot.id
         ]
         return [
-            one for one in gone if one.channel_id in (about, channel) or (one.reference and one.reference[1] == about)
+            one
+            for one in gone
+            if one.id in known or one.channel_id in channels or (one.reference and one.reference[1] == root)
         ]
 
     def _said(self, place: str) -> list[Message]:
-        """Look into a thread, and for replies in the channel; what a response has no room for stands below it."""
-        platform, used = self.server.platform, self._used.get(place)
-        about = used.original_id if used is not None else int(place) if place.isdigit() else None
-        below = [one for one in platform.messages_in(self._rooms[place].channel, by=self.server.bot) if one.reference]
-        replies = [one for one in below if one.reference and one.reference[1] == about]
-        if used is not None:
-            found = [platform.messages[one] for one in (used.original_id, *used.follow_ups) if one is not None]
-            return [*(one for one in found if not one.deleted), *replies]
-        channel = platform.channels.get(self._channels.get(place, about or 0))
-        inside = platform.messages_in(channel, by=self.server.bot) if channel else []
-        return [*replies, *(one for one in inside if not one.ephemeral)]
+        """Look into a thread, and for replies in the channel; a long response has its rest in a thread on it."""
+        platform, used, root = self.server.platform, self._used.get(place), self._root(place)
+        response = [platform.messages[one] for one in (root, *used.follow_ups) if one is not None] if used else []
+        below = platform.messages_in(self._rooms[place].channel, by=self.server.bot)
+        replies = [one for one in below if one.reference and one.reference[1] == root]
+        thread = platform.channels.get(self._channels.get(place, root or 0))
+        inside = platform.messages_in(thread, by=self.server.bot) if thread else []
+        seen = (*replies, *(one for one in inside if not one.ephemeral and one.kind != THREAD_STARTER))
+        return [*(one for one in response if not one.deleted), *seen]
 
     def _is_warned(self, asked: Asked, found: Sequence[Message]) -> bool:
         """Look at the question; a command has its response in the place of one."""
