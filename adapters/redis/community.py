@@ -1,4 +1,4 @@
-"""What a community decides, in Redis: what its moderators set and order, and how readers vote.
+"""What communities decide, in Redis: what their moderators set and order, how readers vote, and which of them may.
 
 `scripts/community.lua` says how it is stored. It holds no text that anybody wrote, so it is not encrypted.
 """
@@ -16,9 +16,12 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from adapters.redis.connection import ScriptRunner, names, translated
+from core.errors import InvalidInput
 from core.model import (
     Applied,
     AuditEntry,
+    Communities,
+    MessageRef,
     ModerationOrder,
     OrderKind,
     Person,
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 POLICIES = "footnote:policy:"
 # The keys, and the beginnings of keys; what is in braces stays together on one node of a cluster.
 POLICY, AUDIT, VOTES = "footnote:policy:{{{}}}", "footnote:audit:{{{}}}:", "footnote:votes:{{{}}}:"
+COMMUNITIES = "footnote:communities"
+NOTES = "footnote:memo:"
 KEPT_ENTRIES = 1_000
 KEPT = timedelta(days=90)
 MILLISECOND = timedelta(milliseconds=1)
@@ -105,8 +110,7 @@ class RedisPolicies:
 
     async def workspaces(self, platform: str) -> Sequence[WorkspaceRef]:
         """Look for them in the name of every key, whatever that is of."""
-        found = [re.findall(rf"[:{{]{platform}:([^:{{}}]+)", name) for name in await names(self._client, "footnote:")]
-        return [WorkspaceRef.parse(f"{platform}:{each}") for each in dict.fromkeys(chain.from_iterable(found))]
+        return _homes(platform, await names(self._client, "footnote:"))
 
     async def closed(self) -> Sequence[WorkspaceRef]:
         """Look at the name of every key, and read the policies among them."""
@@ -150,6 +154,69 @@ class RedisPolicies:
         return Applied(is_new=bool(is_new), before=before)
 
 
+class RedisCommunities:
+    """Keeps which communities may use the bot, each change as one script; those that the settings name are not kept."""
+
+    def __init__(self, client: Redis, *, named: Sequence[WorkspaceRef] = ()) -> None:
+        self._client = client
+        self._named = tuple(dict.fromkeys(named))
+        self._run = ScriptRunner(client, "community")
+
+    async def load(self) -> Communities:
+        """Return what is kept, after those that are named."""
+        return self._read(await self._run("communities", COMMUNITIES))
+
+    async def settle(self, platform: str, joined: Sequence[WorkspaceRef], *, is_own: bool = False) -> Communities:
+        """Decide for a platform; only where that matters, it is looked at every key whether anything was answered."""
+        answered: Sequence[WorkspaceRef] = ()
+        if joined and not is_own and not self._named and platform not in (await self.load()).settled:
+            stored = [name for name in await names(self._client, "footnote:") if not name.startswith(NOTES)]
+            known = set(chain.from_iterable(home.communities for home in _homes(platform, stored)))
+            answered = [each for each in joined if each in known]
+        given = {"platform": platform, "joined": _line(joined), "answered": _line(answered), "is_own": is_own}
+        return self._read(await self._run("settle_communities", COMMUNITIES, named=_line(self._named), **given))
+
+    async def allow(self, community: WorkspaceRef) -> bool:
+        """Note that the operator allows it, also where it was allowed without an order."""
+        given = {"community": str(community), "named": _line(self._named)}
+        before = self._read(await self._run("allow_community", COMMUNITIES, **given))
+        return community not in before.allowed
+
+    async def remove(self, community: WorkspaceRef) -> bool:
+        """Take it out, and forget that anybody asked there."""
+        before = self._read(await self._run("remove_community", COMMUNITIES, community=str(community)))
+        return community in before.allowed and community not in (*before.named, *before.own)
+
+    async def wait(self, community: WorkspaceRef, message: MessageRef) -> bool:
+        """Keep the first message."""
+        given = {"community": str(community), "message": str(message)}
+        return bool(await self._run("await_community", COMMUNITIES, **given))
+
+    def _read(self, flat: Sequence[bytes]) -> Communities:
+        """Return what fields and values say; what is of another version, or damaged, says nothing."""
+        numbers: dict[str, dict[WorkspaceRef, int]] = {"allowed": {}, "found": {}, "own": {}, "waiting": {}}
+        settled, first = set[str](), None
+        for name, value in zip(flat[::2], flat[1::2], strict=True):
+            kind, _, rest = str(name, "utf-8", "replace").partition(":")
+            with suppress(InvalidInput, ValueError):
+                if kind == "first":
+                    first = WorkspaceRef.parse(str(value, "utf-8", "replace"))
+                elif kind == "settled":
+                    settled.add(rest)
+                elif kind in numbers:
+                    numbers[kind][WorkspaceRef.parse(rest)] = 0 if kind == "waiting" else int(value)
+        kept = numbers["allowed"] | numbers["own"] | ({} if self._named else numbers["found"])
+        allowed = tuple(dict.fromkeys((*self._named, *sorted(kept, key=kept.__getitem__))))
+        return Communities(
+            allowed=allowed,
+            first=first or next(iter(allowed), None),
+            named=self._named,
+            own=tuple(numbers["own"]),
+            waiting=tuple(sorted(numbers["waiting"].keys() - set(allowed), key=str)),
+            settled=frozenset(settled),
+        )
+
+
 class RedisVotes:
     """Keeps votes, each change as one script; each vote expires by itself."""
 
@@ -182,6 +249,16 @@ class RedisVotes:
     async def forget_workspace(self, home: WorkspaceRef) -> int:
         """Remove what everybody has thought."""
         return await self._run("forget_votes", VOTES.format(home), person="")
+
+
+def _homes(platform: str, keys: Sequence[str]) -> Sequence[WorkspaceRef]:
+    """Return those that are in the names of keys, each once."""
+    found = [re.findall(rf"[:{{]{platform}:([^:{{}}]+)", name) for name in keys]
+    return [WorkspaceRef.parse(f"{platform}:{each}") for each in dict.fromkeys(chain.from_iterable(found))]
+
+
+def _line(communities: Sequence[WorkspaceRef]) -> str:
+    return " ".join(map(str, communities))
 
 
 def _parsed(kind: type[Kind], text: bytes) -> Kind | None:

@@ -17,6 +17,7 @@ from core.events import Observer, unobserved
 from core.model import Backlog
 from core.ports import (
     ChannelCursor,
+    CommunityStore,
     ConversationStore,
     Dedup,
     PolicyStore,
@@ -49,6 +50,7 @@ class Stores:
 
     conversations: ConversationStore
     policies: PolicyStore
+    communities: CommunityStore
     votes: VoteStore
     quota: Quota
     dedup: Dedup
@@ -68,7 +70,7 @@ class Stores:
 @contextlib.asynccontextmanager
 async def open_stores(settings: Settings, private: str | None = None) -> AsyncGenerator[Stores]:
     """Reach the server, or start the private one, until the end of the context; *private* is one that runs already."""
-    from adapters.redis.community import RedisPolicies, RedisVotes
+    from adapters.redis.community import RedisCommunities, RedisPolicies, RedisVotes
     from adapters.redis.connection import connect
     from adapters.redis.conversations import RedisConversations
     from adapters.redis.dedup import RedisChannelCursor, RedisDedup, RedisRemovals
@@ -92,6 +94,7 @@ async def open_stores(settings: Settings, private: str | None = None) -> AsyncGe
         yield Stores(
             conversations=RedisConversations(client, ttl=settings.conversation_ttl, seal=seal),
             policies=RedisPolicies(client),
+            communities=RedisCommunities(client),
             votes=RedisVotes(client),
             quota=RedisQuota(client, pseudonym=seal.pseudonym),
             dedup=RedisDedup(client),

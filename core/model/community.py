@@ -99,12 +99,14 @@ class Communities(Value):
     """Which servers and workspaces may use the bot, in the order in which they were allowed.
 
     `first` has the documents of which nobody has said whose they are; it stays, also once it is not allowed any more.
-    `own` are those whose token the operator has set. `waiting` are those in which somebody has asked that the operator
-    has not allowed, and `settled` the platforms of which it is decided which of those that are there may.
+    `named` are those that the settings name, and `own` those whose token the operator has set; both are allowed for as
+    long as that is so. `waiting` are those in which somebody has asked that the operator has not allowed, and `settled`
+    the platforms of which it is decided which of those that are there may.
     """
 
     allowed: tuple[WorkspaceRef, ...] = ()
     first: WorkspaceRef | None = None
+    named: tuple[WorkspaceRef, ...] = ()
     own: tuple[WorkspaceRef, ...] = ()
     waiting: tuple[WorkspaceRef, ...] = ()
     settled: frozenset[str] = frozenset()

@@ -57,7 +57,10 @@ class PolicyStore(Protocol):
 
 
 class CommunityStore(Protocol):
-    """Keeps which communities may use the bot, in the order in which they were allowed. Raises `StoreUnavailable`."""
+    """Keeps which communities may use the bot, in the order in which they were allowed. Raises `StoreUnavailable`.
+
+    Those that the settings name come first, and with them none is allowed without an order, but whose token is set.
+    """
 
     async def load(self) -> Communities:
         """Return what is kept."""
@@ -66,9 +69,10 @@ class CommunityStore(Protocol):
     async def settle(self, platform: str, joined: Sequence[WorkspaceRef], *, is_own: bool = False) -> Communities:
         """Decide once for a platform, where nobody has, which of those that the bot has *joined* may use it.
 
-        That is the only one, or of several those in which it has answered before; with none, nothing is decided yet.
-        Where *is_own* says that the operator has set a token for it, it always may. Of processes that ask at once, all
-        get the same. *joined* begins with the one that the bot joined first.
+        That is the only one, or of several, and where the operator has allowed any, those in which it has answered
+        before; with none, nothing is decided yet. Where *is_own* says that the operator has set a token for it, it
+        always may. Of processes that ask at once, all get the same. *joined* begins with the one that the bot joined
+        first.
         """
         ...
 
@@ -77,7 +81,7 @@ class CommunityStore(Protocol):
         ...
 
     async def remove(self, community: WorkspaceRef) -> bool:
-        """Allow a community no longer; return whether it was allowed."""
+        """Allow a community no longer; return whether it was, and is no more: what is named, or own, stays."""
         ...
 
     async def wait(self, community: WorkspaceRef, message: MessageRef) -> bool:

@@ -1,4 +1,4 @@
--- What a community has decided: what its moderators have set, and how readers vote.
+-- What communities have decided: what their moderators have set, how readers vote, and which of them may use the bot.
 --
 -- What moderators have set in a workspace, and the log of their orders:
 --
@@ -207,4 +207,81 @@ function script.forget_votes(person)
     redis.call('DEL', PREFIX .. index)
   end
   return gone
+end
+
+-- Which communities may use the bot: a hash, whose key is PREFIX.
+--
+--     allowed:<community>   the number of one that the operator has allowed; whoever has a lower one came before
+--     found:<community>     the same of one that was allowed without an order, since it was there already
+--     own:<community>       the same of one whose token the operator has set
+--     last                  the last number that was given
+--     first                 the first community of all
+--     settled:<platform>    of those that were there, it is decided which may
+--     waiting:<community>   the message of whoever asked first in one that may not
+--
+-- `named` are the communities that the operator's settings name, separated by blanks as all others are here, and none of
+-- them is kept but as the first. Each script returns the fields and values, as they were before where it changes some.
+local function listed(text)
+  local found = {}
+  for each in string.gmatch(text, '%S+') do table.insert(found, each) end
+  return found
+end
+
+-- Notes a community as one of a kind, with the number that it has already, or with the next.
+local function enlist(kind, community, named)
+  redis.call('HSETNX', PREFIX, 'first', listed(named)[1] or community)
+  if redis.call('HEXISTS', PREFIX, kind .. community) == 1 then return end
+  local number = false
+  for _, other in ipairs({'allowed:', 'found:', 'own:'}) do
+    number = number or redis.call('HGET', PREFIX, other .. community)
+  end
+  redis.call('HSET', PREFIX, kind .. community, number or redis.call('HINCRBY', PREFIX, 'last', 1))
+  redis.call('HDEL', PREFIX, 'waiting:' .. community)
+end
+
+function script.communities()
+  return redis.call('HGETALL', PREFIX)
+end
+
+-- Decides once for a platform; of those `joined`, the `answered` ones are those in which the bot has answered before.
+function script.settle_communities(platform, joined, answered, is_own, named)
+  local has_allowed, flat = false, redis.call('HGETALL', PREFIX)
+  for i = 1, #flat, 2 do
+    local field = flat[i]
+    if string.find(field, 'own:' .. platform .. ':', 1, true) == 1 then redis.call('HDEL', PREFIX, field) end
+    has_allowed = has_allowed or string.find(field, 'allowed:' .. platform .. ':', 1, true) == 1
+  end
+  local there, chosen = listed(joined), {}
+  if is_own then
+    chosen = there
+    for _, community in ipairs(there) do enlist('own:', community, named) end
+  elseif named == '' and #there > 0 and redis.call('HEXISTS', PREFIX, 'settled:' .. platform) == 0 then
+    chosen = (#there == 1 and not has_allowed) and there or listed(answered)
+    redis.call('HSET', PREFIX, 'settled:' .. platform, 1)
+  end
+  for _, community in ipairs(chosen) do
+    enlist('found:', community, named)
+    redis.call('HSET', PREFIX, 'settled:' .. platform, 1)
+  end
+  if named ~= '' then redis.call('HSETNX', PREFIX, 'first', listed(named)[1]) end
+  return redis.call('HGETALL', PREFIX)
+end
+
+function script.allow_community(community, named)
+  local before = redis.call('HGETALL', PREFIX)
+  enlist('allowed:', community, named)
+  return before
+end
+
+function script.remove_community(community)
+  local before = redis.call('HGETALL', PREFIX)
+  if redis.call('HEXISTS', PREFIX, 'own:' .. community) == 1 then return before end
+  for _, kind in ipairs({'allowed:', 'found:', 'waiting:'}) do redis.call('HDEL', PREFIX, kind .. community) end
+  return before
+end
+
+-- Returns 1 for the message that was the first to ask in a community, however often it comes.
+function script.await_community(community, message)
+  redis.call('HSETNX', PREFIX, 'waiting:' .. community, message)
+  return redis.call('HGET', PREFIX, 'waiting:' .. community) == message and 1 or 0
 end

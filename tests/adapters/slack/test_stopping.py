@@ -18,6 +18,7 @@ from core.events import unobserved
 from tests.adapters.slack.ears import SOCKETS, Place, place_fixture
 from tests.builders import NOON
 from tests.fakes.channel_cursor import MemoryChannelCursor
+from tests.fakes.communities import MemoryCommunities
 from tests.fakes.conversations import MemoryConversations
 from tests.fakes.dedup import MemoryDedup
 from tests.fakes.inbox import MemoryInbox
@@ -41,6 +42,7 @@ async def platform(place: Place) -> AsyncGenerator[asyncio.Task[None]]:
     stores = Stores(
         conversations=MemoryConversations(ttl=timedelta(hours=1), now=lambda: NOON),
         policies=MemoryPolicies(),
+        communities=MemoryCommunities(),
         votes=MemoryVotes(),
         quota=MemoryQuota(now=lambda: NOON),
         dedup=dedup,
